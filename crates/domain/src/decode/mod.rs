@@ -1,0 +1,34 @@
+//! Bytes to views. Nothing is copied that the body already holds.
+
+use bumpalo::Bump;
+
+use crate::model::{LogBatch, MetricBatch, TraceBatch};
+
+/// The encoding of an OTLP body, after decompression.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Encoding {
+    Protobuf,
+    Json,
+}
+
+/// Why a body cannot be read at all. The message is one clear sentence for the caller.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
+pub struct DecodeError {
+    pub message: String,
+}
+
+/// `ExportTraceServiceRequest` to views.
+pub fn traces<'a>(_encoding: Encoding, _body: &'a [u8], _arena: &'a Bump) -> Result<TraceBatch<'a>, DecodeError> {
+    unimplemented!()
+}
+
+/// `ExportLogsServiceRequest` to views.
+pub fn logs<'a>(_encoding: Encoding, _body: &'a [u8], _arena: &'a Bump) -> Result<LogBatch<'a>, DecodeError> {
+    unimplemented!()
+}
+
+/// `ExportMetricsServiceRequest` to views.
+pub fn metrics<'a>(_encoding: Encoding, _body: &'a [u8], _arena: &'a Bump) -> Result<MetricBatch<'a>, DecodeError> {
+    unimplemented!()
+}

@@ -1,0 +1,93 @@
+//! Attribute values and the flat lists they live in.
+
+/// A range in one of the batch's flat lists.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Slice {
+    pub start: u32,
+    pub end: u32,
+}
+
+impl Slice {
+    pub fn of<T>(self, list: &[T]) -> &[T] {
+        &list[self.start as usize..self.end as usize]
+    }
+
+    pub fn is_empty(self) -> bool {
+        self.start == self.end
+    }
+}
+
+/// An OTLP `AnyValue`. Nested lists live in the batch's arena.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub enum AnyValue<'a> {
+    /// Present without a value (`{}` in JSON).
+    #[default]
+    Empty,
+    Str(&'a str),
+    Bool(bool),
+    Int(i64),
+    Double(f64),
+    Bytes(&'a [u8]),
+    Array(&'a [AnyValue<'a>]),
+    Map(&'a [KeyValue<'a>]),
+}
+
+/// One attribute.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct KeyValue<'a> {
+    pub key: &'a str,
+    pub value: AnyValue<'a>,
+}
+
+/// Look-up by key over a list of attributes; the last one of a key wins, as SDKs mean it.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Attributes<'b, 'a>(pub &'b [KeyValue<'a>]);
+
+impl<'b, 'a> Attributes<'b, 'a> {
+    pub fn get(self, key: &str) -> Option<AnyValue<'a>> {
+        self.0.iter().rev().find(|kv| kv.key == key).map(|kv| kv.value)
+    }
+
+    /// The value when it is a string that is not empty after trimming; `None` otherwise.
+    pub fn text(self, key: &str) -> Option<&'a str> {
+        match self.get(key)? {
+            AnyValue::Str(text) if !text.trim().is_empty() => Some(text),
+            _ => None,
+        }
+    }
+
+    /// The value as an integer: numbers, whole doubles and numeric strings alike (some SDKs stringify).
+    pub fn int(self, key: &str) -> Option<i64> {
+        self.get(key)?.as_int()
+    }
+}
+
+impl<'a> AnyValue<'a> {
+    /// Numbers, whole doubles and numeric strings as an integer.
+    pub fn as_int(self) -> Option<i64> {
+        match self {
+            AnyValue::Int(value) => Some(value),
+            AnyValue::Double(value) if value.fract() == 0.0 && value.abs() < 9.0e15 => Some(value as i64),
+            AnyValue::Str(text) => text.trim().parse().ok(),
+            _ => None,
+        }
+    }
+
+    /// Numbers and numeric strings as a finite double.
+    pub fn as_double(self) -> Option<f64> {
+        let value = match self {
+            AnyValue::Int(value) => value as f64,
+            AnyValue::Double(value) => value,
+            AnyValue::Str(text) => text.trim().parse().ok()?,
+            _ => return None,
+        };
+        value.is_finite().then_some(value)
+    }
+
+    pub fn as_str(self) -> Option<&'a str> {
+        match self {
+            AnyValue::Str(text) => Some(text),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,1 @@
+//! Impact, Apdex and the other figures that rank rows: formulas over aggregates.

@@ -1,0 +1,1 @@
+//! The specification's rules, one file per idea.

@@ -1,0 +1,1 @@
+//! Stored spans to an ordered tree: missing parents, cycles, graph limits.

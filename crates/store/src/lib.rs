@@ -1,0 +1,7 @@
+//! The telemetry store: what was acknowledged, and every question about it.
+//!
+//! [`tables`] is the only schema. [`plan::Plan`] is the only query language. [`lake`] is the embedded engine:
+//! memtable, immutable Parquet parts, a SQLite catalog. Rows come in as [`columns::Rows`] and go out as Arrow batches.
+
+pub mod plan;
+pub mod tables;
