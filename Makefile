@@ -1,0 +1,60 @@
+# Thin: every line is a command one could type.
+# Compiled third-party code lives outside the checkout, so that a warm run takes minutes.
+CACHE ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/tidewatch
+export CARGO_TARGET_DIR ?= $(CACHE)/target
+DATA_DIR ?= ./data
+LISTEN ?= 127.0.0.1:8080
+BIN_RELEASE = $(CARGO_TARGET_DIR)/release/tidewatch
+
+.PHONY: run test dev demo bench web check snapshots fuzz clean
+
+## Start the server with embedded storage; prints the URL and how to send the first span.
+run: web
+	cargo build --release --locked --bin tidewatch
+	$(BIN_RELEASE) serve --listen $(LISTEN) --data-dir $(DATA_DIR)
+
+## Every test: Rust, web, browser. Installs what it needs.
+test:
+	bash scripts/test.sh
+
+## Live-reload UI on http://127.0.0.1:5173 against a local server.
+dev: web/node_modules/.installed
+	bash scripts/dev.sh
+
+## Realistic sample traffic into a running server (TIDEWATCH_URL, TIDEWATCH_TOKEN or a local data directory).
+demo:
+	cargo build --release --locked --bin tidewatch
+	$(BIN_RELEASE) demo --url http://$(LISTEN) $(DEMO_ARGS)
+
+## The ratios of every benchmark.
+bench:
+	bash scripts/bench.sh $(BENCH_ARGS)
+
+## Formatting, lints, types: what a reviewer's machine would say first.
+check: web/node_modules/.installed
+	cargo fmt --all --check
+	cargo clippy --workspace --all-targets --locked -- -D warnings
+	cd web && npm run --silent check
+
+## Regenerate what tests compare: docs/openapi.json, docs/limits.md, the typed client.
+snapshots:
+	UPDATE_SNAPSHOTS=1 cargo test --locked --workspace snapshot
+	cd web && npm run --silent gen
+
+## Coverage-guided fuzzing of every parser of outside bytes (needs nightly Rust and cargo-fuzz).
+fuzz:
+	cd fuzz && for target in $$(cargo fuzz list); do cargo fuzz run $$target -- -max_total_time=$${FUZZ_SECONDS:-60}; done
+
+web: web/dist/index.html
+
+web/dist/index.html: web/node_modules/.installed $(shell find web/src web/public web/index.html web/vite.config.ts -type f 2>/dev/null)
+	cd web && npm run --silent build
+	@touch $@
+
+web/node_modules/.installed: web/package.json web/package-lock.json
+	cd web && PLAYWRIGHT_SKIP_BROWSER_DOWNLOAD=1 npm ci --no-audit --no-fund
+	@touch $@
+
+clean:
+	rm -rf web/dist web/node_modules
+	cargo clean

@@ -1,0 +1,29 @@
+# Shared by the scripts: where compiled code is cached, and what has to be on the machine. Sourced, not run.
+CACHE="${XDG_CACHE_HOME:-$HOME/.cache}/tidewatch"
+export CARGO_TARGET_DIR="${CARGO_TARGET_DIR:-$CACHE/target}"
+export PLAYWRIGHT_SKIP_BROWSER_DOWNLOAD=1
+mkdir -p "$CACHE"
+
+as_root() {
+  if [ "$(id -u)" = 0 ]; then "$@"; elif command -v sudo >/dev/null; then sudo "$@"; else
+    echo "need root (or sudo) to run: $*" >&2
+    return 1
+  fi
+}
+
+# Debian packages that the tests use: a browser, and Python with venv for a real OpenTelemetry SDK.
+need_system_packages() {
+  local missing=()
+  [ -x /usr/bin/chromium ] || missing+=(chromium fonts-liberation)
+  command -v python3 >/dev/null || missing+=(python3 python3-venv)
+  command -v cc >/dev/null || missing+=(build-essential)
+  if [ ${#missing[@]} -gt 0 ]; then
+    as_root apt-get update -qq
+    as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}"
+  fi
+}
+
+# The UI's packages, exactly as locked.
+need_web() {
+  make --silent web/node_modules/.installed
+}

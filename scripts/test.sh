@@ -1,0 +1,31 @@
+#!/usr/bin/env bash
+# Every test of the project. Installs what a bare Debian machine lacks (a browser, Python's venv); needs Rust, Node, make and git.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+source scripts/setup.sh
+
+step() { printf '\n== %s ==\n' "$*"; }
+
+step "set-up"
+need_system_packages
+need_web
+
+step "format and lints"
+cargo fmt --all --check
+cargo clippy --workspace --all-targets --locked -- -D warnings
+
+step "web: types, lints, unit tests"
+(cd web && npm run --silent check && npm test --silent)
+
+step "web: build and budgets"
+make --silent web
+(cd web && npm run --silent budget)
+
+step "rust tests"
+cargo test --workspace --locked
+
+step "browser tests"
+cargo build --locked --bin tidewatch
+(cd web && TIDEWATCH_BIN="$CARGO_TARGET_DIR/debug/tidewatch" npm run --silent e2e)
+
+step "all passed"
