@@ -3,5 +3,11 @@
 //! [`tables`] is the only schema. [`plan::Plan`] is the only query language. [`lake`] is the embedded engine:
 //! memtable, immutable Parquet parts, a SQLite catalog. Rows come in as [`columns::Rows`] and go out as Arrow batches.
 
+mod arrow_schema;
+mod error;
+pub mod lake;
 pub mod plan;
 pub mod tables;
+
+pub use arrow_schema::arrow_schema;
+pub use error::StoreError;

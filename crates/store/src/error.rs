@@ -1,0 +1,64 @@
+//! Why the store could not do what was asked. Few variants: each is something a caller decides on.
+
+use std::path::{Path, PathBuf};
+
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    /// The disk refused; trying again later may help.
+    #[error("cannot {what} {path}")]
+    Io {
+        what: &'static str,
+        path: PathBuf,
+        #[source]
+        source: std::io::Error,
+    },
+    /// The disk is full. Nothing acknowledged is lost: it waits in the memtable and the journal.
+    #[error("no space left to {what} {path}")]
+    NoSpace { what: &'static str, path: PathBuf },
+    /// A file does not hold what was written to it.
+    #[error("{path} is damaged: {why}")]
+    Corrupt { path: PathBuf, why: String },
+    /// The deadline passed before the answer was complete.
+    #[error("the deadline passed before the answer was complete")]
+    Deadline,
+    /// The question needs more memory than one question may use.
+    #[error("the question needs more than its memory budget: {0}")]
+    Budget(String),
+    /// The plan names a column, kind or shape that does not exist.
+    #[error("the question cannot be asked: {0}")]
+    BadPlan(String),
+    /// `catalog.sqlite` refused.
+    #[error("cannot {what} in the catalog")]
+    Catalog {
+        what: &'static str,
+        #[source]
+        source: rusqlite::Error,
+    },
+    /// Arrow or Parquet refused rows that the schema allows: a defect of this crate.
+    #[error("cannot {what}: {why}")]
+    Internal { what: &'static str, why: String },
+}
+
+impl StoreError {
+    /// An I/O error with what was tried on which file; a full disk has a variant of its own.
+    pub fn io(what: &'static str, path: &Path, source: std::io::Error) -> StoreError {
+        let path = path.to_path_buf();
+        match source.kind() {
+            std::io::ErrorKind::StorageFull | std::io::ErrorKind::QuotaExceeded => StoreError::NoSpace { what, path },
+            _ => StoreError::Io { what, path, source },
+        }
+    }
+
+    /// A Parquet error while reading `path`.
+    pub fn parquet(path: &Path, source: parquet::errors::ParquetError) -> StoreError {
+        StoreError::Corrupt { path: path.to_path_buf(), why: source.to_string() }
+    }
+
+    pub fn catalog(what: &'static str) -> impl FnOnce(rusqlite::Error) -> StoreError {
+        move |source| StoreError::Catalog { what, source }
+    }
+
+    pub fn internal(what: &'static str) -> impl FnOnce(arrow::error::ArrowError) -> StoreError {
+        move |source| StoreError::Internal { what, why: source.to_string() }
+    }
+}
