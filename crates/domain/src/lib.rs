@@ -10,11 +10,14 @@
 //! - [`decode`]: bytes to views, OTLP protobuf and JSON alike.
 //! - [`rules`]: the specification's rules, one file per idea, each with its table as its test.
 //! - [`project`]: calls the rules in order; every input record comes out exactly once, kept or dropped with a reason.
+//! - [`wire`]: how attributes, events and links are stored, and how any value reads as text.
 //! - [`ranking`] and [`waterfall`]: what is computed from stored rows when somebody looks.
 
+mod base64;
 pub mod decode;
 pub mod model;
 pub mod project;
 pub mod ranking;
 pub mod rules;
 pub mod waterfall;
+pub mod wire;

@@ -1,5 +1,8 @@
 //! Bytes to views. Nothing is copied that the body already holds.
 
+pub(crate) mod fault;
+pub(crate) mod protobuf;
+
 use bumpalo::Bump;
 
 use crate::model::{LogBatch, MetricBatch, TraceBatch};
@@ -10,6 +13,10 @@ pub enum Encoding {
     Protobuf,
     Json,
 }
+
+/// How deep an `AnyValue` may nest, in both encodings: an attribute's value or a log body is level 1, the elements of an
+/// array or map in it are level 2, and so on. Deeper bodies are refused whole.
+pub const VALUE_DEPTH_MAX: u32 = 32;
 
 /// Why a body cannot be read at all. The message is one clear sentence for the caller.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

@@ -1,0 +1,201 @@
+//! `KeyValue` and `AnyValue`: the recursive part of OTLP, bounded in depth.
+//!
+//! The lists of arrays and maps are gathered on two stacks and copied to the arena once, when complete.
+//! Protobuf lets a message come in several pieces, so a value stays open until its owner is read to the end:
+//! a second array continues the first, any other alternative replaces it.
+
+use bumpalo::Bump;
+
+use super::reader::{Known, Reader, fixed64, length, varint};
+use crate::decode::VALUE_DEPTH_MAX;
+use crate::decode::fault::{Fault, fault};
+use crate::model::{AnyValue, KeyValue};
+
+const STRING: u32 = length(1);
+const BOOL: u32 = varint(2);
+const INT: u32 = varint(3);
+const DOUBLE: u32 = fixed64(4);
+const ARRAY: u32 = length(5);
+const MAP: u32 = length(6);
+const BYTES: u32 = length(7);
+/// An index into a string table that only profiles have. Outside of one it names nothing: an empty value.
+const STRING_INDEX: u32 = varint(8);
+const ANY_VALUE: Known = Known::fields(&[1, 2, 3, 4, 5, 6, 7, 8]);
+
+const KEY: u32 = length(1);
+const VALUE: u32 = length(2);
+/// Likewise only in profiles.
+const KEY_INDEX: u32 = varint(3);
+const KEY_VALUE: Known = Known::fields(&[1, 2, 3]);
+
+const ELEMENT: u32 = length(1);
+const LIST: Known = Known::fields(&[1]);
+
+/// Reads values; holds the stacks that unfinished arrays and maps grow on.
+pub(crate) struct Values<'a> {
+    arena: &'a Bump,
+    elements: Vec<AnyValue<'a>>,
+    pairs: Vec<KeyValue<'a>>,
+}
+
+/// A value whose message may still continue.
+#[derive(Clone, Copy)]
+pub(crate) enum Open<'a> {
+    Closed(AnyValue<'a>),
+    /// Its elements are on the stack from here up.
+    Array(usize),
+    /// Its pairs are on the stack from here up.
+    Map(usize),
+}
+
+impl Default for Open<'_> {
+    fn default() -> Self {
+        Open::Closed(AnyValue::Empty)
+    }
+}
+
+impl<'a> Values<'a> {
+    pub(crate) fn new(arena: &'a Bump) -> Self {
+        Values { arena, elements: Vec::new(), pairs: Vec::new() }
+    }
+
+    /// One attribute.
+    #[inline]
+    pub(crate) fn attribute(&mut self, message: Reader<'a>) -> Result<KeyValue<'a>, Fault> {
+        self.pair(message, 1)
+    }
+
+    fn pair(&mut self, mut message: Reader<'a>, depth: u32) -> Result<KeyValue<'a>, Fault> {
+        let mut key = "";
+        let mut value = Open::default();
+        while !message.is_done() {
+            match message.key()? {
+                KEY => key = message.string("attribute key")?,
+                VALUE => {
+                    let piece = message.message()?;
+                    self.merge(&mut value, piece, depth)?;
+                }
+                KEY_INDEX => drop(message.int32()?),
+                other => message.skip(other, KEY_VALUE)?,
+            }
+        }
+        Ok(KeyValue { key, value: self.close(value) })
+    }
+
+    /// Reads one piece of an `AnyValue` message into `value`. `depth` of an attribute's or body's own value is 1.
+    pub(crate) fn merge(&mut self, value: &mut Open<'a>, mut piece: Reader<'a>, depth: u32) -> Result<(), Fault> {
+        if depth > VALUE_DEPTH_MAX {
+            return Err(too_deep(piece.position()));
+        }
+        while !piece.is_done() {
+            match piece.key()? {
+                STRING => {
+                    let text = piece.string("string value")?;
+                    self.replace(value, AnyValue::Str(text));
+                }
+                INT => {
+                    let number = piece.varint()? as i64;
+                    self.replace(value, AnyValue::Int(number));
+                }
+                BOOL => {
+                    let truth = piece.varint()? != 0;
+                    self.replace(value, AnyValue::Bool(truth));
+                }
+                DOUBLE => {
+                    let number = piece.double()?;
+                    self.replace(value, AnyValue::Double(number));
+                }
+                BYTES => {
+                    let bytes = piece.bytes()?;
+                    self.replace(value, AnyValue::Bytes(bytes));
+                }
+                ARRAY => {
+                    let list = piece.message()?;
+                    self.array(value, list, depth)?;
+                }
+                MAP => {
+                    let list = piece.message()?;
+                    self.map(value, list, depth)?;
+                }
+                STRING_INDEX => {
+                    piece.int32()?;
+                    self.replace(value, AnyValue::Empty);
+                }
+                other => piece.skip(other, ANY_VALUE)?,
+            }
+        }
+        Ok(())
+    }
+
+    fn array(&mut self, value: &mut Open<'a>, mut list: Reader<'a>, depth: u32) -> Result<(), Fault> {
+        if !matches!(value, Open::Array(_)) {
+            self.replace(value, AnyValue::Empty);
+            *value = Open::Array(self.elements.len());
+        }
+        while !list.is_done() {
+            match list.key()? {
+                ELEMENT => {
+                    let message = list.message()?;
+                    let mut element = Open::default();
+                    self.merge(&mut element, message, depth + 1)?;
+                    let element = self.close(element);
+                    self.elements.push(element);
+                }
+                other => list.skip(other, LIST)?,
+            }
+        }
+        Ok(())
+    }
+
+    fn map(&mut self, value: &mut Open<'a>, mut list: Reader<'a>, depth: u32) -> Result<(), Fault> {
+        if !matches!(value, Open::Map(_)) {
+            self.replace(value, AnyValue::Empty);
+            *value = Open::Map(self.pairs.len());
+        }
+        while !list.is_done() {
+            match list.key()? {
+                ELEMENT => {
+                    let message = list.message()?;
+                    let pair = self.pair(message, depth + 1)?;
+                    self.pairs.push(pair);
+                }
+                other => list.skip(other, LIST)?,
+            }
+        }
+        Ok(())
+    }
+
+    /// The last alternative wins: forgets what an open list has gathered.
+    #[inline]
+    fn replace(&mut self, value: &mut Open<'a>, by: AnyValue<'a>) {
+        match *value {
+            Open::Closed(_) => {}
+            Open::Array(base) => self.elements.truncate(base),
+            Open::Map(base) => self.pairs.truncate(base),
+        }
+        *value = Open::Closed(by);
+    }
+
+    /// The value, once its owner has been read to the end.
+    #[inline]
+    pub(crate) fn close(&mut self, value: Open<'a>) -> AnyValue<'a> {
+        match value {
+            Open::Closed(value) => value,
+            Open::Array(base) => {
+                let list = self.arena.alloc_slice_copy(&self.elements[base..]);
+                self.elements.truncate(base);
+                AnyValue::Array(list)
+            }
+            Open::Map(base) => {
+                let list = self.arena.alloc_slice_copy(&self.pairs[base..]);
+                self.pairs.truncate(base);
+                AnyValue::Map(list)
+            }
+        }
+    }
+}
+
+/// The fault of a value past [`VALUE_DEPTH_MAX`], in both encodings.
+pub(crate) fn too_deep(at: usize) -> Fault {
+    fault!("a value at byte {at} is nested deeper than {VALUE_DEPTH_MAX} levels")
+}

@@ -1,0 +1,119 @@
+//! How attributes, events and links are stored, and how any value reads as text.
+//!
+//! Attributes are stored as a serialised OTLP `KeyValueList`; events and links as the `events` (field 11) and
+//! `links` (field 13) of an OTLP `Span`. So every OTLP tool can read the columns.
+//!
+//! - [`encode_attributes`], [`encode_events`], [`encode_links`] append to a buffer.
+//! - [`attribute_text`] and [`for_each_attribute_text`] look into stored bytes; strings are not copied.
+//! - [`decode_attributes`], [`decode_events`], [`decode_links`] give them back as the model has them.
+//! - [`value_text`] and [`value_json`] are the text form of a value everywhere in the product.
+//!
+//! Readers trust bytes that we wrote: damaged ones end the list, nothing is reported.
+
+mod encode;
+mod records;
+mod text;
+
+use std::borrow::Cow;
+
+use bumpalo::Bump;
+
+use crate::decode::protobuf::reader::{Known, Reader, length};
+use crate::decode::protobuf::value::{Open, Values};
+use crate::model::KeyValue;
+
+pub use encode::{encode_attributes, encode_events, encode_links};
+pub use records::{StoredEvent, StoredLink, decode_events, decode_links};
+pub use text::{value_json, value_text};
+
+/// `KeyValueList.values`.
+const PAIR: u32 = length(1);
+/// `KeyValue.key`.
+const KEY: u32 = length(1);
+/// `KeyValue.value`.
+const VALUE: u32 = length(2);
+
+/// The stored attributes, in order. Damaged bytes end the list.
+pub fn decode_attributes<'a>(bytes: &'a [u8], arena: &'a Bump) -> &'a [KeyValue<'a>] {
+    let mut values = Values::new(arena);
+    let mut list = bumpalo::collections::Vec::new_in(arena);
+    list.extend(pairs(bytes).map_while(|pair| values.attribute(pair).ok()));
+    list.into_bump_slice()
+}
+
+/// The text of the attribute `key`; the last one of a key wins. Strings are borrowed from `bytes`.
+pub fn attribute_text<'a>(bytes: &'a [u8], key: &str) -> Option<Cow<'a, str>> {
+    let mut found = None;
+    for (name, value) in raw_pairs(bytes) {
+        if name == key.as_bytes() {
+            found = Some(value);
+        }
+    }
+    found.and_then(raw_text)
+}
+
+/// Calls `visit` with the key and text of each stored attribute, in order; a key that comes twice is visited twice.
+pub fn for_each_attribute_text<'a>(bytes: &'a [u8], mut visit: impl FnMut(&'a str, Cow<'a, str>)) {
+    for (name, value) in raw_pairs(bytes) {
+        let (Ok(name), Some(text)) = (simdutf8::basic::from_utf8(name), raw_text(value)) else { return };
+        visit(name, text);
+    }
+}
+
+/// The keys of the stored attributes, in order; a key that comes twice is given twice.
+pub fn attribute_keys(bytes: &[u8]) -> impl Iterator<Item = &str> {
+    raw_pairs(bytes).map_while(|(name, _)| simdutf8::basic::from_utf8(name).ok())
+}
+
+/// The messages of a stored `KeyValueList`.
+fn pairs<'a>(bytes: &'a [u8]) -> impl Iterator<Item = Reader<'a>> {
+    messages(bytes, PAIR)
+}
+
+/// The length-delimited fields with this key; any other field is skipped, damage ends the list.
+fn messages<'a>(bytes: &'a [u8], wanted: u32) -> impl Iterator<Item = Reader<'a>> {
+    let mut reader = Reader::new(bytes);
+    std::iter::from_fn(move || {
+        while !reader.is_done() {
+            let key = reader.key().ok()?;
+            if key == wanted {
+                return reader.message().ok();
+            }
+            reader.skip(key, Known::fields(&[])).ok()?;
+        }
+        None
+    })
+}
+
+/// Key and serialised `AnyValue` of each attribute, undecoded.
+fn raw_pairs<'a>(bytes: &'a [u8]) -> impl Iterator<Item = (&'a [u8], Reader<'a>)> {
+    pairs(bytes).map_while(|mut pair| {
+        let (mut name, mut value) = (&[][..], Reader::new(&[]));
+        while !pair.is_done() {
+            match pair.key().ok()? {
+                KEY => name = pair.bytes().ok()?,
+                VALUE => value = pair.message().ok()?,
+                other => pair.skip(other, Known::fields(&[])).ok()?,
+            }
+        }
+        Some((name, value))
+    })
+}
+
+/// The text of a serialised `AnyValue`.
+fn raw_text(value: Reader<'_>) -> Option<Cow<'_, str>> {
+    const STRING: u32 = length(1);
+    let mut string = value;
+    if !value.is_done()
+        && string.key().ok()? == STRING
+        && let Ok(text) = string.string("string value")
+        && string.is_done()
+    {
+        return Some(Cow::Borrowed(text));
+    }
+    let arena = Bump::new();
+    let mut values = Values::new(&arena);
+    let mut open = Open::default();
+    values.merge(&mut open, value, 1).ok()?;
+    Some(Cow::Owned(value_text(values.close(open)).into_owned()))
+}

@@ -1,0 +1,179 @@
+//! Writing: lengths are computed before the bytes, so nothing is moved and nothing but the buffer grows.
+
+use crate::model::{AnyValue, KeyValue, Span, TraceBatch};
+
+/// Appends `attributes` as a serialised `KeyValueList`.
+pub fn encode_attributes(attributes: &[KeyValue<'_>], out: &mut Vec<u8>) {
+    put_pairs(1, attributes, out);
+}
+
+/// Appends the span's events as the field `events` of an OTLP `Span`.
+pub fn encode_events(batch: &TraceBatch<'_>, span: &Span<'_>, out: &mut Vec<u8>) {
+    for event in span.events.of(&batch.events) {
+        let attributes = batch.attributes(event.attributes).0;
+        let length = fixed64_len(event.time_ns)
+            + bytes_len(event.name.as_bytes())
+            + pairs_len(attributes)
+            + uint32_len(event.dropped_attributes);
+        put_head(11, length, out);
+        put_fixed64(1, event.time_ns, out);
+        put_bytes(2, event.name.as_bytes(), out);
+        put_pairs(3, attributes, out);
+        put_uint32(4, event.dropped_attributes, out);
+    }
+}
+
+/// Appends the span's links as the field `links` of an OTLP `Span`. Ids of zero are left out.
+pub fn encode_links(batch: &TraceBatch<'_>, span: &Span<'_>, out: &mut Vec<u8>) {
+    for link in span.links.of(&batch.links) {
+        let attributes = batch.attributes(link.attributes).0;
+        let trace_id = if link.trace_id.is_none() { &[][..] } else { &link.trace_id.0 };
+        let span_id = if link.span_id.is_none() { &[][..] } else { &link.span_id.0 };
+        let length = bytes_len(trace_id)
+            + bytes_len(span_id)
+            + bytes_len(link.trace_state.as_bytes())
+            + pairs_len(attributes)
+            + uint32_len(link.dropped_attributes)
+            + if link.flags == 0 { 0 } else { 5 };
+        put_head(13, length, out);
+        put_bytes(1, trace_id, out);
+        put_bytes(2, span_id, out);
+        put_bytes(3, link.trace_state.as_bytes(), out);
+        put_pairs(4, attributes, out);
+        put_uint32(5, link.dropped_attributes, out);
+        if link.flags != 0 {
+            out.push(6 << 3 | 5);
+            out.extend_from_slice(&link.flags.to_le_bytes());
+        }
+    }
+}
+
+fn put_pairs(field: u8, pairs: &[KeyValue<'_>], out: &mut Vec<u8>) {
+    for pair in pairs {
+        put_head(field, pair_len(pair), out);
+        put_bytes(1, pair.key.as_bytes(), out);
+        if pair.value != AnyValue::Empty {
+            put_head(2, value_len(pair.value), out);
+            put_value(pair.value, out);
+        }
+    }
+}
+
+/// Bytes of the fields `1` of a list message, heads included.
+fn pairs_len(pairs: &[KeyValue<'_>]) -> usize {
+    pairs.iter().map(|pair| framed_len(pair_len(pair))).sum()
+}
+
+fn pair_len(pair: &KeyValue<'_>) -> usize {
+    let value = if pair.value == AnyValue::Empty { 0 } else { framed_len(value_len(pair.value)) };
+    bytes_len(pair.key.as_bytes()) + value
+}
+
+/// An `AnyValue` message without its head. Alternatives are written even when they hold the default.
+fn put_value(value: AnyValue<'_>, out: &mut Vec<u8>) {
+    match value {
+        AnyValue::Empty => {}
+        AnyValue::Str(text) => {
+            put_head(1, text.len(), out);
+            out.extend_from_slice(text.as_bytes());
+        }
+        AnyValue::Bool(truth) => out.extend_from_slice(&[2 << 3, u8::from(truth)]),
+        AnyValue::Int(number) => {
+            out.push(3 << 3);
+            put_varint(number as u64, out);
+        }
+        AnyValue::Double(number) => {
+            out.push(4 << 3 | 1);
+            out.extend_from_slice(&number.to_le_bytes());
+        }
+        AnyValue::Array(elements) => {
+            put_head(5, elements_len(elements), out);
+            for &element in elements {
+                put_head(1, value_len(element), out);
+                put_value(element, out);
+            }
+        }
+        AnyValue::Map(pairs) => {
+            put_head(6, pairs_len(pairs), out);
+            put_pairs(1, pairs, out);
+        }
+        AnyValue::Bytes(bytes) => {
+            put_head(7, bytes.len(), out);
+            out.extend_from_slice(bytes);
+        }
+    }
+}
+
+fn value_len(value: AnyValue<'_>) -> usize {
+    match value {
+        AnyValue::Empty => 0,
+        AnyValue::Str(text) => framed_len(text.len()),
+        AnyValue::Bool(_) => 2,
+        AnyValue::Int(number) => 1 + varint_len(number as u64),
+        AnyValue::Double(_) => 9,
+        AnyValue::Array(elements) => framed_len(elements_len(elements)),
+        AnyValue::Map(pairs) => framed_len(pairs_len(pairs)),
+        AnyValue::Bytes(bytes) => framed_len(bytes.len()),
+    }
+}
+
+fn elements_len(elements: &[AnyValue<'_>]) -> usize {
+    elements.iter().map(|&element| framed_len(value_len(element))).sum()
+}
+
+/// Key and length of a length-delimited field. Every field number here fits one key byte.
+fn put_head(field: u8, length: usize, out: &mut Vec<u8>) {
+    out.push(field << 3 | 2);
+    put_varint(length as u64, out);
+}
+
+/// A string or bytes field; left out when empty.
+fn put_bytes(field: u8, bytes: &[u8], out: &mut Vec<u8>) {
+    if !bytes.is_empty() {
+        put_head(field, bytes.len(), out);
+        out.extend_from_slice(bytes);
+    }
+}
+
+fn bytes_len(bytes: &[u8]) -> usize {
+    if bytes.is_empty() { 0 } else { framed_len(bytes.len()) }
+}
+
+fn put_fixed64(field: u8, number: u64, out: &mut Vec<u8>) {
+    if number != 0 {
+        out.push(field << 3 | 1);
+        out.extend_from_slice(&number.to_le_bytes());
+    }
+}
+
+fn fixed64_len(number: u64) -> usize {
+    if number == 0 { 0 } else { 9 }
+}
+
+fn put_uint32(field: u8, number: u32, out: &mut Vec<u8>) {
+    if number != 0 {
+        out.push(field << 3);
+        put_varint(u64::from(number), out);
+    }
+}
+
+fn uint32_len(number: u32) -> usize {
+    if number == 0 { 0 } else { 1 + varint_len(u64::from(number)) }
+}
+
+fn put_varint(mut number: u64, out: &mut Vec<u8>) {
+    while number >= 0x80 {
+        out.push(number as u8 | 0x80);
+        number >>= 7;
+    }
+    out.push(number as u8);
+}
+
+fn varint_len(number: u64) -> usize {
+    (70 - (number | 1).leading_zeros() as usize) / 7
+}
+
+/// Bytes of a length-delimited field with content of this length, head included.
+fn framed_len(length: usize) -> usize {
+    1 + varint_len(length as u64) + length
+}

@@ -1,0 +1,4 @@
+//! Decoding and the stored encoding, against the generated protobuf types as the oracle.
+
+mod oracle;
+mod wire;
