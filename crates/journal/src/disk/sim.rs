@@ -1,0 +1,558 @@
+//! A disk in memory that forgets what it is allowed to forget, for tests.
+//!
+//! Every choice comes from the seed, so a failing run replays. Each file has the bytes a reader sees (`live`), the
+//! bytes on the platter (`durable`) and the writes between the two; each new, renamed or removed name waits for
+//! `sync_dir` of its directory. `power_cut` gives the disk that is found afterwards: unsynced writes lost, torn at
+//! any byte or survived out of order, and unsynced names kept or lost one by one. The disk before the cut is dead.
+
+use super::{Disk, DiskFile, DiskLock, parent_of};
+use parking_lot::{Mutex, MutexGuard};
+use std::collections::{BTreeMap, BTreeSet};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// Cloning shares the disk.
+#[derive(Clone)]
+pub struct SimDisk {
+    state: Arc<Mutex<State>>,
+}
+
+struct State {
+    random: Random,
+    /// Never reused: an open file outlives its name.
+    files: Vec<FileState>,
+    names: BTreeMap<PathBuf, usize>,
+    names_durable: BTreeMap<PathBuf, usize>,
+    names_pending: Vec<NameChange>,
+    dirs: BTreeSet<PathBuf>,
+    locks: BTreeSet<PathBuf>,
+    capacity: Option<u64>,
+    fail_write_after: Option<u64>,
+    fail_sync_after: Option<u64>,
+    fail_read_after: Option<u64>,
+    dead: bool,
+}
+
+#[derive(Clone, Default)]
+struct FileState {
+    live: Vec<u8>,
+    durable: Vec<u8>,
+    pending: Vec<Change>,
+}
+
+#[derive(Clone)]
+enum Change {
+    Write { offset: u64, bytes: Vec<u8> },
+    SetLen(u64),
+}
+
+#[derive(Clone)]
+struct NameChange {
+    dirs: Vec<PathBuf>,
+    kind: NameChangeKind,
+}
+
+#[derive(Clone)]
+enum NameChangeKind {
+    Create(PathBuf, usize),
+    Rename(PathBuf, PathBuf, usize),
+    Remove(PathBuf, usize),
+}
+
+impl SimDisk {
+    /// An empty disk with the directory `/`.
+    pub fn new(seed: u64) -> SimDisk {
+        let state = State {
+            random: Random::new(seed),
+            files: Vec::new(),
+            names: BTreeMap::new(),
+            names_durable: BTreeMap::new(),
+            names_pending: Vec::new(),
+            dirs: BTreeSet::from([PathBuf::from("/")]),
+            locks: BTreeSet::new(),
+            capacity: None,
+            fail_write_after: None,
+            fail_sync_after: None,
+            fail_read_after: None,
+            dead: false,
+        };
+        SimDisk { state: Arc::new(Mutex::new(state)) }
+    }
+
+    /// The disk found after the power went out. Injected failures end; the capacity stays. Every later use of this
+    /// disk and of its files fails.
+    pub fn power_cut(&self) -> SimDisk {
+        let mut state = self.state.lock();
+        state.dead = true;
+        let mut random = Random::new(state.random.next());
+        let mut names = state.names_durable.clone();
+        for change in &state.names_pending {
+            if random.chance(1, 2) {
+                change.kind.apply(&mut names);
+            }
+        }
+        let mut files = Vec::with_capacity(state.files.len());
+        for file in &state.files {
+            let survived = file.after_power_cut(&mut random);
+            files.push(FileState { live: survived.clone(), durable: survived, pending: Vec::new() });
+        }
+        let after = State {
+            random,
+            files,
+            names_durable: names.clone(),
+            names,
+            names_pending: Vec::new(),
+            dirs: state.dirs.clone(),
+            locks: BTreeSet::new(),
+            capacity: state.capacity,
+            fail_write_after: None,
+            fail_sync_after: None,
+            fail_read_after: None,
+            dead: false,
+        };
+        SimDisk { state: Arc::new(Mutex::new(after)) }
+    }
+
+    /// The process died, the machine did not: what was written is all there, locks are released, old handles are dead.
+    pub fn process_killed(&self) -> SimDisk {
+        let mut state = self.state.lock();
+        state.dead = true;
+        let after = State {
+            random: Random::new(state.random.next()),
+            files: state.files.clone(),
+            names: state.names.clone(),
+            names_durable: state.names_durable.clone(),
+            names_pending: state.names_pending.clone(),
+            dirs: state.dirs.clone(),
+            locks: BTreeSet::new(),
+            capacity: state.capacity,
+            fail_write_after: None,
+            fail_sync_after: None,
+            fail_read_after: None,
+            dead: false,
+        };
+        SimDisk { state: Arc::new(Mutex::new(after)) }
+    }
+
+    /// Growth beyond this many bytes in all named files fails with ENOSPC, after writing what fits. `None`: no bound.
+    pub fn set_capacity(&self, bytes: Option<u64>) {
+        self.state.lock().capacity = bytes;
+    }
+
+    /// Bytes in all named files.
+    pub fn used(&self) -> u64 {
+        self.state.lock().used()
+    }
+
+    /// One write fails with EIO, after `good` more good ones; any part of it may be written.
+    pub fn fail_write_after(&self, good: u64) {
+        self.state.lock().fail_write_after = Some(good);
+    }
+
+    /// One sync of a file fails with EIO, after `good` more good ones; its unsynced bytes are then kept or lost for good.
+    pub fn fail_sync_after(&self, good: u64) {
+        self.state.lock().fail_sync_after = Some(good);
+    }
+
+    /// One read fails with EIO, after `good` more good ones.
+    pub fn fail_read_after(&self, good: u64) {
+        self.state.lock().fail_read_after = Some(good);
+    }
+
+    /// Every injected failure ends, and space returns.
+    pub fn heal(&self) {
+        let mut state = self.state.lock();
+        state.capacity = None;
+        state.fail_write_after = None;
+        state.fail_sync_after = None;
+        state.fail_read_after = None;
+    }
+
+    /// Flips the bits of `mask` in the stored byte at `offset`. False when there is no such byte.
+    pub fn flip(&self, path: &Path, offset: u64, mask: u8) -> bool {
+        let mut state = self.state.lock();
+        let Some(&id) = state.names.get(path) else { return false };
+        let file = &mut state.files[id];
+        let offset = offset as usize;
+        if offset >= file.live.len() {
+            return false;
+        }
+        file.live[offset] ^= mask;
+        if let Some(byte) = file.durable.get_mut(offset) {
+            *byte ^= mask;
+        }
+        true
+    }
+}
+
+impl State {
+    fn used(&self) -> u64 {
+        self.names.values().map(|&id| self.files[id].live.len() as u64).sum()
+    }
+
+    fn alive(&self) -> io::Result<()> {
+        if self.dead { Err(io::Error::other("the power is out")) } else { Ok(()) }
+    }
+
+    fn id(&self, path: &Path) -> io::Result<usize> {
+        self.names.get(path).copied().ok_or_else(|| io::ErrorKind::NotFound.into())
+    }
+
+    fn directory(&self, path: &Path) -> io::Result<()> {
+        if self.dirs.contains(path) { Ok(()) } else { Err(io::ErrorKind::NotFound.into()) }
+    }
+
+    fn change_name(&mut self, dirs: Vec<PathBuf>, kind: NameChangeKind) {
+        kind.apply(&mut self.names);
+        self.names_pending.push(NameChange { dirs, kind });
+    }
+}
+
+impl NameChangeKind {
+    fn apply(&self, names: &mut BTreeMap<PathBuf, usize>) {
+        match self {
+            NameChangeKind::Create(path, id) => {
+                names.insert(path.clone(), *id);
+            }
+            NameChangeKind::Rename(from, to, id) => {
+                if names.get(from) == Some(id) {
+                    names.remove(from);
+                }
+                names.insert(to.clone(), *id);
+            }
+            NameChangeKind::Remove(path, id) => {
+                if names.get(path) == Some(id) {
+                    names.remove(path);
+                }
+            }
+        }
+    }
+}
+
+impl FileState {
+    /// The bytes on the platter once the power is gone.
+    fn after_power_cut(&self, random: &mut Random) -> Vec<u8> {
+        let mut bytes = self.durable.clone();
+        match random.below(4) {
+            0 => {}
+            1 => {
+                for change in &self.pending {
+                    change.apply(&mut bytes);
+                }
+            }
+            // In order, and the last one torn.
+            2 if !self.pending.is_empty() => {
+                let whole = random.below(self.pending.len() as u64) as usize;
+                for change in &self.pending[..whole] {
+                    change.apply(&mut bytes);
+                }
+                if let Change::Write { offset, bytes: written } = &self.pending[whole] {
+                    let keep = random.below(written.len() as u64 + 1) as usize;
+                    write(&mut bytes, *offset, &written[..keep]);
+                }
+            }
+            // Any piece of any write, whatever came before it.
+            _ => {
+                for change in &self.pending {
+                    change.apply_in_pieces(&mut bytes, random);
+                }
+            }
+        }
+        bytes
+    }
+
+    /// A sync failed: each unsynced write reached the platter or never will, and readers may see either.
+    fn after_failed_sync(&mut self, random: &mut Random) {
+        for change in std::mem::take(&mut self.pending) {
+            change.apply_in_pieces(&mut self.durable, random);
+        }
+        if random.chance(1, 2) {
+            self.live.clone_from(&self.durable);
+        }
+    }
+}
+
+impl Change {
+    fn apply(&self, bytes: &mut Vec<u8>) {
+        match self {
+            Change::Write { offset, bytes: written } => write(bytes, *offset, written),
+            Change::SetLen(length) => bytes.resize(*length as usize, 0),
+        }
+    }
+
+    fn apply_in_pieces(&self, bytes: &mut Vec<u8>, random: &mut Random) {
+        let Change::Write { offset, bytes: written } = self else {
+            if random.chance(1, 2) {
+                self.apply(bytes);
+            }
+            return;
+        };
+        let mut start = 0;
+        while start < written.len() {
+            let end = start + 1 + random.below((written.len() - start) as u64) as usize;
+            if random.chance(1, 2) {
+                write(bytes, offset + start as u64, &written[start..end]);
+            }
+            start = end;
+        }
+    }
+}
+
+fn write(into: &mut Vec<u8>, offset: u64, bytes: &[u8]) {
+    if bytes.is_empty() {
+        return;
+    }
+    let offset = offset as usize;
+    let end = offset + bytes.len();
+    if into.len() < end {
+        into.resize(end, 0);
+    }
+    into[offset..end].copy_from_slice(bytes);
+}
+
+impl Disk for SimDisk {
+    fn create(&self, path: &Path) -> io::Result<Box<dyn DiskFile>> {
+        let mut state = self.state.lock();
+        state.alive()?;
+        state.directory(parent_of(path))?;
+        let id = match state.names.get(path) {
+            Some(&id) => {
+                let file = &mut state.files[id];
+                file.live.clear();
+                file.pending.push(Change::SetLen(0));
+                id
+            }
+            None => {
+                let id = state.files.len();
+                state.files.push(FileState::default());
+                state.change_name(vec![parent_of(path).into()], NameChangeKind::Create(path.into(), id));
+                id
+            }
+        };
+        Ok(Box::new(SimFile { disk: self.clone(), id }))
+    }
+
+    fn open(&self, path: &Path) -> io::Result<Box<dyn DiskFile>> {
+        let state = self.state.lock();
+        state.alive()?;
+        let id = state.id(path)?;
+        Ok(Box::new(SimFile { disk: self.clone(), id }))
+    }
+
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
+        let mut state = self.state.lock();
+        state.alive()?;
+        let id = state.id(from)?;
+        state.directory(parent_of(to))?;
+        let mut dirs = vec![parent_of(from).to_path_buf(), parent_of(to).to_path_buf()];
+        dirs.dedup();
+        state.change_name(dirs, NameChangeKind::Rename(from.into(), to.into(), id));
+        Ok(())
+    }
+
+    fn remove(&self, path: &Path) -> io::Result<()> {
+        let mut state = self.state.lock();
+        state.alive()?;
+        let id = state.id(path)?;
+        state.change_name(vec![parent_of(path).into()], NameChangeKind::Remove(path.into(), id));
+        Ok(())
+    }
+
+    fn create_dir_all(&self, path: &Path) -> io::Result<()> {
+        let mut state = self.state.lock();
+        state.alive()?;
+        state.dirs.extend(path.ancestors().map(PathBuf::from));
+        Ok(())
+    }
+
+    fn remove_dir(&self, path: &Path) -> io::Result<()> {
+        let mut state = self.state.lock();
+        state.alive()?;
+        state.directory(path)?;
+        let holds = |inner: &PathBuf| inner != path && inner.starts_with(path);
+        if state.names.keys().any(holds) || state.dirs.iter().any(holds) {
+            return Err(io::ErrorKind::DirectoryNotEmpty.into());
+        }
+        state.dirs.remove(path);
+        Ok(())
+    }
+
+    fn list(&self, dir: &Path) -> io::Result<Vec<(PathBuf, u64)>> {
+        let state = self.state.lock();
+        state.alive()?;
+        state.directory(dir)?;
+        let inside = state.names.iter().filter(|(path, _)| parent_of(path) == dir);
+        Ok(inside.map(|(path, &id)| (path.clone(), state.files[id].live.len() as u64)).collect())
+    }
+
+    fn list_dirs(&self, dir: &Path) -> io::Result<Vec<PathBuf>> {
+        let state = self.state.lock();
+        state.alive()?;
+        state.directory(dir)?;
+        Ok(state.dirs.iter().filter(|path| path.parent() == Some(dir)).cloned().collect())
+    }
+
+    fn sync_dir(&self, dir: &Path) -> io::Result<()> {
+        let mut state = self.state.lock();
+        state.alive()?;
+        state.directory(dir)?;
+        let pending = std::mem::take(&mut state.names_pending);
+        let (now, later): (Vec<_>, Vec<_>) =
+            pending.into_iter().partition(|change| change.dirs.iter().any(|d| d == dir));
+        for change in now {
+            change.kind.apply(&mut state.names_durable);
+        }
+        state.names_pending = later;
+        Ok(())
+    }
+
+    fn exists(&self, path: &Path) -> bool {
+        let state = self.state.lock();
+        state.names.contains_key(path) || state.dirs.contains(path)
+    }
+
+    fn lock(&self, path: &Path) -> io::Result<DiskLock> {
+        drop(if self.exists(path) { self.open(path)? } else { self.create(path)? });
+        let mut state = self.state.lock();
+        if !state.locks.insert(path.into()) {
+            return Err(io::ErrorKind::WouldBlock.into());
+        }
+        Ok(Box::new(SimLock { disk: self.clone(), path: path.into() }))
+    }
+}
+
+struct SimLock {
+    disk: SimDisk,
+    path: PathBuf,
+}
+
+impl Drop for SimLock {
+    fn drop(&mut self) {
+        self.disk.state.lock().locks.remove(&self.path);
+    }
+}
+
+struct SimFile {
+    disk: SimDisk,
+    id: usize,
+}
+
+impl SimFile {
+    fn state(&self) -> io::Result<MutexGuard<'_, State>> {
+        let state = self.disk.state.lock();
+        state.alive()?;
+        Ok(state)
+    }
+}
+
+impl DiskFile for SimFile {
+    fn write_at(&self, bytes: &[u8], offset: u64) -> io::Result<()> {
+        let mut state = self.state()?;
+        let mut keep = bytes.len();
+        let mut outcome = Ok(());
+        if due(&mut state.fail_write_after) {
+            keep = state.random.below(bytes.len() as u64 + 1) as usize;
+            outcome = Err(eio());
+        }
+        if let Some(capacity) = state.capacity {
+            let length = state.files[self.id].live.len() as u64;
+            let room = capacity.saturating_sub(state.used());
+            let fits = (length + room).saturating_sub(offset).min(keep as u64) as usize;
+            if fits < keep {
+                keep = fits;
+                outcome = Err(io::ErrorKind::StorageFull.into());
+            }
+        }
+        let file = &mut state.files[self.id];
+        write(&mut file.live, offset, &bytes[..keep]);
+        file.pending.push(Change::Write { offset, bytes: bytes[..keep].to_vec() });
+        outcome
+    }
+
+    fn read_at(&self, into: &mut [u8], offset: u64) -> io::Result<usize> {
+        let mut state = self.state()?;
+        if due(&mut state.fail_read_after) {
+            return Err(eio());
+        }
+        let live = &state.files[self.id].live;
+        let start = usize::try_from(offset).unwrap_or(usize::MAX).min(live.len());
+        let read = into.len().min(live.len() - start);
+        into[..read].copy_from_slice(&live[start..start + read]);
+        Ok(read)
+    }
+
+    fn sync_data(&self) -> io::Result<()> {
+        let mut state = self.state()?;
+        let failed = due(&mut state.fail_sync_after);
+        let State { files, random, .. } = &mut *state;
+        let file = &mut files[self.id];
+        if failed {
+            file.after_failed_sync(random);
+            return Err(eio());
+        }
+        for change in std::mem::take(&mut file.pending) {
+            change.apply(&mut file.durable);
+        }
+        Ok(())
+    }
+
+    fn len(&self) -> io::Result<u64> {
+        Ok(self.state()?.files[self.id].live.len() as u64)
+    }
+
+    fn set_len(&self, bytes: u64) -> io::Result<()> {
+        let mut state = self.state()?;
+        let file = &mut state.files[self.id];
+        file.live.resize(bytes as usize, 0);
+        file.pending.push(Change::SetLen(bytes));
+        Ok(())
+    }
+}
+
+/// Counts down; true once, when it reaches the failing call.
+fn due(countdown: &mut Option<u64>) -> bool {
+    match countdown {
+        None => false,
+        Some(0) => {
+            *countdown = None;
+            true
+        }
+        Some(left) => {
+            *left -= 1;
+            false
+        }
+    }
+}
+
+fn eio() -> io::Error {
+    io::Error::other("input/output error (simulated)")
+}
+
+/// SplitMix64: small, seeded, good enough to choose what gets lost.
+#[derive(Clone)]
+pub struct Random(u64);
+
+impl Random {
+    pub fn new(seed: u64) -> Random {
+        Random(seed)
+    }
+
+    #[expect(clippy::should_implement_trait, reason = "an endless stream; no iterator adaptors wanted")]
+    pub fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut mixed = self.0;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        mixed ^ (mixed >> 31)
+    }
+
+    /// Uniform enough in `0..bound`; 0 when `bound` is 0.
+    pub fn below(&mut self, bound: u64) -> u64 {
+        if bound == 0 { 0 } else { self.next() % bound }
+    }
+
+    pub fn chance(&mut self, out: u64, of: u64) -> bool {
+        self.below(of) < out
+    }
+}
