@@ -1,1 +1,31 @@
-//! stub
+//! The process: HTTP in, accounts, ingest, questions, wiring. `main.rs` is a thin shell over this crate.
+//!
+//! A request on its way in (an OTLP export):
+//!
+//! ```text
+//! http/routes ─> gate/auth (which project) ─> gate/body (size, pace, inflate) ─> ingest/pipeline
+//!     decode ─> rules ─> columns ─> journal.append ─ fdatasync ─> lake.apply ─> 200
+//! ```
+//!
+//! A question on its way out:
+//!
+//! ```text
+//! http/routes ─> gate/auth (user, project) ─> http/dashboard ─> query/ (typed question -> Plan) ─> App::ask ─> lake ─> JSON
+//! ```
+//!
+//! - [`app`]: the one place things are wired. [`config`]: what an operator may set. [`limits`]: every number of the spec.
+//! - [`error`]: the only file that picks status codes.
+//! - [`http`]: routes, gates, handlers, the embedded UI. [`ingest`]: the pipeline and what becomes of every record.
+//! - [`control`]: accounts and projects; the only folder that names SQLite. [`query`]: requests to Plans to JSON views.
+
+pub mod app;
+pub mod clock;
+pub mod config;
+pub mod control;
+pub mod error;
+pub mod http;
+pub mod ingest;
+pub mod limits;
+pub mod query;
+pub mod secrets;
+pub mod telemetry;

@@ -1,1 +1,3 @@
+//! `tidewatch`: the command line over [`tidewatch_server`].
+
 fn main() {}

@@ -1,0 +1,67 @@
+//! The one place things are wired. Handlers get it as `State<Arc<App>>`.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use anyhow::Context;
+use arrow::record_batch::RecordBatch;
+use tidewatch_store::plan::Plan;
+use tokio::sync::Semaphore;
+
+use crate::clock::Clock;
+use crate::config::Config;
+use crate::control::{Control, ControlError};
+use crate::error::ApiError;
+use crate::http::gate::login::Logins;
+use crate::{limits, secrets};
+
+/// The process's parts, open and connected.
+pub struct App {
+    pub config: Config,
+    pub clock: Clock,
+    /// Accounts, projects, decisions about them. Look-ups are direct; writes go through [`App::control`].
+    pub control: Control,
+    /// Signs and checks logins.
+    pub logins: Logins,
+    /// Password hashes computed at once.
+    pub hashing: Semaphore,
+    asking: Semaphore,
+}
+
+impl App {
+    /// Opens or makes everything under the data directory.
+    pub async fn open(config: Config, clock: Clock) -> anyhow::Result<Arc<App>> {
+        let data = &config.data_dir;
+        std::fs::create_dir_all(data).with_context(|| format!("cannot make the data directory {}", data.display()))?;
+        let control = Control::open(&data.join("control.sqlite")).context("cannot open the control database")?;
+        let key = secrets::login_key(data).context("cannot read or make the login key")?;
+        Ok(Arc::new(App {
+            logins: Logins::new(&key),
+            hashing: Semaphore::new(limits::PASSWORD_HASHES_MAX),
+            asking: Semaphore::new(config.query_concurrent()),
+            control,
+            clock,
+            config,
+        }))
+    }
+
+    /// One question to the telemetry store: off the async threads, at most `query_concurrent` at once.
+    ///
+    /// `deadline` covers waiting too; after it: 504. Dropping the future does not wait for the scan.
+    pub async fn ask(&self, plan: Plan, deadline: Instant) -> Result<RecordBatch, ApiError> {
+        let permit = tokio::time::timeout_at(deadline.into(), self.asking.acquire());
+        let _permit = permit.await.map_err(|_| ApiError::Deadline)?.map_err(ApiError::internal)?;
+        let _ = plan;
+        Err(ApiError::Overloaded("the store is not open yet"))
+    }
+
+    /// Runs a write (or a slow read) of the control database off the async threads.
+    pub async fn control<T: Send + 'static>(
+        self: &Arc<App>,
+        work: impl FnOnce(&App) -> Result<T, ControlError> + Send + 'static,
+    ) -> Result<T, ApiError> {
+        let app = self.clone();
+        let done = tokio::task::spawn_blocking(move || work(&app)).await.map_err(ApiError::internal)?;
+        done.map_err(ApiError::from)
+    }
+}

@@ -1,0 +1,147 @@
+//! What a caller hears when something does not work. The only file that picks status codes.
+//!
+//! Everywhere but on the OTLP paths the body is `{"error": "<one sentence>"}` (DECISIONS 19); OTLP wraps the same
+//! status and sentence as `google.rpc.Status` (`http/ingest/answer.rs`).
+
+use axum::Json;
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use serde::Serialize;
+
+use crate::control::ControlError;
+use crate::limits;
+
+/// A request that is not answered as asked. Each variant is one status.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ApiError {
+    /// 400: the request cannot be read.
+    #[error("{0}")]
+    Malformed(String),
+    /// 401: no, unknown or expired credentials; never says which.
+    #[error("{0}")]
+    Unauthorized(&'static str),
+    /// 403: known, but not allowed.
+    #[error("{0}")]
+    Forbidden(&'static str),
+    /// 404.
+    #[error("{0}")]
+    NotFound(String),
+    /// 405: the path is right, the method is not.
+    #[error("{0}")]
+    MethodNotAllowed(&'static str),
+    /// 408: the body came too slowly.
+    #[error("the request body came too slowly")]
+    Slow,
+    /// 409.
+    #[error("{0}")]
+    Conflict(&'static str),
+    /// 413, with the limit in bytes.
+    #[error("the request body is larger than {0} bytes")]
+    TooLarge(usize),
+    /// 415.
+    #[error("{0}")]
+    UnsupportedMedia(String),
+    /// 422: readable, but not acceptable.
+    #[error("{0}")]
+    Unprocessable(String),
+    /// 429 with `Retry-After`, seconds.
+    #[error("too many requests; try again in {0} seconds")]
+    TooMany(u64),
+    /// 500: our fault; the source is in the log, not in the answer.
+    #[error("internal error")]
+    Internal,
+    /// 503 with a jittered `Retry-After`.
+    #[error("{0}")]
+    Overloaded(&'static str),
+    /// 504.
+    #[error("the question took longer than its deadline")]
+    Deadline,
+}
+
+impl ApiError {
+    pub fn malformed(message: impl Into<String>) -> ApiError {
+        ApiError::Malformed(message.into())
+    }
+
+    pub fn not_found(message: impl Into<String>) -> ApiError {
+        ApiError::NotFound(message.into())
+    }
+
+    pub fn unprocessable(message: impl Into<String>) -> ApiError {
+        ApiError::Unprocessable(message.into())
+    }
+
+    /// 500, with the cause logged here.
+    pub fn internal(cause: impl std::fmt::Display) -> ApiError {
+        tracing::error!(%cause, "a request failed: {cause}");
+        ApiError::Internal
+    }
+
+    pub fn status(&self) -> StatusCode {
+        match self {
+            ApiError::Malformed(_) => StatusCode::BAD_REQUEST,
+            ApiError::Unauthorized(_) => StatusCode::UNAUTHORIZED,
+            ApiError::Forbidden(_) => StatusCode::FORBIDDEN,
+            ApiError::NotFound(_) => StatusCode::NOT_FOUND,
+            ApiError::MethodNotAllowed(_) => StatusCode::METHOD_NOT_ALLOWED,
+            ApiError::Slow => StatusCode::REQUEST_TIMEOUT,
+            ApiError::Conflict(_) => StatusCode::CONFLICT,
+            ApiError::TooLarge(_) => StatusCode::PAYLOAD_TOO_LARGE,
+            ApiError::UnsupportedMedia(_) => StatusCode::UNSUPPORTED_MEDIA_TYPE,
+            ApiError::Unprocessable(_) => StatusCode::UNPROCESSABLE_ENTITY,
+            ApiError::TooMany(_) => StatusCode::TOO_MANY_REQUESTS,
+            ApiError::Internal => StatusCode::INTERNAL_SERVER_ERROR,
+            ApiError::Overloaded(_) => StatusCode::SERVICE_UNAVAILABLE,
+            ApiError::Deadline => StatusCode::GATEWAY_TIMEOUT,
+        }
+    }
+
+    /// `Retry-After` in seconds, where the status has one. Never 0; jittered for 503. DECISIONS 19.
+    pub fn retry_after_seconds(&self) -> Option<u64> {
+        match self {
+            ApiError::TooMany(seconds) => Some((*seconds).max(1)),
+            ApiError::Overloaded(_) => Some(jittered_seconds()),
+            _ => None,
+        }
+    }
+}
+
+/// A number of seconds from [`limits::RETRY_AFTER_SECONDS`], another for each caller.
+fn jittered_seconds() -> u64 {
+    let (low, high) = (*limits::RETRY_AFTER_SECONDS.start(), *limits::RETRY_AFTER_SECONDS.end());
+    // Not a secret: any spread will do when the system has no randomness to give.
+    let random = getrandom::u32().unwrap_or(0);
+    low + u64::from(random) % (high - low + 1)
+}
+
+/// Body of every error answer outside OTLP.
+#[derive(Debug, Serialize, utoipa::ToSchema)]
+pub struct ErrorBody {
+    /// One sentence.
+    pub error: String,
+}
+
+impl IntoResponse for ApiError {
+    fn into_response(self) -> Response {
+        let mut response = (self.status(), Json(ErrorBody { error: self.to_string() })).into_response();
+        if let Some(seconds) = self.retry_after_seconds() {
+            response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(seconds));
+        }
+        if self.status() == StatusCode::UNAUTHORIZED {
+            response.headers_mut().insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+        }
+        response
+    }
+}
+
+impl From<ControlError> for ApiError {
+    fn from(error: ControlError) -> ApiError {
+        match error {
+            ControlError::OrganizationExists => {
+                ApiError::Conflict("an organization already exists; ask for an invitation")
+            }
+            ControlError::UnknownProject => ApiError::NotFound("no such project".to_owned()),
+            other => ApiError::internal(other),
+        }
+    }
+}

@@ -1,0 +1,80 @@
+//! Logins as signed tokens. WIRE 5.1: JWT HS256, claims `userId`, `email`, `exp`.
+
+use jsonwebtoken::{Algorithm, DecodingKey, EncodingKey, Header, Validation, decode, encode};
+use serde::{Deserialize, Serialize};
+
+use crate::control::User;
+use crate::error::ApiError;
+use crate::limits;
+
+/// What a login says.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Claims {
+    #[serde(rename = "userId")]
+    pub user_id: i64,
+    pub email: String,
+    /// Seconds since the epoch.
+    pub exp: i64,
+}
+
+/// Makes and checks logins.
+pub struct Logins {
+    encoding: EncodingKey,
+    decoding: DecodingKey,
+}
+
+impl Logins {
+    pub fn new(key: &[u8]) -> Logins {
+        Logins { encoding: EncodingKey::from_secret(key), decoding: DecodingKey::from_secret(key) }
+    }
+
+    /// A login for [`limits::LOGIN_LIFE`] from `now_ns` (nanoseconds since the epoch).
+    pub fn issue(&self, user: &User, now_ns: i64) -> Result<String, ApiError> {
+        let exp = now_ns / NS_PER_SECOND + limits::LOGIN_LIFE.as_secs() as i64;
+        let claims = Claims { user_id: user.id, email: user.email.clone(), exp };
+        encode(&Header::new(Algorithm::HS256), &claims, &self.encoding).map_err(ApiError::internal)
+    }
+
+    /// The claims of a token we signed that has not expired at `now_ns`; never says why not.
+    pub fn check(&self, token: &str, now_ns: i64) -> Option<Claims> {
+        let mut validation = Validation::new(Algorithm::HS256);
+        // Expiry is checked below, against the clock we were given.
+        validation.validate_exp = false;
+        let claims = decode::<Claims>(token, &self.decoding, &validation).ok()?.claims;
+        (claims.exp > now_ns / NS_PER_SECOND).then_some(claims)
+    }
+}
+
+const NS_PER_SECOND: i64 = 1_000_000_000;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NOW: i64 = 1_800_000_000 * NS_PER_SECOND;
+
+    fn user() -> User {
+        User { id: 7, email: "a@b.c".into(), name: "A".into(), created_ns: 0 }
+    }
+
+    #[test]
+    fn a_login_lasts_seven_days() {
+        let logins = Logins::new(&[1; 32]);
+        let token = logins.issue(&user(), NOW).unwrap();
+        let week = 7 * 24 * 60 * 60 * NS_PER_SECOND;
+        for (when, expected) in [(NOW, true), (NOW + week - NS_PER_SECOND, true), (NOW + week, false)] {
+            assert_eq!(logins.check(&token, when).map(|claims| claims.user_id), expected.then_some(7), "{when}");
+        }
+    }
+
+    #[test]
+    fn only_our_own_signature_counts() {
+        let token = Logins::new(&[1; 32]).issue(&user(), NOW).unwrap();
+        assert_eq!(Logins::new(&[2; 32]).check(&token, NOW), None);
+        // {"alg":"none"} with the same claims and no signature.
+        let unsigned = format!("eyJhbGciOiJub25lIn0.{}.", token.split('.').nth(1).unwrap());
+        for token in [unsigned.as_str(), "", "..", "not a token"] {
+            assert_eq!(Logins::new(&[1; 32]).check(token, NOW), None, "{token}");
+        }
+    }
+}

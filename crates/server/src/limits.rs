@@ -1,0 +1,161 @@
+//! Every number of the specification's "Limits", as a table. `gate/` enforces them and holds none.
+//!
+//! Each value cites its row of the spec; relations between them are checked when compiling.
+
+use std::time::Duration;
+
+const KB: usize = 1 << 10;
+const MB: usize = 1_000_000;
+const MIB: usize = 1 << 20;
+
+const fn seconds(count: u64) -> Duration {
+    Duration::from_secs(count)
+}
+
+const fn minutes(count: u64) -> Duration {
+    Duration::from_secs(60 * count)
+}
+
+/// What a class of routes accepts as a body.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RouteLimits {
+    /// After decompression, counted while streaming; over it: 413.
+    pub body_bytes_max: usize,
+    /// From the end of the headers to the last byte.
+    pub body_total_max: Duration,
+    /// Between two pieces of the body.
+    pub body_gap_max: Duration,
+    pub slow_answer: SlowAnswer,
+}
+
+/// What a client hears whose body comes too slowly.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SlowAnswer {
+    /// Spec: errors, row 408.
+    Timeout408,
+    /// Spec: errors, row 503: OTLP exporters retry 503 and never 408.
+    Retry503,
+}
+
+/// OTLP exports. Spec: limits, rows "OTLP body" (both) and "Slow client".
+/// 10 MB is taken as 10 x 2^20 bytes, the reading that rejects less.
+pub const OTLP: RouteLimits = RouteLimits {
+    body_bytes_max: 10 * MIB,
+    body_total_max: minutes(2),
+    body_gap_max: seconds(20),
+    slow_answer: SlowAnswer::Retry503,
+};
+
+/// `/api/report` and profiles. Spec: limits, rows "Report and profile body", "`/api/report` body".
+pub const REPORT: RouteLimits = RouteLimits {
+    body_bytes_max: 64 * MIB,
+    body_total_max: minutes(10),
+    body_gap_max: seconds(20),
+    slow_answer: SlowAnswer::Retry503,
+};
+
+/// Every other JSON body. Spec: limits, rows "Database-writing endpoints body" and "Request body".
+pub const JSON: RouteLimits = RouteLimits {
+    body_bytes_max: 8 * MIB,
+    body_total_max: minutes(10),
+    body_gap_max: seconds(30),
+    slow_answer: SlowAnswer::Timeout408,
+};
+
+/// Login, registration and the like. Spec: limits, row "Anonymous auth endpoint bodies".
+pub const ANONYMOUS: RouteLimits = RouteLimits { body_bytes_max: 64 * KB, ..JSON };
+
+/// Symbol and source-map uploads. Spec: limits, rows "Upload size" and "Upload body".
+pub const UPLOAD: RouteLimits = RouteLimits {
+    body_bytes_max: 250 * MIB,
+    body_total_max: minutes(30),
+    body_gap_max: seconds(30),
+    slow_answer: SlowAnswer::Timeout408,
+};
+/// Spec: limits, row "Upload size".
+pub const UPLOAD_FILE_BYTES_MAX: usize = 200 * MIB;
+/// Spec: limits, row "Upload size".
+pub const UPLOAD_FILES_MAX: usize = 1000;
+/// Spec: limits, row "Upload concurrency".
+pub const UPLOAD_CONCURRENT: usize = 4;
+/// Spec: limits, row "Upload concurrency": then 503.
+pub const UPLOAD_WAIT_MAX: Duration = seconds(30);
+
+/// Spec: limits, row "Slow client": bytes per second on average ...
+pub const SLOW_BYTES_PER_SECOND: u64 = 1000;
+/// ... once this much of the body's time has passed.
+pub const SLOW_AFTER: Duration = seconds(20);
+
+/// Spec: limits, row "Headers".
+pub const HEADERS_MAX: Duration = seconds(15);
+/// Spec: limits, row "Idle keep-alive".
+pub const IDLE_MAX: Duration = minutes(2);
+/// How long requests in flight may take once a stop is asked for.
+pub const DRAIN_MAX: Duration = seconds(30);
+
+/// Spec: limits, row "Ingest concurrency": floor.
+pub const INGEST_CONCURRENT_MIN: usize = 4;
+/// Spec: limits, row "Ingest concurrency": waiting room, in multiples of the capacity ...
+pub const INGEST_WAITING_PER_SLOT: usize = 4;
+/// ... and at least this many.
+pub const INGEST_WAITING_MIN: usize = 16;
+/// Bodies up to this many bytes are decoded where they arrive; larger ones on a blocking thread.
+pub const INGEST_INLINE_BYTES_MAX: usize = 64 * KB;
+/// First allocation for a body of unknown size.
+pub const BODY_BYTES_HINT_MAX: usize = 256 * KB;
+
+/// `Retry-After` of a 503 is drawn from this range, in seconds, so that clients do not come back as one. DECISIONS 19.
+pub const RETRY_AFTER_SECONDS: std::ops::RangeInclusive<u64> = 1..=5;
+
+/// One question to the store, unless its route says otherwise.
+pub const ASK_MAX: Duration = seconds(30);
+/// Questions that may wait for a query thread, per thread; beyond it 503.
+pub const ASK_WAITING_PER_THREAD: usize = 64;
+
+/// Spec: metrics query.
+pub const METRICS_QUERIES_MAX: usize = 50;
+pub const METRICS_TAG_FILTERS_MAX: usize = 20;
+pub const METRICS_DAYS_MAX: i64 = 731;
+pub const METRICS_POINTS_MAX: i64 = 2000;
+pub const METRICS_GROUPS_MAX: usize = 200;
+pub const METRICS_DEADLINE: Duration = seconds(30);
+
+/// Spec: limits, row "Span read window": either side of the entity.
+pub const SPAN_WINDOW: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// Life of a login. WIRE 5.1.
+pub const LOGIN_LIFE: Duration = Duration::from_secs(7 * 24 * 60 * 60);
+/// WIRE 5.1.
+pub const PASSWORD_CHARS_MIN: usize = 8;
+/// A longer one is refused rather than hashed.
+pub const PASSWORD_BYTES_MAX: usize = 1024;
+/// Password hashes computed at once; each takes 19 MB and tens of milliseconds.
+pub const PASSWORD_HASHES_MAX: usize = 2;
+/// WIRE 5.6.
+pub const PROJECT_NAME_CHARS_MAX: usize = 100;
+
+/// Per-IP windows, requests per minute. Spec: "Per-IP fixed-window limits".
+pub mod per_ip {
+    pub const LOGIN: u32 = 10;
+    pub const SSO: u32 = 20;
+    pub const TOKEN: u32 = 60;
+    pub const LOGOUT: u32 = 20;
+    pub const FORGOT_PASSWORD: u32 = 5;
+    pub const RESET_VALIDATION: u32 = 30;
+    pub const RESET_CONSUMPTION: u32 = 10;
+    pub const INVITATION_LOOKUP: u32 = 30;
+    pub const INVITATION_ACCEPTANCE: u32 = 10;
+    pub const STATUS_PAGE: u32 = 30;
+}
+
+/// Answers to an export are small; the OTLP specification wants them under 4 MiB.
+pub const EXPORT_ANSWER_BYTES_MAX: usize = 4 * MIB;
+
+const _: () = assert!(UPLOAD_FILE_BYTES_MAX < UPLOAD.body_bytes_max);
+const _: () = assert!(ANONYMOUS.body_bytes_max < JSON.body_bytes_max);
+const _: () = assert!(JSON.body_bytes_max < OTLP.body_bytes_max && OTLP.body_bytes_max < REPORT.body_bytes_max);
+const _: () = assert!(OTLP.body_gap_max.as_secs() < OTLP.body_total_max.as_secs());
+const _: () = assert!(REPORT.body_total_max.as_secs() < UPLOAD.body_total_max.as_secs());
+const _: () = assert!(INGEST_INLINE_BYTES_MAX <= OTLP.body_bytes_max);
+const _: () = assert!(*RETRY_AFTER_SECONDS.start() >= 1);
+const _: () = assert!(OTLP.body_bytes_max >= 10 * MB);

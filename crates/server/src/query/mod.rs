@@ -1,0 +1,1 @@
+//! Request to question to JSON view; one file per dashboard resource.
