@@ -1,0 +1,148 @@
+//! `tidewatch demo`: realistic traffic of a fictional shop, sent through the public OTLP door with a project
+//! token, like anyone else's.
+
+mod otlp;
+mod random;
+mod shop;
+
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use anyhow::{Context, bail};
+use serde_json::{Value, json};
+
+use shop::Shop;
+
+/// Sends an hour of history, then goes on live until interrupted.
+#[derive(Debug, clap::Args)]
+pub struct DemoArgs {
+    /// Base address of the server.
+    #[arg(long, env = "TIDEWATCH_URL", default_value = "http://127.0.0.1:8080")]
+    url: String,
+    /// Project token (Connect page). Without one the demo signs in with --email and --password,
+    /// registering them first when the server is new.
+    #[arg(long, env = "TIDEWATCH_TOKEN")]
+    token: Option<String>,
+    #[arg(long, default_value = "demo@example.com")]
+    email: String,
+    #[arg(long, default_value = "demo-password")]
+    password: String,
+    /// Minutes of history to send first.
+    #[arg(long, default_value_t = 60)]
+    history_minutes: u64,
+    /// Things that happen in the shop per second.
+    #[arg(long, default_value_t = 3.0)]
+    rate: f64,
+    /// Stop after the history instead of going on live.
+    #[arg(long)]
+    once: bool,
+    /// The same seed gives the same traffic.
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+}
+
+const SECOND_NS: u64 = 1_000_000_000;
+const EXPORT_EVERY_NS: u64 = 10 * SECOND_NS;
+
+/// Runs until interrupted, or until the history is sent with `--once`.
+pub fn run(args: &DemoArgs, mut say: impl FnMut(&str)) -> anyhow::Result<()> {
+    let base = args.url.trim_end_matches('/');
+    let token = match &args.token {
+        Some(token) => token.clone(),
+        None => token_by_sign_in(base, args, &mut say)?,
+    };
+    let now_ns = now_ns()?;
+    let history_ns = args.history_minutes * 60 * SECOND_NS;
+    let started_ns = now_ns - history_ns;
+    // The slow version went live a third of the history ago.
+    let mut shop = Shop::new(args.seed ^ now_ns, started_ns, now_ns - history_ns / 3);
+    let step_ns = (SECOND_NS as f64 / args.rate.clamp(0.01, 10_000.0)) as u64;
+    let mut clock_ns = started_ns;
+    let mut next_export_ns = started_ns + EXPORT_EVERY_NS;
+    let mut sent = 0;
+    say(&format!("sending {} minutes of history to {base}", args.history_minutes));
+    loop {
+        let live_ns = self::now_ns()?;
+        if clock_ns >= live_ns {
+            if args.once {
+                break;
+            }
+            std::thread::park_timeout(Duration::from_nanos(clock_ns - live_ns));
+            continue;
+        }
+        shop.act(clock_ns);
+        // Uneven, as real arrivals are.
+        clock_ns += step_ns / 2 + shop.random.below(step_ns.max(1));
+        if clock_ns >= next_export_ns {
+            shop.measure(next_export_ns, EXPORT_EVERY_NS);
+            sent += export(base, &token, &mut shop)?;
+            next_export_ns += EXPORT_EVERY_NS;
+        }
+    }
+    sent += export(base, &token, &mut shop)?;
+    say(&format!("sent {sent} spans"));
+    Ok(())
+}
+
+/// Posts what waits, retrying on 503; gives the number of spans.
+fn export(base: &str, token: &str, shop: &mut Shop) -> anyhow::Result<usize> {
+    let spans = shop.outbox.span_count;
+    for (signal, body) in shop.outbox.take_bodies() {
+        let url = format!("{base}/api/otel/v1/{signal}");
+        let mut attempts = 0;
+        loop {
+            let answer = agent().post(&url).header("Authorization", format!("Bearer {token}")).send_json(&body);
+            match answer {
+                Ok(response) if response.status().is_success() => break,
+                Ok(response) if response.status() == 503 && attempts < 20 => attempts += 1,
+                Ok(mut response) => {
+                    let why = response.body_mut().read_to_string().unwrap_or_default();
+                    bail!("{url} answered {}: {why}", response.status());
+                }
+                Err(error) => return Err(error).with_context(|| format!("cannot post to {url}")),
+            }
+            std::thread::park_timeout(Duration::from_secs(1));
+        }
+    }
+    Ok(spans)
+}
+
+fn agent() -> ureq::Agent {
+    ureq::Agent::config_builder()
+        .http_status_as_error(false)
+        .timeout_global(Some(Duration::from_secs(60)))
+        .build()
+        .into()
+}
+
+/// Registers the demo account on a new server, signs in on a known one; gives the first project's token.
+fn token_by_sign_in(base: &str, args: &DemoArgs, say: &mut impl FnMut(&str)) -> anyhow::Result<String> {
+    let register = json!({
+        "email": args.email, "password": args.password, "name": "Demo",
+        "organizationName": "Demo shop", "timezone": "UTC", "projectName": "Shop", "framework": "opentelemetry",
+    });
+    let (status, body) = post(&format!("{base}/api/register"), &register)?;
+    if status == 201 {
+        say(&format!("registered {} with the password {}", args.email, args.password));
+        return first_token(&body);
+    }
+    let login = json!({"email": args.email, "password": args.password});
+    let (status, body) = post(&format!("{base}/api/login"), &login)?;
+    if status != 200 {
+        bail!("the server already has an account: pass --token with a project token from its Connect page");
+    }
+    first_token(&body)
+}
+
+fn post(url: &str, body: &Value) -> anyhow::Result<(u16, Value)> {
+    let mut response = agent().post(url).send_json(body).with_context(|| format!("cannot reach {url}"))?;
+    let status = response.status().as_u16();
+    Ok((status, response.body_mut().read_json().unwrap_or(Value::Null)))
+}
+
+fn first_token(bundle: &Value) -> anyhow::Result<String> {
+    bundle["projects"][0]["token"].as_str().map(str::to_owned).context("the account has no project")
+}
+
+fn now_ns() -> anyhow::Result<u64> {
+    Ok(SystemTime::now().duration_since(UNIX_EPOCH).context("the clock is before 1970")?.as_nanos() as u64)
+}
