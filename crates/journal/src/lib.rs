@@ -1,10 +1,33 @@
 //! The write-ahead log of accepted requests. It knows bytes and positions, not telemetry.
 //!
+//! - `append`: `Journal`, the bounded queue in front of the one writer thread, group commit, trim.
+//! - `writer`: one group into the active segment and onto the disk; sealing, rotation, recovery from failures.
+//! - `replay`: opening: which segments there are, what of them is needed, what is missing or damaged.
+//! - `reader`: the records of one segment, also of a damaged one.
+//! - `segment`: the layout on disk: names, header, records, checksums.
 //! - `disk`: the seam to the file system, and the simulated disk that stands in for it in tests.
 //!
-//! Invariant: nothing here reads a clock or looks inside a record.
+//! Invariants: what was settled as durable is replayed, in order, until it is trimmed; a position is never used
+//! twice; damage is reported, never returned as data; nothing here reads a clock or looks inside a record.
 
+mod append;
 pub mod disk;
+mod errors;
+#[cfg(any(test, feature = "sim"))]
+pub mod fuzz;
+mod options;
+mod reader;
+mod replay;
+mod segment;
+mod segments;
+#[cfg(test)]
+mod tests;
+mod writer;
+
+pub use append::{Journal, Opened};
+pub use errors::{AppendError, OpenError};
+pub use options::Options;
+pub use replay::{CorruptRange, ReplayReport, TornTail};
 
 use std::fmt;
 

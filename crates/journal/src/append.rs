@@ -1,0 +1,245 @@
+//! `Journal`: the bounded queue in front of the one writer thread, and what a caller may ask of it.
+//!
+//! Callers copy their record once, into the buffer that the writer takes as its next group, so everything that
+//! arrives during one sync shares the next. Two buffers change places; nothing is allocated per record.
+
+use crate::disk::DiskLock;
+use crate::replay::{self, ReplayReport};
+use crate::segment::{RECORD_HEADER_BYTES, RecordHeader};
+use crate::segments::Segments;
+use crate::writer::Writer;
+use crate::{AppendError, OpenError, Options, Position};
+use parking_lot::{Condvar, Mutex};
+use std::error::Error;
+use std::io;
+use std::sync::Arc;
+use std::thread::{self, JoinHandle};
+use tracing::warn;
+
+/// An open journal whose records each carry a payload of type `T` through the writer thread, back to `settled`.
+///
+/// Dropping it writes what waits and joins the thread, like `shutdown`.
+pub struct Journal<T> {
+    shared: Arc<Shared<T>>,
+    thread: Mutex<Option<JoinHandle<()>>>,
+}
+
+pub struct Opened<T> {
+    pub journal: Journal<T>,
+    pub report: ReplayReport,
+}
+
+struct Shared<T> {
+    queue: Mutex<Queue<T>>,
+    arrived: Condvar,
+    segments: Arc<Segments>,
+    bytes_max: u64,
+    record_bytes_max: usize,
+    queue_bytes_max: usize,
+    /// Released when both the journal and its thread are gone.
+    _lock: DiskLock,
+}
+
+struct Queue<T> {
+    /// Records with unplaced headers, one after the other.
+    group: Vec<u8>,
+    /// One for each record in `group`.
+    payloads: Vec<T>,
+    /// Bytes of the group that the writer is busy with.
+    writing_bytes: usize,
+    closed: bool,
+}
+
+/// A journal whose thread is not started, the thread's work, and what was replayed.
+type Unstarted<T, S> = (Journal<T>, Worker<T, S>, ReplayReport);
+
+/// The writer thread's side.
+pub(crate) struct Worker<T, S> {
+    shared: Arc<Shared<T>>,
+    writer: Writer,
+    settled: S,
+    group: Vec<u8>,
+    payloads: Vec<T>,
+}
+
+impl<T: Send + 'static> Journal<T> {
+    /// Replays every record after `from`, in order, and starts the writer thread.
+    ///
+    /// - `from` is `Position(0)` or a position the journal gave out; what lies before it is removed.
+    /// - `replay` gets each record's position and payload; its error ends the opening.
+    /// - `settled` runs on the writer thread, in order, once for each appended record: with the record's position
+    ///   once it is durable, or with the reason why it is not in the journal. It must not block for long.
+    pub fn open(
+        options: Options,
+        from: Position,
+        replay: impl FnMut(Position, &[u8]) -> Result<(), Box<dyn Error + Send + Sync>>,
+        settled: impl FnMut(T, Result<Position, AppendError>) + Send + 'static,
+    ) -> Result<Opened<T>, OpenError> {
+        let dir = options.dir.clone();
+        let (journal, worker, report) = Journal::open_without_thread(options, from, replay, settled)?;
+        let thread = thread::Builder::new()
+            .name("journal".into())
+            .spawn(move || worker.run())
+            .map_err(OpenError::io("start the writer of", &dir))?;
+        *journal.thread.lock() = Some(thread);
+        Ok(Opened { journal, report })
+    }
+
+    /// As `open`; the caller drives the worker, which makes tests repeatable.
+    pub(crate) fn open_without_thread<S: FnMut(T, Result<Position, AppendError>)>(
+        options: Options,
+        from: Position,
+        mut replay: impl FnMut(Position, &[u8]) -> Result<(), Box<dyn Error + Send + Sync>>,
+        settled: S,
+    ) -> Result<Unstarted<T, S>, OpenError> {
+        options.check()?;
+        let Options { dir, disk, .. } = &options;
+        disk.create_dir_all(dir).map_err(OpenError::io("make", dir))?;
+        let lock_path = dir.join("lock");
+        let lock = disk.lock(&lock_path).map_err(|error| match error.kind() {
+            io::ErrorKind::WouldBlock => OpenError::Locked(dir.clone()),
+            _ => OpenError::io("lock", &lock_path)(error),
+        })?;
+        let replayed = replay::replay(&options, from, &mut replay)?;
+        let segments = Segments::new(dir.clone(), Arc::clone(disk), replayed.segments, replayed.durable);
+        if let Err(error) = segments.trim(from) {
+            warn!(error = %error, "journal {}: cannot remove old segments: {error}", dir.display());
+        }
+        let segments = Arc::new(segments);
+        let shared = Arc::new(Shared {
+            queue: Mutex::new(Queue { group: Vec::new(), payloads: Vec::new(), writing_bytes: 0, closed: false }),
+            arrived: Condvar::new(),
+            segments: Arc::clone(&segments),
+            bytes_max: options.bytes_max,
+            record_bytes_max: options.record_bytes_max,
+            queue_bytes_max: options.queue_bytes_max,
+            _lock: lock,
+        });
+        let worker = Worker {
+            shared: Arc::clone(&shared),
+            writer: Writer::new(options, segments, replayed.next),
+            settled,
+            group: Vec::new(),
+            payloads: Vec::new(),
+        };
+        Ok((Journal { shared, thread: Mutex::new(None) }, worker, replayed.report))
+    }
+}
+
+impl<T> Journal<T> {
+    /// Hands one record, the concatenation of `parts`, to the writer. `Ok` means that `settled` will hear of it;
+    /// otherwise the payload comes back at once. Copies the bytes once and never waits for the disk.
+    pub fn append(&self, parts: &[&[u8]], payload: T) -> Result<(), (AppendError, T)> {
+        let shared = &*self.shared;
+        let bytes: usize = parts.iter().map(|part| part.len()).sum();
+        if bytes > shared.record_bytes_max {
+            return Err((AppendError::TooLarge { bytes, bytes_max: shared.record_bytes_max }, payload));
+        }
+        let crc = parts.iter().fold(0, |crc, part| crc32c::crc32c_append(crc, part));
+        let header = RecordHeader::unplaced(bytes as u32, crc);
+
+        let mut queue = shared.queue.lock();
+        if queue.closed {
+            return Err((AppendError::Closed, payload));
+        }
+        let record_bytes = header.len() + bytes;
+        let queue_full = !queue.group.is_empty() && queue.group.len() + record_bytes > shared.queue_bytes_max;
+        let coming = (queue.writing_bytes + queue.group.len() + record_bytes) as u64;
+        if queue_full || shared.segments.bytes() + coming > shared.bytes_max {
+            return Err((AppendError::Full, payload));
+        }
+        queue.group.reserve(record_bytes);
+        queue.group.extend_from_slice(&header);
+        for part in parts {
+            queue.group.extend_from_slice(part);
+        }
+        queue.payloads.push(payload);
+        drop(queue);
+        shared.arrived.notify_one();
+        Ok(())
+    }
+
+    /// Removes the segments whose records all lie at or before `covered`; returns how many.
+    pub fn trim(&self, covered: Position) -> io::Result<usize> {
+        self.shared.segments.trim(covered)
+    }
+
+    /// Size of the segments on disk.
+    pub fn bytes(&self) -> u64 {
+        self.shared.segments.bytes()
+    }
+
+    /// Every record up to here is durable. Set before the first of them is settled.
+    pub fn durable_position(&self) -> Position {
+        self.shared.segments.durable()
+    }
+
+    /// Refuses further records, writes and settles those that wait, and ends the writer thread. Idempotent.
+    pub fn shutdown(&self) {
+        self.shared.queue.lock().closed = true;
+        self.shared.arrived.notify_one();
+        let thread = self.thread.lock().take();
+        // `settled` may hold the last handle: the writer cannot wait for itself.
+        if let Some(thread) = thread.filter(|thread| thread.thread().id() != thread::current().id()) {
+            // A panic of `settled` was reported where it happened.
+            let _ = thread.join();
+        }
+    }
+}
+
+impl<T> Drop for Journal<T> {
+    fn drop(&mut self) {
+        self.shutdown();
+    }
+}
+
+impl<T, S: FnMut(T, Result<Position, AppendError>)> Worker<T, S> {
+    fn run(mut self) {
+        while self.wait() {
+            self.step();
+        }
+    }
+
+    /// Until something waits; false when the journal is closed and nothing does.
+    fn wait(&self) -> bool {
+        let mut queue = self.shared.queue.lock();
+        while queue.payloads.is_empty() && !queue.closed {
+            self.shared.arrived.wait(&mut queue);
+        }
+        !queue.payloads.is_empty()
+    }
+
+    /// Writes everything that waits as one group and settles it.
+    pub(crate) fn step(&mut self) {
+        {
+            let mut queue = self.shared.queue.lock();
+            std::mem::swap(&mut queue.group, &mut self.group);
+            std::mem::swap(&mut queue.payloads, &mut self.payloads);
+            queue.writing_bytes = self.group.len();
+        }
+        if self.group.is_empty() {
+            return;
+        }
+        let outcome = self.writer.commit(&mut self.group);
+        self.shared.queue.lock().writing_bytes = 0;
+
+        let mut at = 0;
+        for payload in self.payloads.drain(..) {
+            at += RECORD_HEADER_BYTES + RecordHeader::unplaced_len(&self.group[at..]);
+            let position = outcome.clone().map(|start| Position(start.0 + at as u64));
+            (self.settled)(payload, position);
+        }
+        self.group.clear();
+        self.group.shrink_to(self.shared.queue_bytes_max);
+    }
+}
+
+impl<T, S> Drop for Worker<T, S> {
+    /// Also when `settled` panicked: nobody will write, so nobody may believe so.
+    fn drop(&mut self) {
+        let mut queue = self.shared.queue.lock();
+        queue.closed = true;
+        queue.group = Vec::new();
+        queue.payloads = Vec::new();
+    }
+}

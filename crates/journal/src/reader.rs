@@ -1,0 +1,191 @@
+//! The records of one segment, in order, also of a damaged one.
+//!
+//! A record that does not fit ends the trust in what its header said: the reader looks byte by byte for the next
+//! place where a record fits, and what lies between is a hole. Whether a hole was durable once is decided at the end:
+//! a later record says, with the start of its group, up to where everything was synced before it was written.
+
+use crate::Position;
+use crate::disk::DiskFile;
+use crate::segment::{HEADER_BYTES, Header, RECORD_HEADER_BYTES, RecordHeader};
+use std::io;
+
+/// Bytes read ahead at a time.
+const WINDOW_BYTES: usize = 256 << 10;
+/// The piece of a file that is given up when it cannot be read.
+const PAGE_BYTES: u64 = 4096;
+
+/// What one pass over a segment found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Scan {
+    /// End of the last whole record; where reading began when there is none.
+    pub end: Position,
+    /// End of the last byte that is not zero, or `end`.
+    pub extent: Position,
+    /// Places where no record fits, ascending.
+    pub holes: Vec<Hole>,
+    /// Why some page could not be read, even alone; it counts as damage.
+    pub read_error: Option<String>,
+}
+
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Hole {
+    pub from: Position,
+    pub to: Position,
+    /// Known to have been synced once: damage. Otherwise the last write before a crash may simply be torn.
+    pub durable: bool,
+}
+
+/// Calls `visit` with each whole record that starts at or after `from`, with its position (the offset after it).
+///
+/// `until` is the end of the durable records when a later segment tells it; without it the end is found by reading.
+/// `from` must be a record boundary within the segment. An error of `visit` ends the scan and is returned.
+pub(crate) fn scan<E>(
+    file: &dyn DiskFile,
+    header: Header,
+    from: Position,
+    until: Option<Position>,
+    mut visit: impl FnMut(Position, &[u8]) -> Result<(), E>,
+) -> Result<Scan, ScanError<E>> {
+    let mut window = Window::new(file)?;
+    let offset_of = |position: Position| HEADER_BYTES + (position.0 - header.base.0);
+    let position_of = |offset: u64| Position(header.base.0 + (offset - HEADER_BYTES));
+
+    let file_end = window.file_bytes.max(HEADER_BYTES);
+    let readable_end = until.map_or(file_end, |until| offset_of(until).min(file_end));
+    let mut holes: Vec<Hole> = Vec::new();
+    let mut durable_to = Position(0);
+    let mut offset = offset_of(from);
+    let mut end = offset;
+    let mut hole_from = None;
+    while offset < readable_end {
+        let start = position_of(offset).0;
+        let Some(record) = record_at(&mut window, header.salt, start, offset, readable_end) else {
+            hole_from.get_or_insert(offset);
+            offset += 1 + window.zeros_before_record(offset + 1);
+            continue;
+        };
+        let next = offset + (RECORD_HEADER_BYTES + record.len as usize) as u64;
+        let payload = window.bytes(offset + RECORD_HEADER_BYTES as u64, record.len as usize);
+        if crc32c::crc32c(payload) != record.crc {
+            // The header is ours, so its length is: nothing inside is a record.
+            hole_from.get_or_insert(offset);
+            offset = next;
+            continue;
+        }
+        if let Some(hole) = hole_from.take() {
+            holes.push(Hole { from: position_of(hole), to: Position(start), durable: false });
+        }
+        durable_to = durable_to.max(Position(start.saturating_sub(u64::from(record.back))));
+        visit(position_of(next), payload).map_err(ScanError::Visit)?;
+        offset = next;
+        end = next;
+    }
+
+    let extent = match until {
+        Some(until) => until.max(position_of(end)),
+        None => position_of(window.last_nonzero(end, file_end).max(window.unreadable_to).max(end)),
+    };
+    if extent > position_of(end) {
+        holes.push(Hole { from: position_of(end), to: extent, durable: until.is_some() });
+    }
+    for hole in &mut holes {
+        hole.durable |= until.is_some() || hole.from < durable_to || window.read_error.is_some();
+    }
+    Ok(Scan { end: position_of(end), extent, holes, read_error: window.read_error })
+}
+
+/// The header of the record at `offset`, if one fits there and ends by `readable_end`.
+fn record_at(window: &mut Window<'_>, salt: u64, start: u64, offset: u64, readable_end: u64) -> Option<RecordHeader> {
+    let record = RecordHeader::decode(window.bytes(offset, RECORD_HEADER_BYTES), salt, start)?;
+    let end = offset + RECORD_HEADER_BYTES as u64 + u64::from(record.len);
+    (end <= readable_end).then_some(record)
+}
+
+#[derive(Debug)]
+pub(crate) enum ScanError<E> {
+    /// The file's length cannot be told.
+    Io(io::Error),
+    Visit(E),
+}
+
+impl<E> From<io::Error> for ScanError<E> {
+    fn from(error: io::Error) -> ScanError<E> {
+        ScanError::Io(error)
+    }
+}
+
+/// A moving piece of a file in memory. A page that cannot be read is zeros, which no record is.
+struct Window<'a> {
+    file: &'a dyn DiskFile,
+    file_bytes: u64,
+    start: u64,
+    buffer: Vec<u8>,
+    read_error: Option<String>,
+    /// The offset after the last page that could not be read.
+    unreadable_to: u64,
+}
+
+impl<'a> Window<'a> {
+    fn new(file: &'a dyn DiskFile) -> io::Result<Window<'a>> {
+        Ok(Window { file, file_bytes: file.len()?, start: 0, buffer: Vec::new(), read_error: None, unreadable_to: 0 })
+    }
+
+    /// The `want` bytes at `offset`; fewer at the end of the file.
+    fn bytes(&mut self, offset: u64, want: usize) -> &[u8] {
+        let want = (want as u64).min(self.file_bytes.saturating_sub(offset)) as usize;
+        if offset < self.start || offset + want as u64 > self.start + self.buffer.len() as u64 {
+            self.fill(offset, want.max(WINDOW_BYTES));
+        }
+        let at = (offset.saturating_sub(self.start)) as usize;
+        self.buffer.get(at..at + want).unwrap_or_default()
+    }
+
+    fn fill(&mut self, offset: u64, want: usize) {
+        let want = (want as u64).min(self.file_bytes.saturating_sub(offset)) as usize;
+        self.start = offset;
+        self.buffer.clear();
+        self.buffer.resize(want, 0);
+        if self.file.read_at(&mut self.buffer, offset).is_err() {
+            self.fill_by_page();
+        }
+    }
+
+    fn fill_by_page(&mut self) {
+        self.buffer.fill(0);
+        let mut at = 0;
+        while at < self.buffer.len() {
+            let offset = self.start + at as u64;
+            let page_end = (offset / PAGE_BYTES + 1) * PAGE_BYTES;
+            let end = (at + (page_end - offset) as usize).min(self.buffer.len());
+            let page = &mut self.buffer[at..end];
+            if let Err(error) = self.file.read_at(page, offset) {
+                page.fill(0);
+                self.read_error.get_or_insert_with(|| error.to_string());
+                self.unreadable_to = self.unreadable_to.max(offset + (end - at) as u64);
+            }
+            at = end;
+        }
+    }
+
+    /// How far a search for a record may skip from `offset`: a header has at most 15 zeros before its first other byte.
+    fn zeros_before_record(&mut self, offset: u64) -> u64 {
+        let piece = self.bytes(offset, PAGE_BYTES as usize);
+        let zeros = piece.iter().position(|&byte| byte != 0).unwrap_or(piece.len());
+        zeros.saturating_sub(RECORD_HEADER_BYTES - 1) as u64
+    }
+
+    /// The offset after the last byte in `from..to` that is not zero; `from` when all are.
+    fn last_nonzero(&mut self, from: u64, to: u64) -> u64 {
+        let mut last = from;
+        let mut offset = from;
+        while offset < to {
+            let want = ((to - offset) as usize).min(WINDOW_BYTES);
+            let piece = self.bytes(offset, want);
+            if let Some(at) = piece.iter().rposition(|&byte| byte != 0) {
+                last = offset + at as u64 + 1;
+            }
+            offset += want as u64;
+        }
+        last
+    }
+}

@@ -1,0 +1,93 @@
+//! The segments on disk as the writer and `trim` share them: their extents, their sizes, and what is durable.
+
+use crate::Position;
+use crate::disk::Disk;
+use parking_lot::Mutex;
+use std::io;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+pub(crate) struct Segments {
+    dir: PathBuf,
+    disk: Arc<dyn Disk>,
+    list: Mutex<Vec<Segment>>,
+    bytes: AtomicU64,
+    durable: AtomicU64,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Segment {
+    pub path: PathBuf,
+    /// End of its durable records; `None` while it is written.
+    pub end: Option<Position>,
+    /// Size of the file.
+    pub bytes: u64,
+}
+
+impl Segments {
+    pub fn new(dir: PathBuf, disk: Arc<dyn Disk>, list: Vec<Segment>, durable: Position) -> Segments {
+        let bytes = list.iter().map(|segment| segment.bytes).sum();
+        Segments { dir, disk, list: Mutex::new(list), bytes: AtomicU64::new(bytes), durable: AtomicU64::new(durable.0) }
+    }
+
+    /// Size of all segment files together.
+    pub fn bytes(&self) -> u64 {
+        self.bytes.load(Ordering::Relaxed)
+    }
+
+    /// Every record up to here is on the disk. Always a record boundary.
+    pub fn durable(&self) -> Position {
+        Position(self.durable.load(Ordering::Acquire))
+    }
+
+    pub fn set_durable(&self, durable: Position) {
+        self.durable.store(durable.0, Ordering::Release);
+    }
+
+    /// A segment that replaced any former one of the same name.
+    pub fn push(&self, segment: Segment) {
+        let mut list = self.list.lock();
+        list.retain(|other| other.path != segment.path);
+        list.push(segment);
+        self.count(&list);
+    }
+
+    /// Changes the last segment; `None` from `change` forgets it.
+    pub fn change_last(&self, change: impl FnOnce(Segment) -> Option<Segment>) {
+        let mut list = self.list.lock();
+        if let Some(segment) = list.pop() {
+            list.extend(change(segment));
+        }
+        self.count(&list);
+    }
+
+    /// Removes the segments whose records all lie at or before `covered`, oldest first, but never the last one: it
+    /// carries the positions on. Returns how many files went. After an error the rest stays for the next time.
+    pub fn trim(&self, covered: Position) -> io::Result<usize> {
+        let mut list = self.list.lock();
+        let sealed = &list[..list.len().saturating_sub(1)];
+        let covered_count = sealed.iter().take_while(|segment| segment.end.is_some_and(|end| end <= covered)).count();
+        let mut removed = 0;
+        let mut outcome = Ok(());
+        for segment in &list[..covered_count] {
+            match self.disk.remove(&segment.path) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                    outcome = Err(error);
+                    break;
+                }
+                _ => removed += 1,
+            }
+        }
+        list.drain(..removed);
+        self.count(&list);
+        if removed > 0 {
+            self.disk.sync_dir(&self.dir)?;
+        }
+        outcome.map(|()| removed)
+    }
+
+    fn count(&self, list: &[Segment]) {
+        self.bytes.store(list.iter().map(|segment| segment.bytes).sum(), Ordering::Relaxed);
+    }
+}

@@ -1,0 +1,152 @@
+//! The bounds, and what happens at them: refused at once, and served again when there is room.
+
+use super::{Bench, small};
+use crate::disk::Disk;
+use crate::disk::sim::SimDisk;
+use crate::{AppendError, OpenError, Options, Position};
+use std::path::Path;
+
+#[test]
+fn a_record_at_the_bound_passes_and_one_byte_more_does_not() {
+    let disk = SimDisk::new(1);
+    let mut bench = Bench::open(&disk, Position(0)).unwrap();
+    assert!(bench.commit(&vec![1; 64 << 10]).is_ok());
+    let (error, payload) = bench.journal.append(&[&vec![1; 64 << 10], b"x"], 5).unwrap_err();
+    assert_eq!((error, payload), (AppendError::TooLarge { bytes: 65537, bytes_max: 65536 }, 5));
+}
+
+#[test]
+fn the_queue_is_bounded_but_takes_one_record_of_any_size() {
+    let disk = SimDisk::new(1);
+    let mut bench = Bench::open(&disk, Position(0)).unwrap();
+    bench.journal.append(&[&vec![1; 60 << 10]], 1).unwrap();
+    assert_eq!(bench.journal.append(&[b"x"], 2).unwrap_err().0, AppendError::Full);
+    (bench.step)();
+    bench.journal.append(&[b"x"], 3).unwrap();
+    (bench.step)();
+    assert_eq!(bench.settled.lock().iter().map(|(id, _)| *id).collect::<Vec<_>>(), [1, 3]);
+}
+
+#[test]
+fn a_full_journal_refuses_until_trimmed() {
+    let disk = SimDisk::new(1);
+    let options = Options { bytes_max: 200 << 10, ..small(&disk) };
+    let mut bench = Bench::open_with(options, Position(0)).unwrap();
+    let mut last = Position(0);
+    let refused = loop {
+        match bench.commit(&[7; 5000]) {
+            Ok(position) => last = position,
+            Err(error) => break error,
+        }
+    };
+    assert_eq!(refused, AppendError::Full);
+    let full = bench.journal.bytes();
+    assert!((150 << 10..=200 << 10).contains(&full), "{full}");
+    assert_eq!(bench.journal.durable_position(), last);
+    assert!(bench.journal.trim(last).unwrap() > 5);
+    assert!(bench.journal.bytes() < full / 4);
+    assert_eq!(bench.journal.trim(last).unwrap(), 0, "what carries the positions on stays");
+    bench.commit(&[7; 5000]).unwrap();
+}
+
+#[test]
+fn trim_keeps_what_is_not_covered() {
+    let disk = SimDisk::new(1);
+    let mut bench = Bench::open(&disk, Position(0)).unwrap();
+    let positions: Vec<Position> = (0..40).map(|record| bench.commit(&[record; 1000]).unwrap()).collect();
+    assert_eq!(bench.journal.trim(Position(0)).unwrap(), 0);
+    assert_eq!(bench.journal.trim(positions[10]).unwrap(), 0, "the segment also holds record 11");
+    assert_eq!(bench.journal.trim(positions[11]).unwrap(), 1);
+    assert_eq!(bench.journal.trim(positions[39]).unwrap(), 2);
+    drop(bench);
+    let bench = Bench::open(&disk, positions[38]).unwrap();
+    assert_eq!(bench.replayed, [(positions[39], vec![39; 1000])]);
+    assert!(bench.report.is_whole());
+}
+
+#[test]
+fn a_full_disk_refuses_and_heals_by_itself() {
+    let disk = SimDisk::new(1);
+    let mut bench = Bench::open(&disk, Position(0)).unwrap();
+    let before = bench.commit(&[1; 1000]).unwrap();
+    disk.set_capacity(Some(disk.used()));
+    for _ in 0..50 {
+        assert_eq!(bench.commit(&[2; 9000]), Err(AppendError::NoSpace));
+        assert_eq!(bench.journal.durable_position(), before);
+    }
+    assert_eq!(disk.list(Path::new("/journal")).unwrap().len(), 2, "no litter: the lock and one segment");
+    disk.set_capacity(None);
+    let after = bench.commit(&[3; 9000]).unwrap();
+    drop(bench);
+    let bench = Bench::open(&disk.power_cut(), Position(0)).unwrap();
+    assert_eq!(bench.replayed, [(before, vec![1; 1000]), (after, vec![3; 9000])]);
+    assert!(bench.report.is_whole());
+}
+
+#[test]
+fn a_full_disk_does_not_stop_the_start() {
+    let disk = SimDisk::new(1);
+    let position = Bench::open(&disk, Position(0)).unwrap().commit(b"kept").unwrap();
+    disk.set_capacity(Some(0));
+    let mut bench = Bench::open(&disk, Position(0)).unwrap();
+    assert_eq!(bench.replayed, [(position, b"kept".to_vec())]);
+    assert_eq!(bench.commit(b"more"), Err(AppendError::NoSpace));
+    disk.set_capacity(None);
+    bench.commit(b"more").unwrap();
+}
+
+/// Scenario: each step of making a group durable fails once, in turn.
+/// Guarantee: that group is refused, the next one succeeds, and both are told apart after a power cut.
+#[test]
+fn a_failed_write_or_sync_refuses_one_group() {
+    for first in [true, false] {
+        for fail in 0..4 {
+            let disk = SimDisk::new(fail);
+            let mut bench = Bench::open(&disk, Position(0)).unwrap();
+            let mut expected = Vec::new();
+            if !first {
+                expected.push((bench.commit(b"before").unwrap(), b"before".to_vec()));
+            }
+            match fail {
+                0 | 1 => disk.fail_write_after(fail),
+                _ => disk.fail_sync_after(fail - 2),
+            }
+            let mut failures = 0;
+            for payload in [&b"one"[..], b"two", b"three", b"four"] {
+                match bench.commit(payload) {
+                    Ok(position) => expected.push((position, payload.to_vec())),
+                    Err(AppendError::Io(_)) => failures += 1,
+                    Err(error) => panic!("{error:?}"),
+                }
+            }
+            assert_eq!(failures, 1, "first: {first}, fail: {fail}");
+            drop(bench);
+            let bench = Bench::open(&disk.power_cut(), Position(0)).unwrap();
+            assert_eq!(bench.replayed, expected, "first: {first}, fail: {fail}");
+            assert!(bench.report.is_whole());
+        }
+    }
+}
+
+#[test]
+fn options_that_cannot_work_are_refused() {
+    let disk = SimDisk::new(1);
+    for (options, message) in [
+        (Options { bytes_max: 100 << 10, ..small(&disk) }, "bytes_max 102400 is less than two segments, 147456 bytes"),
+        (Options { record_bytes_max: 2 << 30, ..small(&disk) }, "records and queue are bounded by 1073741824 bytes"),
+    ] {
+        let error = Bench::open_with(options, Position(0)).err().unwrap();
+        assert_eq!(error.to_string(), format!("journal options: {message}"));
+    }
+    assert!(Options::new("/anywhere").check().is_ok());
+}
+
+#[test]
+fn a_second_opening_is_refused_while_the_first_lives() {
+    let disk = SimDisk::new(1);
+    let bench = Bench::open(&disk, Position(0)).unwrap();
+    let second = Bench::open(&disk, Position(0)).err().unwrap();
+    assert!(matches!(second, OpenError::Locked(_)), "{second}");
+    drop(bench);
+    Bench::open(&disk, Position(0)).unwrap();
+}

@@ -1,0 +1,177 @@
+//! One group of records at a time into the active segment and onto the disk.
+//!
+//! A segment is written by one run of the program and only as long as nothing fails: after a failed write or sync it
+//! is sealed at its last durable record and the next group opens a new one, whose header says where the old one ends.
+//! Segments are made lazily, by the first group that needs one, so a full disk does not stop a start and heals by
+//! itself. A segment gets its name only once its header is durable; zeros are written ahead of the records, so most
+//! syncs change no file size.
+
+use crate::disk::DiskFile;
+use crate::segment::{self, HEADER_BYTES, Header, RECORD_HEADER_BYTES, RecordHeader};
+use crate::segments::{Segment, Segments};
+use crate::{AppendError, Options, Position};
+use std::hash::{BuildHasher, Hasher, RandomState};
+use std::io;
+use std::sync::Arc;
+use tracing::{error, warn};
+
+/// A segment that has no name yet; removed on opening.
+pub(crate) const UNNAMED: &str = "next.tmp";
+
+pub(crate) struct Writer {
+    options: Options,
+    segments: Arc<Segments>,
+    active: Option<Active>,
+    /// Where the next record starts. Never goes back, also not after a failure.
+    next: u64,
+    zeros: Vec<u8>,
+}
+
+struct Active {
+    file: Box<dyn DiskFile>,
+    salt: u64,
+    base: u64,
+    /// Written up to here with records or zeros; a file offset.
+    filled_to: u64,
+}
+
+impl Active {
+    fn offset_of(&self, position: u64) -> u64 {
+        HEADER_BYTES + (position - self.base)
+    }
+}
+
+impl Writer {
+    /// `next` is past every position that may be found in the segments there are.
+    pub fn new(options: Options, segments: Arc<Segments>, next: Position) -> Writer {
+        let zeros = vec![0; options.zero_ahead_bytes() as usize];
+        Writer { options, segments, active: None, next: next.0, zeros }
+    }
+
+    /// Makes a group of records durable, or none of it. Returns the position where its first record starts.
+    ///
+    /// `group` is records with unplaced headers (`len` and `crc` set); their `back` and `check` are filled in.
+    pub fn commit(&mut self, group: &mut [u8]) -> Result<Position, AppendError> {
+        let start = self.next;
+        let outcome = self.write_group(group, start);
+        if let Err(error) = &outcome {
+            let refused = AppendError::from(error);
+            match refused {
+                AppendError::NoSpace => warn!(error = %error, "journal refused {} bytes: disk full", group.len()),
+                _ => error!(error = %error, "journal refused {} bytes: {error}", group.len()),
+            }
+            self.seal_after_failure(&refused);
+            return Err(refused);
+        }
+        self.segments.set_durable(Position(self.next));
+        Ok(Position(start))
+    }
+
+    fn write_group(&mut self, group: &mut [u8], start: u64) -> io::Result<()> {
+        let group_bytes = group.len() as u64;
+        let fits = |active: &Active| active.offset_of(start) + group_bytes <= self.options.segment_bytes;
+        let fresh = |active: &Active| active.base == start;
+        if self.active.as_ref().is_some_and(|active| !fits(active) && !fresh(active)) {
+            self.seal();
+        }
+        let mut active = match self.active.take() {
+            Some(active) => active,
+            None => self.new_segment()?,
+        };
+        place(group, active.salt, start);
+        // From here on these positions may be found in the file, whatever happens.
+        self.next = start + group_bytes;
+        let offset = active.offset_of(start);
+        let written = active.file.write_at(group, offset);
+        let written = written.and_then(|()| self.fill_ahead(&mut active, offset + group_bytes));
+        let synced = written.and_then(|()| active.file.sync_data());
+        self.active = Some(active);
+        synced
+    }
+
+    /// Keeps zeros ahead of `end`, a file offset. Having no space for them is no failure: the records are written.
+    fn fill_ahead(&self, active: &mut Active, end: u64) -> io::Result<()> {
+        if end <= active.filled_to {
+            return Ok(());
+        }
+        let room = self.options.segment_bytes.saturating_sub(end);
+        let zeros = &self.zeros[..room.min(self.zeros.len() as u64) as usize];
+        active.filled_to = match active.file.write_at(zeros, end) {
+            Ok(()) => end + zeros.len() as u64,
+            Err(error) if AppendError::from(&error) == AppendError::NoSpace => end,
+            Err(error) => return Err(error),
+        };
+        let bytes = active.filled_to;
+        self.segments.change_last(|segment| Some(Segment { bytes, ..segment }));
+        Ok(())
+    }
+
+    /// Header durable, then the name, then the name durable: a segment file that exists has a whole header.
+    fn new_segment(&self) -> io::Result<Active> {
+        let Options { dir, disk, .. } = &self.options;
+        let header = Header { salt: random_salt(), base: Position(self.next), sealed_at: self.segments.durable() };
+        let unnamed = dir.join(UNNAMED);
+        let path = segment::path(dir, header.base);
+        let file = disk.create(&unnamed)?;
+        let made = file.write_at(&header.encode(), 0).and_then(|()| file.sync_data());
+        let named = made.and_then(|()| disk.rename(&unnamed, &path)).and_then(|()| disk.sync_dir(dir));
+        if let Err(error) = named {
+            // Neither may exist; what stays is an empty segment or is removed on opening.
+            let _ = disk.remove(&unnamed);
+            return Err(error);
+        }
+        self.segments.push(Segment { path, end: None, bytes: HEADER_BYTES });
+        Ok(Active { file, salt: header.salt, base: header.base.0, filled_to: HEADER_BYTES })
+    }
+
+    /// Ends the active segment, all of whose records are durable, and gives back the zeros ahead.
+    fn seal(&mut self) {
+        let Some(active) = self.active.take() else { return };
+        let durable = self.segments.durable();
+        let length = active.offset_of(durable.0);
+        let cut = active.file.set_len(length).is_ok();
+        self.segments.change_last(|segment| {
+            let bytes = if cut { length } else { segment.bytes };
+            Some(Segment { end: Some(durable), bytes, ..segment })
+        });
+    }
+
+    /// Never trusts the active segment again. What the failed group left in it lies after the durable end.
+    fn seal_after_failure(&mut self, why: &AppendError) {
+        let Some(active) = &self.active else { return };
+        let durable = self.segments.durable();
+        if durable.0 <= active.base {
+            self.active = None;
+            // Nothing in it counts. If it comes back after a power cut, the next header says that it is dead.
+            let disk = &self.options.disk;
+            self.segments.change_last(|segment| {
+                disk.remove(&segment.path).is_err().then_some(Segment { end: Some(durable), ..segment })
+            });
+        } else if *why == AppendError::NoSpace {
+            self.seal();
+        } else {
+            self.active = None;
+            self.segments.change_last(|segment| Some(Segment { end: Some(durable), ..segment }));
+        }
+    }
+}
+
+/// Fills in what depends on the place: every record's distance to the start of the group, and its check.
+fn place(group: &mut [u8], salt: u64, start: u64) {
+    let mut at = 0;
+    while at < group.len() {
+        let bytes = &group[at..];
+        let header = RecordHeader {
+            len: RecordHeader::unplaced_len(bytes) as u32,
+            back: at as u32,
+            crc: RecordHeader::unplaced_crc(bytes),
+        };
+        group[at..at + RECORD_HEADER_BYTES].copy_from_slice(&header.encode(salt, start + at as u64));
+        at += RECORD_HEADER_BYTES + header.len as usize;
+    }
+}
+
+/// Unpredictable to senders, which is all it must be: the standard library's seed for hash maps.
+fn random_salt() -> u64 {
+    RandomState::new().build_hasher().finish()
+}
