@@ -22,6 +22,7 @@ pub struct LogRecord<'a> {
     pub time_ns: u64,
     /// Nanoseconds since the epoch; 0 when absent.
     pub observed_time_ns: u64,
+    /// 1 (TRACE) to 24 (FATAL4); 0 when absent or outside that range.
     pub severity_number: u8,
     pub severity_text: &'a str,
     pub body: AnyValue<'a>,

@@ -52,6 +52,16 @@ pub enum Temporality {
     Cumulative = 2,
 }
 
+impl Temporality {
+    pub fn from_number(number: i64) -> Self {
+        match number {
+            1 => Temporality::Delta,
+            2 => Temporality::Cumulative,
+            _ => Temporality::Unspecified,
+        }
+    }
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Point<'a> {
     pub attributes: Slice,

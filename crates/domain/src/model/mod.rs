@@ -6,6 +6,7 @@
 mod ids;
 mod log;
 mod metric;
+mod recycle;
 mod trace;
 mod value;
 

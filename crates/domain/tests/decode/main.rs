@@ -1,4 +1,6 @@
 //! Decoding and the stored encoding, against the generated protobuf types as the oracle.
 
 mod oracle;
+mod protobuf;
+mod strategies;
 mod wire;

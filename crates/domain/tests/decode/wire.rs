@@ -13,7 +13,8 @@ use tidewatch_domain::wire::{
     encode_links, for_each_attribute_text, value_text,
 };
 
-use crate::oracle::{assert_same, convert, strategies};
+use crate::oracle::{assert_same, convert};
+use crate::strategies;
 
 proptest! {
     #[test]

@@ -1,4 +1,28 @@
 //! OTLP protobuf: one pass over the body, field by field.
+//!
+//! [`envelope`] walks request, resource and scope blocks; [`traces`], [`logs`] and [`metrics`] read the records;
+//! [`value`] the attribute values; [`reader`] the wire format; [`check`] what nothing is kept of. A body is
+//! refused exactly when the generated types refuse it, but for [`VALUE_DEPTH_MAX`](super::VALUE_DEPTH_MAX),
+//! the depth of unknown groups, and [`RECORDS_MAX`](super::RECORDS_MAX).
 
+mod check;
+mod envelope;
+mod logs;
+mod metrics;
+mod points;
 pub(crate) mod reader;
+mod traces;
 pub(crate) mod value;
+
+use bumpalo::Bump;
+
+pub(super) use envelope::Records;
+
+use super::fault::Fault;
+use reader::Reader;
+use value::Values;
+
+/// Reads an `Export…ServiceRequest` into an empty batch. An empty body is an empty request.
+pub(super) fn request<'a>(body: &'a [u8], arena: &'a Bump, batch: &mut impl Records<'a>) -> Result<(), Fault> {
+    envelope::request(Reader::new(body), batch, &mut Values::new(arena))
+}

@@ -51,6 +51,10 @@ impl Known {
         Known(mask)
     }
 
+    pub(crate) fn with(self, number: u32) -> Known {
+        Known(self.0 | 1 << number)
+    }
+
     fn contains(self, number: u32) -> bool {
         number < 32 && self.0 & (1 << number) != 0
     }

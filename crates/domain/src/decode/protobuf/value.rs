@@ -7,8 +7,8 @@
 use bumpalo::Bump;
 
 use super::reader::{Known, Reader, fixed64, length, varint};
-use crate::decode::VALUE_DEPTH_MAX;
-use crate::decode::fault::{Fault, fault};
+use crate::decode::fault::Fault;
+use crate::decode::values::{Stacks, check_depth};
 use crate::model::{AnyValue, KeyValue};
 
 const STRING: u32 = length(1);
@@ -31,11 +31,9 @@ const KEY_VALUE: Known = Known::fields(&[1, 2, 3]);
 const ELEMENT: u32 = length(1);
 const LIST: Known = Known::fields(&[1]);
 
-/// Reads values; holds the stacks that unfinished arrays and maps grow on.
+/// Reads values.
 pub(crate) struct Values<'a> {
-    arena: &'a Bump,
-    elements: Vec<AnyValue<'a>>,
-    pairs: Vec<KeyValue<'a>>,
+    stacks: Stacks<'a>,
 }
 
 /// A value whose message may still continue.
@@ -56,7 +54,7 @@ impl Default for Open<'_> {
 
 impl<'a> Values<'a> {
     pub(crate) fn new(arena: &'a Bump) -> Self {
-        Values { arena, elements: Vec::new(), pairs: Vec::new() }
+        Values { stacks: Stacks::new(arena) }
     }
 
     /// One attribute.
@@ -84,9 +82,7 @@ impl<'a> Values<'a> {
 
     /// Reads one piece of an `AnyValue` message into `value`. `depth` of an attribute's or body's own value is 1.
     pub(crate) fn merge(&mut self, value: &mut Open<'a>, mut piece: Reader<'a>, depth: u32) -> Result<(), Fault> {
-        if depth > VALUE_DEPTH_MAX {
-            return Err(too_deep(piece.position()));
-        }
+        check_depth(depth, piece.position())?;
         while !piece.is_done() {
             match piece.key()? {
                 STRING => {
@@ -130,7 +126,7 @@ impl<'a> Values<'a> {
     fn array(&mut self, value: &mut Open<'a>, mut list: Reader<'a>, depth: u32) -> Result<(), Fault> {
         if !matches!(value, Open::Array(_)) {
             self.replace(value, AnyValue::Empty);
-            *value = Open::Array(self.elements.len());
+            *value = Open::Array(self.stacks.elements.len());
         }
         while !list.is_done() {
             match list.key()? {
@@ -139,7 +135,7 @@ impl<'a> Values<'a> {
                     let mut element = Open::default();
                     self.merge(&mut element, message, depth + 1)?;
                     let element = self.close(element);
-                    self.elements.push(element);
+                    self.stacks.elements.push(element);
                 }
                 other => list.skip(other, LIST)?,
             }
@@ -150,14 +146,14 @@ impl<'a> Values<'a> {
     fn map(&mut self, value: &mut Open<'a>, mut list: Reader<'a>, depth: u32) -> Result<(), Fault> {
         if !matches!(value, Open::Map(_)) {
             self.replace(value, AnyValue::Empty);
-            *value = Open::Map(self.pairs.len());
+            *value = Open::Map(self.stacks.pairs.len());
         }
         while !list.is_done() {
             match list.key()? {
                 ELEMENT => {
                     let message = list.message()?;
                     let pair = self.pair(message, depth + 1)?;
-                    self.pairs.push(pair);
+                    self.stacks.pairs.push(pair);
                 }
                 other => list.skip(other, LIST)?,
             }
@@ -170,8 +166,8 @@ impl<'a> Values<'a> {
     fn replace(&mut self, value: &mut Open<'a>, by: AnyValue<'a>) {
         match *value {
             Open::Closed(_) => {}
-            Open::Array(base) => self.elements.truncate(base),
-            Open::Map(base) => self.pairs.truncate(base),
+            Open::Array(base) => self.stacks.elements.truncate(base),
+            Open::Map(base) => self.stacks.pairs.truncate(base),
         }
         *value = Open::Closed(by);
     }
@@ -181,21 +177,12 @@ impl<'a> Values<'a> {
     pub(crate) fn close(&mut self, value: Open<'a>) -> AnyValue<'a> {
         match value {
             Open::Closed(value) => value,
-            Open::Array(base) => {
-                let list = self.arena.alloc_slice_copy(&self.elements[base..]);
-                self.elements.truncate(base);
-                AnyValue::Array(list)
-            }
-            Open::Map(base) => {
-                let list = self.arena.alloc_slice_copy(&self.pairs[base..]);
-                self.pairs.truncate(base);
-                AnyValue::Map(list)
-            }
+            Open::Array(base) => self.stacks.take_array(base),
+            Open::Map(base) => self.stacks.take_map(base),
         }
     }
-}
 
-/// The fault of a value past [`VALUE_DEPTH_MAX`], in both encodings.
-pub(crate) fn too_deep(at: usize) -> Fault {
-    fault!("a value at byte {at} is nested deeper than {VALUE_DEPTH_MAX} levels")
+    pub(crate) fn arena(&self) -> &'a Bump {
+        self.stacks.arena
+    }
 }

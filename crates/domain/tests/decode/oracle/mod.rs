@@ -1,10 +1,12 @@
 //! What decoding must give, computed the slow and obvious way from the generated protobuf types.
 //!
-//! - [`strategies`]: random requests.
 //! - [`convert`]: a request to a batch, naively.
+//! - [`canonical`]: one layout for batches that mean the same.
+//! - [`harness`]: any bytes through both, compared; shared with the fuzz targets.
 
+pub mod canonical;
 pub mod convert;
-pub mod strategies;
+pub mod harness;
 
 use std::fmt::Debug;
 

@@ -1,0 +1,58 @@
+//! What the three batches have in common, and the bounds that keep a hostile body from growing them.
+
+use super::fault::{Fault, fault};
+use crate::model::{KeyValue, LogBatch, MetricBatch, Resource, Scope, Slice, TraceBatch};
+
+/// Most resources, scopes, spans, events, links, log records, metrics or points in one request. A record takes
+/// up to two hundred bytes in memory and may take two in the body, so the size of the body alone is no bound.
+pub const RECORDS_MAX: usize = 1 << 20;
+
+/// The lists that every signal has.
+pub(crate) struct Lists<'b, 'a> {
+    pub resources: &'b mut Vec<Resource<'a>>,
+    pub scopes: &'b mut Vec<Scope<'a>>,
+    pub attributes: &'b mut Vec<KeyValue<'a>>,
+}
+
+/// A batch of any signal.
+pub(crate) trait Batch<'a> {
+    fn lists(&mut self) -> Lists<'_, 'a>;
+}
+
+macro_rules! batch {
+    ($($batch:ident),*) => { $(
+        impl<'a> Batch<'a> for $batch<'a> {
+            #[inline]
+            fn lists(&mut self) -> Lists<'_, 'a> {
+                Lists { resources: &mut self.resources, scopes: &mut self.scopes, attributes: &mut self.attributes }
+            }
+        }
+    )* };
+}
+batch!(TraceBatch, LogBatch, MetricBatch);
+
+/// Appends a record; `what` names the kind in plural for the fault. Returns its index.
+#[inline]
+pub(crate) fn push<T>(list: &mut Vec<T>, record: T, what: &str) -> Result<u32, Fault> {
+    let index = list.len();
+    if index >= RECORDS_MAX {
+        return Err(fault!("more than {RECORDS_MAX} {what} in one request"));
+    }
+    list.push(record);
+    Ok(index as u32)
+}
+
+/// Appends to the flat list what belongs to `slice`, when nothing else was appended since its last element.
+/// Otherwise the list is left alone and the answer is `false`.
+#[inline]
+pub(crate) fn append<T>(list: &mut Vec<T>, slice: &mut Slice, element: T) -> bool {
+    let position = list.len() as u32;
+    if slice.is_empty() {
+        slice.start = position;
+    } else if slice.end != position {
+        return false;
+    }
+    list.push(element);
+    slice.end = position + 1;
+    true
+}

@@ -1,0 +1,125 @@
+//! Metric points.
+
+use bumpalo::collections::Vec as ArenaVec;
+
+use super::check::{EXEMPLAR, check, check_field};
+use super::metrics::Unstored;
+use super::reader::{Known, Reader, fixed64, length, varint};
+use super::value::Values;
+use crate::decode::batch::append;
+use crate::decode::fault::Fault;
+use crate::decode::histogram;
+use crate::model::{HistogramPoint, KeyValue, Point, PointData};
+
+const START: u32 = fixed64(2);
+const TIME: u32 = fixed64(3);
+
+/// `NumberDataPoint`.
+pub(super) fn number_point<'a>(
+    mut message: Reader<'a>,
+    attributes: &mut Vec<KeyValue<'a>>,
+    values: &mut Values<'a>,
+) -> Result<Point<'a>, Fault> {
+    const AS_DOUBLE: u32 = fixed64(4);
+    const EXEMPLARS: u32 = length(5);
+    const AS_INT: u32 = fixed64(6);
+    const ATTRIBUTE: u32 = length(7);
+    const FLAGS: u32 = varint(8);
+    let mut point = Point::default();
+    while !message.is_done() {
+        match message.key()? {
+            START => point.start_ns = message.fixed64()?,
+            TIME => point.time_ns = message.fixed64()?,
+            AS_DOUBLE => point.data = PointData::Double(message.double()?),
+            AS_INT => point.data = PointData::Int(message.fixed64()? as i64),
+            ATTRIBUTE => {
+                append(attributes, &mut point.attributes, values.attribute(message.message()?)?);
+            }
+            FLAGS => point.flags = message.uint32()?,
+            EXEMPLARS => check(message.message()?, EXEMPLAR, values)?,
+            other => message.skip(other, Known::fields(&[2, 3, 4, 5, 6, 7, 8]))?,
+        }
+    }
+    Ok(point)
+}
+
+/// `HistogramDataPoint`. Bounds and buckets come packed or one by one.
+pub(super) fn histogram_point<'a>(
+    mut message: Reader<'a>,
+    attributes: &mut Vec<KeyValue<'a>>,
+    values: &mut Values<'a>,
+) -> Result<Point<'a>, Fault> {
+    const COUNT: u32 = fixed64(4);
+    const SUM: u32 = fixed64(5);
+    const BUCKETS: u32 = length(6);
+    const BUCKET: u32 = fixed64(6);
+    const BOUNDS: u32 = length(7);
+    const BOUND: u32 = fixed64(7);
+    const EXEMPLARS: u32 = length(8);
+    const ATTRIBUTE: u32 = length(9);
+    const FLAGS: u32 = varint(10);
+    const MIN: u32 = fixed64(11);
+    const MAX: u32 = fixed64(12);
+    let mut point = Point::default();
+    let mut data = HistogramPoint::default();
+    let mut buckets = ArenaVec::new_in(values.arena());
+    let mut bounds = ArenaVec::new_in(values.arena());
+    while !message.is_done() {
+        match message.key()? {
+            START => point.start_ns = message.fixed64()?,
+            TIME => point.time_ns = message.fixed64()?,
+            COUNT => data.count = message.fixed64()?,
+            SUM => data.sum = Some(message.double()?),
+            BUCKETS => {
+                let mut list = message.message()?;
+                buckets.reserve(list.rest().len() / 8);
+                while !list.is_done() {
+                    buckets.push(list.fixed64()?);
+                }
+            }
+            BUCKET => buckets.push(message.fixed64()?),
+            BOUNDS => {
+                let mut list = message.message()?;
+                bounds.reserve(list.rest().len() / 8);
+                while !list.is_done() {
+                    bounds.push(list.double()?);
+                }
+            }
+            BOUND => bounds.push(message.double()?),
+            EXEMPLARS => check(message.message()?, EXEMPLAR, values)?,
+            ATTRIBUTE => {
+                append(attributes, &mut point.attributes, values.attribute(message.message()?)?);
+            }
+            FLAGS => point.flags = message.uint32()?,
+            MIN => data.min = Some(message.double()?),
+            MAX => data.max = Some(message.double()?),
+            other => message.skip(other, Known::fields(&[2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12]))?,
+        }
+    }
+    (data.bounds, data.buckets) = histogram::fitting(bounds.into_bump_slice(), buckets.into_bump_slice());
+    point.data = PointData::Histogram(data);
+    Ok(point)
+}
+
+/// A point of a kind that is not stored: attributes, times and flags, for the count of what was dropped.
+pub(super) fn unstored_point<'a>(
+    mut message: Reader<'a>,
+    attributes: &mut Vec<KeyValue<'a>>,
+    values: &mut Values<'a>,
+    layout: Unstored,
+) -> Result<Point<'a>, Fault> {
+    let read = Known::fields(&[2, 3]).with(layout.attribute >> 3).with(layout.flags >> 3);
+    let mut point = Point::default();
+    while !message.is_done() {
+        match message.key()? {
+            START => point.start_ns = message.fixed64()?,
+            TIME => point.time_ns = message.fixed64()?,
+            key if key == layout.attribute => {
+                append(attributes, &mut point.attributes, values.attribute(message.message()?)?);
+            }
+            key if key == layout.flags => point.flags = message.uint32()?,
+            key => check_field(&mut message, key, layout.rest, read, values)?,
+        }
+    }
+    Ok(point)
+}

@@ -1,0 +1,150 @@
+//! Spans, their events and links.
+
+use super::envelope::{Owner, Records, pieces_of};
+use super::reader::{Known, Reader, fixed32, fixed64, length, varint};
+use super::value::Values;
+use crate::decode::batch::{append, push};
+use crate::decode::fault::Fault;
+use crate::decode::ids::{Received, SpanIds};
+use crate::model::{Event, KeyValue, Link, Slice, Span, SpanId, SpanKind, StatusCode, TraceBatch, TraceId};
+
+impl<'a> Records<'a> for TraceBatch<'a> {
+    fn record(&mut self, mut message: Reader<'a>, owner: Owner, values: &mut Values<'a>) -> Result<(), Fault> {
+        const TRACE_ID: u32 = length(1);
+        const SPAN_ID: u32 = length(2);
+        const TRACE_STATE: u32 = length(3);
+        const PARENT_SPAN_ID: u32 = length(4);
+        const NAME: u32 = length(5);
+        const KIND: u32 = varint(6);
+        const START: u32 = fixed64(7);
+        const END: u32 = fixed64(8);
+        const ATTRIBUTE: u32 = length(9);
+        const DROPPED_ATTRIBUTES: u32 = varint(10);
+        const EVENT: u32 = length(11);
+        const DROPPED_EVENTS: u32 = varint(12);
+        const LINK: u32 = length(13);
+        const DROPPED_LINKS: u32 = varint(14);
+        const STATUS: u32 = length(15);
+        const FLAGS: u32 = fixed32(16);
+        const SPAN: Known = Known::fields(&[1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16]);
+
+        let whole = message;
+        let mut span = Span { resource: owner.resource, scope: owner.scope, ..Span::default() };
+        let mut ids = SpanIds::default();
+        let mut scattered = false;
+        while !message.is_done() {
+            match message.key()? {
+                TRACE_ID => ids.trace = Received::bytes(message.bytes()?),
+                SPAN_ID => ids.span = Received::bytes(message.bytes()?),
+                TRACE_STATE => span.trace_state = message.string("span trace state")?,
+                PARENT_SPAN_ID => ids.parent = Received::bytes(message.bytes()?),
+                NAME => span.name = message.string("span name")?,
+                KIND => span.kind = SpanKind::from_number(message.int32()?.into()),
+                START => span.start_ns = message.fixed64()?,
+                END => span.end_ns = message.fixed64()?,
+                ATTRIBUTE => {
+                    let attribute = values.attribute(message.message()?)?;
+                    scattered |= !append(&mut self.attributes, &mut span.attributes, attribute);
+                }
+                DROPPED_ATTRIBUTES => span.dropped_attributes = message.uint32()?,
+                EVENT => {
+                    let event = event(message.message()?, &mut self.attributes, values)?;
+                    let index = push(&mut self.events, event, "span events")?;
+                    extend(&mut span.events, index);
+                }
+                DROPPED_EVENTS => span.dropped_events = message.uint32()?,
+                LINK => {
+                    let link = link(message.message()?, &mut self.attributes, values)?;
+                    let index = push(&mut self.links, link, "span links")?;
+                    extend(&mut span.links, index);
+                }
+                DROPPED_LINKS => span.dropped_links = message.uint32()?,
+                STATUS => status(message.message()?, &mut span)?,
+                FLAGS => span.flags = message.fixed32()?,
+                other => message.skip(other, SPAN)?,
+            }
+        }
+        if scattered {
+            // Attributes of events came between its own: read its own once more, side by side.
+            span.attributes = Slice::default();
+            for attribute in pieces_of(whole, ATTRIBUTE) {
+                append(&mut self.attributes, &mut span.attributes, values.attribute(attribute?)?);
+            }
+        }
+        ids.give(&mut span);
+        push(&mut self.spans, span, "spans").map(drop)
+    }
+}
+
+/// Takes in the element just appended; a span's events and links have nothing between them.
+fn extend(slice: &mut Slice, index: u32) {
+    if slice.is_empty() {
+        slice.start = index;
+    }
+    slice.end = index + 1;
+}
+
+fn status<'a>(mut message: Reader<'a>, span: &mut Span<'a>) -> Result<(), Fault> {
+    const MESSAGE: u32 = length(2);
+    const CODE: u32 = varint(3);
+    while !message.is_done() {
+        match message.key()? {
+            MESSAGE => span.status_message = message.string("status message")?,
+            CODE => span.status = StatusCode::from_number(message.int32()?.into()),
+            other => message.skip(other, Known::fields(&[2, 3]))?,
+        }
+    }
+    Ok(())
+}
+
+fn event<'a>(
+    mut message: Reader<'a>,
+    attributes: &mut Vec<KeyValue<'a>>,
+    values: &mut Values<'a>,
+) -> Result<Event<'a>, Fault> {
+    const TIME: u32 = fixed64(1);
+    const NAME: u32 = length(2);
+    const ATTRIBUTE: u32 = length(3);
+    const DROPPED: u32 = varint(4);
+    let mut event = Event::default();
+    while !message.is_done() {
+        match message.key()? {
+            TIME => event.time_ns = message.fixed64()?,
+            NAME => event.name = message.string("event name")?,
+            ATTRIBUTE => {
+                append(attributes, &mut event.attributes, values.attribute(message.message()?)?);
+            }
+            DROPPED => event.dropped_attributes = message.uint32()?,
+            other => message.skip(other, Known::fields(&[1, 2, 3, 4]))?,
+        }
+    }
+    Ok(event)
+}
+
+fn link<'a>(
+    mut message: Reader<'a>,
+    attributes: &mut Vec<KeyValue<'a>>,
+    values: &mut Values<'a>,
+) -> Result<Link<'a>, Fault> {
+    const TRACE_ID: u32 = length(1);
+    const SPAN_ID: u32 = length(2);
+    const TRACE_STATE: u32 = length(3);
+    const ATTRIBUTE: u32 = length(4);
+    const DROPPED: u32 = varint(5);
+    const FLAGS: u32 = fixed32(6);
+    let mut link = Link::default();
+    while !message.is_done() {
+        match message.key()? {
+            TRACE_ID => link.trace_id = TraceId(Received::bytes(message.bytes()?).or_none()),
+            SPAN_ID => link.span_id = SpanId(Received::bytes(message.bytes()?).or_none()),
+            TRACE_STATE => link.trace_state = message.string("link trace state")?,
+            ATTRIBUTE => {
+                append(attributes, &mut link.attributes, values.attribute(message.message()?)?);
+            }
+            DROPPED => link.dropped_attributes = message.uint32()?,
+            FLAGS => link.flags = message.fixed32()?,
+            other => message.skip(other, Known::fields(&[1, 2, 3, 4, 5, 6]))?,
+        }
+    }
+    Ok(link)
+}

@@ -1,0 +1,43 @@
+//! The stacks that unfinished arrays and maps grow on. A complete list is copied to the arena once.
+
+use bumpalo::Bump;
+
+use super::VALUE_DEPTH_MAX;
+use super::fault::{Fault, fault};
+use crate::model::{AnyValue, KeyValue};
+
+/// Shared by the readers of both encodings.
+pub(crate) struct Stacks<'a> {
+    pub arena: &'a Bump,
+    pub elements: Vec<AnyValue<'a>>,
+    pub pairs: Vec<KeyValue<'a>>,
+}
+
+impl<'a> Stacks<'a> {
+    pub(crate) fn new(arena: &'a Bump) -> Self {
+        Stacks { arena, elements: Vec::new(), pairs: Vec::new() }
+    }
+
+    /// The elements from `base` up, as a value.
+    pub(crate) fn take_array(&mut self, base: usize) -> AnyValue<'a> {
+        let list = self.arena.alloc_slice_copy(&self.elements[base..]);
+        self.elements.truncate(base);
+        AnyValue::Array(list)
+    }
+
+    /// The pairs from `base` up, as a value.
+    pub(crate) fn take_map(&mut self, base: usize) -> AnyValue<'a> {
+        let list = self.arena.alloc_slice_copy(&self.pairs[base..]);
+        self.pairs.truncate(base);
+        AnyValue::Map(list)
+    }
+}
+
+/// Refuses a value deeper than [`VALUE_DEPTH_MAX`]; `at` is its position in the body.
+#[inline]
+pub(crate) fn check_depth(depth: u32, at: usize) -> Result<(), Fault> {
+    if depth > VALUE_DEPTH_MAX {
+        return Err(fault!("a value at byte {at} is nested deeper than {VALUE_DEPTH_MAX} levels"));
+    }
+    Ok(())
+}

@@ -1,0 +1,98 @@
+//! Decodes any bytes and compares with the oracle; panics when the two differ. What the fuzz targets run.
+
+use bumpalo::Bump;
+use opentelemetry_proto::tonic::collector::logs::v1::ExportLogsServiceRequest;
+use opentelemetry_proto::tonic::collector::metrics::v1::ExportMetricsServiceRequest;
+use opentelemetry_proto::tonic::collector::trace::v1::ExportTraceServiceRequest;
+use prost::Message;
+use serde_json::from_slice;
+use tidewatch_domain::decode::{self, DecodeError, Encoding};
+use tidewatch_domain::model::Signal;
+
+use super::{assert_same, canonical, convert};
+
+/// Bodies that only we refuse, by design, told by our message.
+const STRICTER: [&str; 3] = ["nested deeper than", "in one request", "too large"];
+
+/// Bodies that the generated types' JSON reader takes and we refuse: it also reads an array where an object belongs.
+const STRICTER_JSON: [&str; 1] = ["is not an object"];
+
+/// Protobuf: accepted and refused alike, and the same records.
+pub fn protobuf(signal: Signal, body: &[u8]) {
+    let arena = Bump::new();
+    match signal {
+        Signal::Traces => {
+            let ours = decode::traces(Encoding::Protobuf, body, &arena);
+            let theirs = ExportTraceServiceRequest::decode(body);
+            if let Some((ours, theirs)) = agreed(ours, theirs) {
+                assert_same(&canonical::traces(&ours), &canonical::traces(&convert::traces(&theirs, &arena)));
+            }
+        }
+        Signal::Logs => {
+            let ours = decode::logs(Encoding::Protobuf, body, &arena);
+            let theirs = ExportLogsServiceRequest::decode(body);
+            if let Some((ours, theirs)) = agreed(ours, theirs) {
+                assert_same(&canonical::logs(&ours), &canonical::logs(&convert::logs(&theirs, &arena)));
+            }
+        }
+        Signal::Metrics => {
+            let ours = decode::metrics(Encoding::Protobuf, body, &arena);
+            let theirs = ExportMetricsServiceRequest::decode(body);
+            if let Some((ours, theirs)) = agreed(ours, theirs) {
+                assert_same(&canonical::metrics(&ours), &canonical::metrics(&convert::metrics(&theirs, &arena)));
+            }
+        }
+    }
+}
+
+/// JSON: whatever the generated types read, we read the same. (We read more: names of enums, numbers like 1e3, null.)
+pub fn json(signal: Signal, body: &[u8]) {
+    let arena = Bump::new();
+    match signal {
+        Signal::Traces => {
+            let ours = decode::traces(Encoding::Json, body, &arena);
+            let Ok(theirs) = from_slice::<ExportTraceServiceRequest>(body) else { return };
+            let Some(ours) = accepted(ours) else { return };
+            assert_same(&canonical::traces(&ours), &canonical::traces(&convert::traces(&theirs, &arena)));
+        }
+        Signal::Logs => {
+            let ours = decode::logs(Encoding::Json, body, &arena);
+            let Ok(theirs) = from_slice::<ExportLogsServiceRequest>(body) else { return };
+            let Some(ours) = accepted(ours) else { return };
+            assert_same(&canonical::logs(&ours), &canonical::logs(&convert::logs(&theirs, &arena)));
+        }
+        Signal::Metrics => {
+            let ours = decode::metrics(Encoding::Json, body, &arena);
+            let Ok(theirs) = from_slice::<ExportMetricsServiceRequest>(body) else { return };
+            let Some(ours) = accepted(ours) else { return };
+            assert_same(&canonical::metrics(&ours), &canonical::metrics(&convert::metrics(&theirs, &arena)));
+        }
+    }
+}
+
+fn agreed<T, U>(ours: Result<T, DecodeError>, theirs: Result<U, prost::DecodeError>) -> Option<(T, U)> {
+    match (ours, theirs) {
+        (Ok(ours), Ok(theirs)) => Some((ours, theirs)),
+        (Err(_), Err(_)) => None,
+        (Err(ours), Ok(_)) => {
+            assert!(STRICTER.iter().any(|limit| ours.message.contains(limit)), "only we refuse: {ours}");
+            None
+        }
+        // Their bound on nesting counts every message; ours only values.
+        (Ok(_), Err(theirs)) => {
+            assert!(theirs.to_string().contains("recursion limit"), "only they refuse: {theirs}");
+            None
+        }
+    }
+}
+
+fn accepted<T>(ours: Result<T, DecodeError>) -> Option<T> {
+    match ours {
+        Ok(batch) => Some(batch),
+        Err(error) => {
+            let mut limits = STRICTER.iter().chain(&STRICTER_JSON);
+            assert!(limits.any(|limit| error.message.contains(limit)), "only we refuse: {error}");
+            None
+        }
+    }
+}
