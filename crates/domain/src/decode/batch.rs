@@ -14,6 +14,13 @@ pub(crate) struct Lists<'b, 'a> {
     pub attributes: &'b mut Vec<KeyValue<'a>>,
 }
 
+/// Where a record was found: indexes into `resources` and `scopes`.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Owner {
+    pub resource: u32,
+    pub scope: u32,
+}
+
 /// A batch of any signal.
 pub(crate) trait Batch<'a> {
     fn lists(&mut self) -> Lists<'_, 'a>;

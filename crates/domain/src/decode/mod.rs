@@ -1,6 +1,6 @@
 //! Bytes to views. Nothing is copied that the body already holds.
 //!
-//! [`protobuf`] and `json` read the same batches; what both decide alike is here beside them: [`ids`] (which ids are
+//! [`protobuf`] and [`json`] read the same batches; what both decide alike is here beside them: [`ids`] (which ids are
 //! refused), [`histogram`] (which buckets are kept), [`batch`] (how far lists may grow), [`values`] (nesting).
 //!
 //! A body is read whole or refused whole, with one sentence that says what is wrong at which byte. A record that is
@@ -12,6 +12,7 @@ mod batch;
 pub(crate) mod fault;
 mod histogram;
 mod ids;
+mod json;
 pub(crate) mod protobuf;
 pub(crate) mod values;
 
@@ -97,12 +98,12 @@ fn request<'a>(
     encoding: Encoding,
     body: &'a [u8],
     arena: &'a Bump,
-    batch: &mut impl protobuf::Records<'a>,
+    batch: &mut (impl protobuf::Records<'a> + json::Records<'a>),
 ) -> Result<(), DecodeError> {
     check_size(body).map_err(|fault| *fault)?;
     match encoding {
         Encoding::Protobuf => protobuf::request(body, arena, batch),
-        Encoding::Json => Err(fault!("JSON is not read yet")),
+        Encoding::Json => json::request(body, arena, batch),
     }
     .map_err(|fault| *fault)
 }

@@ -7,7 +7,7 @@
 use super::check::{ENTITY_REF, check};
 use super::reader::{Known, Reader, length, varint};
 use super::value::Values;
-use crate::decode::batch::{Batch, append, push};
+use crate::decode::batch::{Batch, Owner, append, push};
 use crate::decode::fault::Fault;
 use crate::model::{Resource, Scope, Slice};
 
@@ -15,13 +15,6 @@ use crate::model::{Resource, Scope, Slice};
 pub(crate) trait Records<'a>: Batch<'a> {
     /// Reads one span, log record or metric.
     fn record(&mut self, message: Reader<'a>, owner: Owner, values: &mut Values<'a>) -> Result<(), Fault>;
-}
-
-/// Where a record was found: indexes into `resources` and `scopes`.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Owner {
-    pub resource: u32,
-    pub scope: u32,
 }
 
 /// `Export…ServiceRequest`.

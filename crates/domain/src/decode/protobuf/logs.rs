@@ -1,9 +1,9 @@
 //! Log records.
 
-use super::envelope::{Owner, Records};
+use super::envelope::Records;
 use super::reader::{Known, Reader, fixed32, fixed64, length, varint};
 use super::value::{Open, Values};
-use crate::decode::batch::{append, push};
+use crate::decode::batch::{Owner, append, push};
 use crate::decode::fault::Fault;
 use crate::decode::ids::Received;
 use crate::decode::severity_number;

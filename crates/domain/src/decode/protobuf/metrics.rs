@@ -1,11 +1,11 @@
 //! Metrics: one of five kinds of data each.
 
 use super::check::{EXPONENTIAL_POINT, SUMMARY_POINT, Shape};
-use super::envelope::{Owner, Records};
+use super::envelope::Records;
 use super::points::{histogram_point, number_point, unstored_point};
 use super::reader::{Known, Reader, length, varint};
 use super::value::Values;
-use crate::decode::batch::push;
+use crate::decode::batch::{Owner, push};
 use crate::decode::fault::Fault;
 use crate::model::{Metric, MetricBatch, MetricKind, Slice, Temporality};
 

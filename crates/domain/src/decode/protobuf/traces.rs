@@ -1,9 +1,9 @@
 //! Spans, their events and links.
 
-use super::envelope::{Owner, Records, pieces_of};
+use super::envelope::{Records, pieces_of};
 use super::reader::{Known, Reader, fixed32, fixed64, length, varint};
 use super::value::Values;
-use crate::decode::batch::{append, push};
+use crate::decode::batch::{Owner, append, push};
 use crate::decode::fault::Fault;
 use crate::decode::ids::{Received, SpanIds};
 use crate::model::{Event, KeyValue, Link, Slice, Span, SpanId, SpanKind, StatusCode, TraceBatch, TraceId};

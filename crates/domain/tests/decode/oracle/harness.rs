@@ -9,7 +9,7 @@ use serde_json::from_slice;
 use tidewatch_domain::decode::{self, DecodeError, Encoding};
 use tidewatch_domain::model::Signal;
 
-use super::{assert_same, canonical, convert};
+use super::{assert_same, canonical, convert, rounded};
 
 /// Bodies that only we refuse, by design, told by our message.
 const STRICTER: [&str; 3] = ["nested deeper than", "in one request", "too large"];
@@ -53,19 +53,25 @@ pub fn json(signal: Signal, body: &[u8]) {
             let ours = decode::traces(Encoding::Json, body, &arena);
             let Ok(theirs) = from_slice::<ExportTraceServiceRequest>(body) else { return };
             let Some(ours) = accepted(ours) else { return };
-            assert_same(&canonical::traces(&ours), &canonical::traces(&convert::traces(&theirs, &arena)));
+            let theirs = convert::traces(&theirs, &arena);
+            let same = |batch| rounded::traces(canonical::traces(batch), &arena);
+            assert_same(&same(&ours), &same(&theirs));
         }
         Signal::Logs => {
             let ours = decode::logs(Encoding::Json, body, &arena);
             let Ok(theirs) = from_slice::<ExportLogsServiceRequest>(body) else { return };
             let Some(ours) = accepted(ours) else { return };
-            assert_same(&canonical::logs(&ours), &canonical::logs(&convert::logs(&theirs, &arena)));
+            let theirs = convert::logs(&theirs, &arena);
+            let same = |batch| rounded::logs(canonical::logs(batch), &arena);
+            assert_same(&same(&ours), &same(&theirs));
         }
         Signal::Metrics => {
             let ours = decode::metrics(Encoding::Json, body, &arena);
             let Ok(theirs) = from_slice::<ExportMetricsServiceRequest>(body) else { return };
             let Some(ours) = accepted(ours) else { return };
-            assert_same(&canonical::metrics(&ours), &canonical::metrics(&convert::metrics(&theirs, &arena)));
+            let theirs = convert::metrics(&theirs, &arena);
+            let same = |batch| rounded::metrics(canonical::metrics(batch), &arena);
+            assert_same(&same(&ours), &same(&theirs));
         }
     }
 }

@@ -1,0 +1,38 @@
+//! The JSON decoder against the generated types, and so against the protobuf decoder.
+
+use opentelemetry_proto::tonic::collector::logs::v1::ExportLogsServiceRequest;
+use opentelemetry_proto::tonic::collector::metrics::v1::ExportMetricsServiceRequest;
+use opentelemetry_proto::tonic::collector::trace::v1::ExportTraceServiceRequest;
+use proptest::prelude::*;
+use prost::Message;
+use serde_json::{from_slice, to_vec};
+use tidewatch_domain::model::Signal;
+
+use crate::oracle::harness;
+use crate::strategies;
+
+proptest! {
+    #[test]
+    fn traces_decode_as_from_protobuf(request in strategies::traces()) {
+        let body = to_vec(&request).expect("valid JSON");
+        let same: ExportTraceServiceRequest = from_slice(&body).expect("its own JSON");
+        harness::json(Signal::Traces, &body);
+        harness::protobuf(Signal::Traces, &same.encode_to_vec());
+    }
+
+    #[test]
+    fn logs_decode_as_from_protobuf(request in strategies::logs()) {
+        let body = to_vec(&request).expect("valid JSON");
+        let same: ExportLogsServiceRequest = from_slice(&body).expect("its own JSON");
+        harness::json(Signal::Logs, &body);
+        harness::protobuf(Signal::Logs, &same.encode_to_vec());
+    }
+
+    #[test]
+    fn metrics_decode_as_from_protobuf(request in strategies::metrics()) {
+        let body = to_vec(&request).expect("valid JSON");
+        let same: ExportMetricsServiceRequest = from_slice(&body).expect("its own JSON");
+        harness::json(Signal::Metrics, &body);
+        harness::protobuf(Signal::Metrics, &same.encode_to_vec());
+    }
+}
