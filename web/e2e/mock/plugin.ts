@@ -1,0 +1,166 @@
+// A stand-in for the server, for drawing pages only (`npm run dev:mock`). Tests use the real binary.
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Plugin } from "vite";
+import * as data from "./data.ts";
+import { PROJECT } from "./trace.ts";
+
+type Handler = (body: data.Body, url: URL, parts: string[]) => unknown;
+
+const ROUTES: [string, Handler][] = [
+  ["GET /api/has-organizations", () => ({ hasOrganizations: true })],
+  [
+    "POST /api/login",
+    () => ({ token: "mock", user: data.user, projects: data.projects, organizations: data.organizations }),
+  ],
+  [
+    "POST /api/register",
+    () => ({
+      token: "mock",
+      user: data.user,
+      project: data.projects[1],
+      projects: data.projects,
+      organizations: data.organizations,
+    }),
+  ],
+  ["GET /api/me/login-bundle", () => ({ user: data.user, projects: data.projects, organizations: data.organizations })],
+  [
+    "PUT /api/projects",
+    (body) => Object.assign(data.projects[0], { settings: { ...data.projects[0].settings, ...body } }),
+  ],
+  ["POST /api/endpoints/grouped", (body) => data.page(data.endpointGroups(body), body)],
+  ["POST /api/endpoints/chart", (body) => data.chart(body, data.endpointNames, "endpoint")],
+  [
+    "POST /api/endpoints/endpoint",
+    (body, url) => ({
+      ...data.page(data.occurrences(body, url.searchParams.get("endpoint") ?? "", "endpoint"), body),
+      stats: data.stats(body),
+      statusCounts: { "200": 12100, "302": 44, "404": 120, "422": 24, "500": 380, "502": 172 },
+    }),
+  ],
+  ["POST /api/tasks/grouped", (body) => data.page(data.taskGroups(body), body)],
+  ["POST /api/tasks/chart", (body) => data.chart(body, data.taskNames, "task")],
+  [
+    "POST /api/tasks/task",
+    (body, url) => ({
+      ...data.page(data.occurrences(body, url.searchParams.get("task") ?? "", "taskName"), body),
+      stats: data.stats(body),
+    }),
+  ],
+  ["POST /api/ai-traces/grouped", (body) => data.page(data.aiGroups(body), body)],
+  ["POST /api/ai-traces/chart", (body) => data.chart(body, data.aiNames, "trace")],
+  [
+    "POST /api/ai-traces/trace",
+    (body, url) => ({
+      ...data.page(data.aiRows(body, url.searchParams.get("trace") ?? ""), body),
+      stats: {
+        count: 412,
+        avgDuration: 5100,
+        p95Duration: 18100,
+        totalTokens: 4_812_000,
+        totalCost: 84.12,
+        errorRate: 0.009,
+      },
+    }),
+  ],
+  ["POST /api/ai-traces/:id", (_body, _url, parts) => data.aiDetail(parts[3])],
+  ["POST /api/exception-stack-traces", (body) => data.page(data.issueGroups(body), body)],
+  [
+    "POST /api/exception-stack-traces/archive",
+    (body) => (data.archive(body.hashes as string[], true), { archived: 1 }),
+  ],
+  [
+    "POST /api/exception-stack-traces/unarchive",
+    (body) => (data.archive(body.hashes as string[], false), { unarchived: 1 }),
+  ],
+  ["POST /api/exception-stack-traces/:hash", (body, _url, parts) => data.issueDetail(parts[3], body)],
+  ["POST /api/logs", (body) => data.page(data.logs(body), body)],
+  ["POST /api/logs/histogram", (body) => data.logHistogram(body)],
+  ["POST /api/spans", (body) => data.spanPage(body)],
+  ["POST /api/distributed-traces/:id", (_body, _url, parts) => data.traceAnswer(parts[3])],
+  [
+    "GET /api/spans/:trace/:span",
+    (_body, _url, parts) => data.traceAnswer(parts[3]).spans.find((span) => span.spanId === parts[4]),
+  ],
+  ["GET /api/metrics/discover", () => ({ metrics: data.METRICS })],
+  ["GET /api/metrics/discover/tags", () => ({ values: ["storefront-1", "storefront-2", "cart-1"] })],
+  ["POST /api/metrics/query", (body) => data.metricAnswer(body as never)],
+  ["GET /api/dashboard/overview", (_body, url) => overview(url)],
+];
+
+const EMPTY: Record<string, unknown> = {
+  "/api/dashboard/overview": {
+    recentIssues: [],
+    worstEndpoints: [],
+    hasData: false,
+    counts: { endpoints: 0, tasks: 0, aiTraces: 0, issues: 0, spans: 0, logs: 0, metricPoints: 0 },
+  },
+  "/api/metrics/discover": { metrics: [] },
+  "/api/logs/histogram": { buckets: [], intervalMinutes: 15, services: [] },
+};
+const NO_ROWS = {
+  data: [],
+  series: [],
+  endpoints: [],
+  intervalMinutes: 15,
+  pagination: { page: 1, pageSize: 50, total: 0, totalPages: 0 },
+};
+
+function overview(url: URL) {
+  const body = { fromDate: url.searchParams.get("from") ?? "", toDate: url.searchParams.get("to") ?? "" };
+  return {
+    recentIssues: data.issueGroups(body).slice(0, 5),
+    worstEndpoints: data.endpointGroups(body).slice(0, 5),
+    hasData: true,
+    counts: {
+      endpoints: 412_004,
+      tasks: 104_439,
+      aiTraces: 13_431,
+      issues: 1644,
+      spans: 3_204_112,
+      logs: 912_000,
+      metricPoints: 56_620,
+    },
+  };
+}
+
+function matches(pattern: string, path: string): boolean {
+  const want = pattern.split("/");
+  const have = path.split("/");
+  return want.length === have.length && want.every((part, i) => part.startsWith(":") || part === have[i]);
+}
+
+async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const url = new URL(request.url ?? "/", "http://mock");
+  let text = "";
+  for await (const chunk of request) text += chunk;
+  const body: data.Body = text ? JSON.parse(text) : {};
+  const send = (status: number, value: unknown) => {
+    response.statusCode = status;
+    response.setHeader("content-type", "application/json");
+    response.end(JSON.stringify(value));
+  };
+  const project = url.searchParams.get("projectId");
+  if (url.pathname === "/api/drops") return send(200, data.drops(project !== PROJECT));
+  if (project && project !== PROJECT && !url.pathname.startsWith("/api/projects"))
+    return send(200, EMPTY[url.pathname] ?? NO_ROWS);
+  const found =
+    ROUTES.find(([route]) => route === `${request.method} ${url.pathname}`) ??
+    ROUTES.find(([route]) => matches(route, `${request.method} ${url.pathname}`));
+  if (!found) return send(404, { error: `no such route: ${request.method} ${url.pathname}` });
+  send(200, found[1](body, url, decodeURIComponent(url.pathname).split("/")));
+}
+
+export function mockApi(): Plugin {
+  return {
+    name: "tidewatch-mock",
+    configureServer(server) {
+      server.middlewares.use((request, response, next) => {
+        if (!request.url?.startsWith("/api/")) return next();
+        answer(request, response).catch((error) => {
+          response.statusCode = 500;
+          response.end(JSON.stringify({ error: String(error) }));
+        });
+      });
+    },
+  };
+}

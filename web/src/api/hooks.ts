@@ -1,0 +1,63 @@
+// Reading: one query per (route, project, body). Old data stays on screen while new data loads.
+import { keepPreviousData, type QueryKey, queryOptions, useQuery } from "@tanstack/react-query";
+import { useParams } from "@tanstack/react-router";
+import { request } from "./client";
+import type { GetRoutes, PostRoutes } from "./routes";
+
+interface Options {
+  path?: Record<string, string>;
+  query?: Record<string, string | undefined>;
+  enabled?: boolean;
+  /** Milliseconds between polls. */
+  every?: number;
+  /** False: another body is another thing (a detail page), so nothing old is shown. */
+  keep?: boolean;
+}
+
+export function fill(path: string, values: Record<string, string> = {}): string {
+  return path.replace(/\{(\w+)\}/g, (_, key: string) => encodeURIComponent(values[key] ?? ""));
+}
+
+export function postOptions<P extends keyof PostRoutes>(
+  projectId: string,
+  route: P,
+  body: PostRoutes[P]["body"],
+  options: Options = {},
+) {
+  const key: QueryKey = [projectId, route, options.path, options.query, body];
+  return queryOptions({
+    queryKey: key,
+    queryFn: ({ signal }) =>
+      request<PostRoutes[P]["answer"]>("POST", fill(route, options.path), {
+        query: { projectId, ...options.query },
+        body,
+        signal,
+      }),
+  });
+}
+
+export function useProjectId(): string {
+  return useParams({ strict: false }).pid ?? "";
+}
+
+export function usePost<P extends keyof PostRoutes>(route: P, body: PostRoutes[P]["body"], options: Options = {}) {
+  const projectId = useProjectId();
+  return useQuery({
+    ...postOptions(projectId, route, body, options),
+    enabled: options.enabled ?? true,
+    refetchInterval: options.every,
+    placeholderData: options.keep === false ? undefined : keepPreviousData,
+  });
+}
+
+export function useGet<P extends keyof GetRoutes>(route: P, options: Options = {}) {
+  const projectId = useProjectId();
+  return useQuery({
+    queryKey: [projectId, route, options.path, options.query],
+    queryFn: ({ signal }) =>
+      request<GetRoutes[P]>("GET", fill(route, options.path), { query: { projectId, ...options.query }, signal }),
+    enabled: options.enabled ?? true,
+    refetchInterval: options.every,
+    placeholderData: options.keep === false ? undefined : keepPreviousData,
+  });
+}

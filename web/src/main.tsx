@@ -1,0 +1,33 @@
+import { CSPProvider } from "@base-ui/react/csp-provider";
+import { Tooltip } from "@base-ui/react/tooltip";
+import { QueryClientProvider } from "@tanstack/react-query";
+import { RouterProvider } from "@tanstack/react-router";
+import { StrictMode } from "react";
+import { createRoot } from "react-dom/client";
+import { whenSessionExpires } from "./api/client";
+import { queryClient } from "./api/query-client";
+import { router } from "./router";
+import "./styles/app.css";
+import { ToastArea } from "./ui/Toasts";
+
+whenSessionExpires(() => {
+  if (location.pathname === "/login") return;
+  queryClient.clear();
+  router.navigate({ to: "/login", search: { next: location.pathname + location.search } });
+});
+
+// A stale tab asks for a chunk that a newer server no longer has: load the new version once.
+addEventListener("vite:preloadError", () => location.reload());
+
+createRoot(document.getElementById("root")!).render(
+  <StrictMode>
+    <CSPProvider disableStyleElements>
+      <QueryClientProvider client={queryClient}>
+        <Tooltip.Provider delay={350}>
+          <RouterProvider router={router} />
+          <ToastArea />
+        </Tooltip.Provider>
+      </QueryClientProvider>
+    </CSPProvider>
+  </StrictMode>,
+);

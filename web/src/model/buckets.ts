@@ -1,0 +1,48 @@
+// Sparse points -> one slot per interval, so that a gap in the data stays a gap in the picture.
+
+/** Interval starts (ms), ascending, from the bucket of `fromMs` to the bucket of `toMs`; at most `most`. */
+export function slots(fromMs: number, toMs: number, intervalMs: number, most = 2500): number[] {
+  const first = Math.floor(fromMs / intervalMs) * intervalMs;
+  const out: number[] = [];
+  for (let at = first; at < toMs && out.length < most; at += intervalMs) out.push(at);
+  return out.length ? out : [first];
+}
+
+/** Values aligned to `starts`; null where nothing was measured. Two points in one slot are added up. */
+export function align(
+  starts: number[],
+  points: { ms: number; value: number }[],
+  intervalMs: number,
+): (number | null)[] {
+  const out: (number | null)[] = starts.map(() => null);
+  const origin = starts[0];
+  for (const point of points) {
+    const at = Math.floor((point.ms - origin) / intervalMs + 1e-9);
+    if (at >= 0 && at < out.length) out[at] = (out[at] ?? 0) + point.value;
+  }
+  return out;
+}
+
+/** "Nice" axis maximum and ticks for 0..max. */
+export function niceTicks(max: number, wanted = 3): number[] {
+  if (!(max > 0)) return [0, 1];
+  const rough = max / wanted;
+  const power = 10 ** Math.floor(Math.log10(rough));
+  const step = ([1, 2, 2.5, 5, 10].find((factor) => factor * power >= rough) ?? 10) * power;
+  const ticks: number[] = [];
+  for (let value = 0; value < max + step * 0.999; value += step) ticks.push(Number(value.toPrecision(12)));
+  return ticks;
+}
+
+const DURATION_STEPS = [
+  1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14_400, 21_600, 43_200, 86_400,
+].map((s) => s * 1000);
+
+/** Ticks for an axis in milliseconds: round seconds, minutes and hours once it gets that long. */
+export function durationTicks(maxMs: number, wanted = 3): number[] {
+  const step = maxMs / wanted >= 1000 ? DURATION_STEPS.find((one) => one >= maxMs / wanted) : undefined;
+  if (!step) return niceTicks(maxMs, wanted);
+  const ticks: number[] = [];
+  for (let value = 0; value < maxMs + step * 0.999; value += step) ticks.push(value);
+  return ticks;
+}

@@ -1,0 +1,66 @@
+import { expect, it } from "vitest";
+import { bytes, count, durationMs, percent, usd, withUnit } from "./format";
+import { ago, exactTime, parseNs } from "./time";
+
+it.each([
+  [null, "–"],
+  [0, "0 ms"],
+  [0.0004, "400 ns"],
+  [0.87, "870 µs"],
+  [12.345, "12.3 ms"],
+  [999.6, "1 s"],
+  [1520, "1.52 s"],
+  [125_000, "2 min 5 s"],
+  [3 * 3_600_000, "3 h"],
+])("duration %s ms -> %s", (ms, want) => expect(durationMs(ms)).toBe(want));
+
+it.each([
+  [undefined, "–"],
+  [1284, "1,284"],
+  [0.5, "0.5"],
+  [128_400, "128k"],
+  [1_300_000, "1.3M"],
+])("count %s -> %s", (value, want) => expect(count(value)).toBe(want));
+
+it.each([
+  [0, "0 %"],
+  [0.00001, "<0.01 %"],
+  [0.0234, "2.34 %"],
+  [1, "100 %"],
+])("percent %s -> %s", (value, want) => expect(percent(value)).toBe(want));
+
+// DECISIONS 12: unknown models are unpriced, never zero.
+it.each([
+  [null, "–"],
+  [0, "$0"],
+  [0.00001, "<$0.0001"],
+  [0.0042, "$0.0042"],
+  [84.119, "$84.12"],
+])("usd %s -> %s", (value, want) => expect(usd(value)).toBe(want));
+
+it("reads units as people do", () => {
+  expect([withUnit(0.0123, "s"), withUnit(2048, "By"), withUnit(7, "{thread}"), withUnit(7, "requests")]).toEqual([
+    "12.3 ms",
+    "2 KiB",
+    "7",
+    "7 requests",
+  ]);
+  expect(bytes(null)).toBe("–");
+});
+
+it("keeps nanoseconds", () => {
+  expect(parseNs("2026-06-01T12:05:00.123456789Z")).toBe(1780315500123456789n);
+  expect(parseNs("2026-06-01T12:05:00+02:00")).toBe(1780308300000000000n);
+  expect(parseNs("soon")).toBeNull();
+  expect(exactTime("2026-06-01T12:05:00.123456789Z")).toMatch(/\.123456789$/);
+});
+
+it("says how long ago", () => {
+  const now = Date.parse("2026-06-01T12:00:00Z");
+  expect([ago(now - 500, now), ago(now - 4200, now), ago(now - 720_000, now), ago(now - 3 * 3_600_000, now)]).toEqual([
+    "just now",
+    "4 s ago",
+    "12 min ago",
+    "3 h ago",
+  ]);
+});

@@ -1,0 +1,99 @@
+// Numbers as people read them. `null` is "–", never 0.
+
+export const NONE = "–";
+
+const whole = new Intl.NumberFormat("en-US", { maximumFractionDigits: 0 });
+
+/** 1284 -> "1,284"; from 100,000 on "128k", "1.3M". */
+export function count(value: number | null | undefined): string {
+  if (value === null || value === undefined || !Number.isFinite(value)) return NONE;
+  const size = Math.abs(value);
+  if (size < 100_000) return size % 1 === 0 || size >= 100 ? whole.format(value) : String(Number(value.toPrecision(3)));
+  for (const [limit, unit] of [
+    [1e12, "T"],
+    [1e9, "B"],
+    [1e6, "M"],
+    [1e3, "k"],
+  ] as const) {
+    if (size >= limit) return `${trim(value / limit)}${unit}`;
+  }
+  return whole.format(value);
+}
+
+/** Three significant digits without trailing zeros. */
+function trim(value: number): string {
+  const digits = Math.abs(value) >= 100 ? 0 : Math.abs(value) >= 10 ? 1 : 2;
+  return String(Number(value.toFixed(digits)));
+}
+
+/** Nanoseconds -> "12.3 ms". */
+export function durationNs(ns: number | null | undefined): string {
+  return ns === null || ns === undefined ? NONE : durationMs(ns / 1e6);
+}
+
+/** Milliseconds -> "870 µs", "12.3 ms", "1.52 s", "2 min 5 s", "3 h 4 min". */
+export function durationMs(ms: number | null | undefined): string {
+  if (ms === null || ms === undefined || !Number.isFinite(ms)) return NONE;
+  const size = Math.abs(ms);
+  if (size === 0) return "0 ms";
+  if (size < 0.001) return `${trim(ms * 1e6)} ns`;
+  if (size < 1) return `${trim(ms * 1000)} µs`;
+  if (size < 999.5) return `${trim(ms)} ms`;
+  if (size < 60_000) return `${trim(ms / 1000)} s`;
+  if (size < 3_600_000) return pair(ms, 60_000, "min", 1000, "s");
+  if (size < 86_400_000) return pair(ms, 3_600_000, "h", 60_000, "min");
+  return pair(ms, 86_400_000, "d", 3_600_000, "h");
+}
+
+function pair(ms: number, big: number, bigUnit: string, small: number, smallUnit: string): string {
+  const first = Math.floor(ms / big);
+  const second = Math.floor((ms - first * big) / small);
+  return second ? `${first} ${bigUnit} ${second} ${smallUnit}` : `${first} ${bigUnit}`;
+}
+
+/** 0.0234 -> "2.34 %"; tiny but not zero is "<0.01 %". */
+export function percent(ratio: number | null | undefined): string {
+  if (ratio === null || ratio === undefined || !Number.isFinite(ratio)) return NONE;
+  if (ratio === 0) return "0 %";
+  if (ratio < 0.0001) return "<0.01 %";
+  return `${trim(ratio * 100)} %`;
+}
+
+export function bytes(value: number | null | undefined): string {
+  if (value === null || value === undefined) return NONE;
+  if (value < 1024) return `${value} B`;
+  if (value < 1024 ** 2) return `${trim(value / 1024)} KiB`;
+  if (value < 1024 ** 3) return `${trim(value / 1024 ** 2)} MiB`;
+  return `${trim(value / 1024 ** 3)} GiB`;
+}
+
+/** US dollars; null (nothing priced) is "–"; below a cent four digits. */
+export function usd(value: number | null | undefined): string {
+  if (value === null || value === undefined) return NONE;
+  if (value === 0) return "$0";
+  if (value < 0.0001) return "<$0.0001";
+  if (value < 0.01) return `$${value.toFixed(4)}`;
+  if (value < 1000) return `$${value.toFixed(2)}`;
+  return `$${whole.format(value)}`;
+}
+
+export function plural(value: number, one: string, many = `${one}s`): string {
+  return `${count(value)} ${value === 1 ? one : many}`;
+}
+
+/** Score between 0 and 1 with two digits. */
+export function score(value: number | null | undefined): string {
+  return value === null || value === undefined ? NONE : value.toFixed(2);
+}
+
+/** Value with the OTel unit when it has a natural reading. */
+export function withUnit(value: number, unit: string): string {
+  if (unit === "ms") return durationMs(value);
+  if (unit === "s") return durationMs(value * 1000);
+  if (unit === "ns") return durationMs(value / 1e6);
+  if (unit === "us" || unit === "µs") return durationMs(value / 1000);
+  if (unit === "By") return bytes(Math.round(value));
+  if (unit === "%" || unit === "percent") return `${trim(value)} %`;
+  const plain = count(value);
+  return !unit || unit === "1" || unit.startsWith("{") ? plain : `${plain} ${unit}`;
+}

@@ -1,0 +1,5 @@
+/** 32 hex digits, with or without UUID dashes, in any case -> 32 lower-case digits; null when it is no trace id. */
+export function asTraceId(text: string): string | null {
+  const bare = text.trim().replaceAll("-", "").toLowerCase();
+  return /^[0-9a-f]{32}$/.test(bare) && !/^0+$/.test(bare) ? bare : null;
+}

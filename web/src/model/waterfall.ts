@@ -1,0 +1,252 @@
+// Spans of one trace -> a flat pre-order tree with offsets, self time and colours. Every function here is O(n)
+// (n log n where children are sorted) and never recurses, so that 100,000 spans and cycles are fine.
+import { parseNs } from "./time";
+
+/** What the waterfall needs of a span; the API's Span fits. */
+export interface SpanInput {
+  spanId: string;
+  parentSpanId: string;
+  name: string;
+  startTime: string;
+  duration: number;
+  statusCode: number;
+  serviceName: string;
+}
+
+export interface Node<S extends SpanInput = SpanInput> {
+  span: S;
+  /** Index of the parent in `nodes`; -1 for roots and for spans whose parent is not here. */
+  parent: number;
+  depth: number;
+  childCount: number;
+  /** Nodes `[index + 1, end)` are the subtree. */
+  end: number;
+  /** Milliseconds after the trace's first span. */
+  startMs: number;
+  durationMs: number;
+  /** Time covered by no child, in milliseconds. */
+  selfMs: number;
+  error: boolean;
+  missingParent: boolean;
+}
+
+export interface Trace<S extends SpanInput = SpanInput> {
+  nodes: Node<S>[];
+  indexOf: Map<string, number>;
+  startNs: bigint;
+  /** Milliseconds from the first start to the last end. */
+  totalMs: number;
+  errors: number[];
+  services: ServiceShare[];
+}
+export interface ServiceShare {
+  name: string;
+  spans: number;
+  selfMs: number;
+  /** 0..1 of all self time. */
+  share: number;
+  /** 0..7 in the palette; -1 is grey. */
+  colour: number;
+}
+
+export function buildTrace<S extends SpanInput>(spans: S[]): Trace<S> {
+  const starts = spans.map((span) => parseNs(span.startTime) ?? 0n);
+  let startNs = starts.length ? starts[0] : 0n;
+  for (const ns of starts) if (ns < startNs) startNs = ns;
+  const offset = starts.map((ns) => Number(ns - startNs) / 1e6);
+
+  const first = new Map<string, number>();
+  spans.forEach((span, i) => {
+    if (!first.has(span.spanId)) first.set(span.spanId, i);
+  });
+  const children: number[][] = spans.map(() => []);
+  const roots: number[] = [];
+  spans.forEach((span, i) => {
+    const parent = span.parentSpanId ? first.get(span.parentSpanId) : undefined;
+    if (parent === undefined || parent === i) roots.push(i);
+    else children[parent].push(i);
+  });
+  const byStart = (a: number, b: number) => offset[a] - offset[b] || a - b;
+  for (const list of children) if (list.length > 1) list.sort(byStart);
+  roots.sort(byStart);
+
+  const nodes: Node<S>[] = [];
+  const seen = new Uint8Array(spans.length);
+  const walk = (start: number) => {
+    const stack: { at: number; parent: number; depth: number; close?: number }[] = [
+      { at: start, parent: -1, depth: 0 },
+    ];
+    while (stack.length) {
+      const step = stack.pop()!;
+      if (step.close !== undefined) {
+        nodes[step.close].end = nodes.length;
+        continue;
+      }
+      if (seen[step.at]) continue;
+      seen[step.at] = 1;
+      const span = spans[step.at];
+      const index = nodes.length;
+      nodes.push({
+        span,
+        parent: step.parent,
+        depth: step.depth,
+        childCount: 0,
+        end: index + 1,
+        startMs: offset[step.at],
+        durationMs: span.duration / 1e6,
+        selfMs: span.duration / 1e6,
+        error: span.statusCode === 2,
+        missingParent: step.parent === -1 && span.parentSpanId !== "",
+      });
+      if (step.parent >= 0) nodes[step.parent].childCount += 1;
+      stack.push({ at: -1, parent: -1, depth: 0, close: index });
+      const list = children[step.at];
+      for (let i = list.length - 1; i >= 0; i--) stack.push({ at: list[i], parent: index, depth: step.depth + 1 });
+    }
+  };
+  for (const root of roots) walk(root);
+  // Spans in a parent cycle hang under no root: each cycle is opened at its first span.
+  for (let i = 0; i < spans.length; i++) if (!seen[i]) walk(i);
+
+  takeChildTime(nodes);
+  let endMs = 0;
+  const errors: number[] = [];
+  const indexOf = new Map<string, number>();
+  nodes.forEach((node, i) => {
+    endMs = Math.max(endMs, node.startMs + node.durationMs);
+    if (node.error) errors.push(i);
+    if (!indexOf.has(node.span.spanId)) indexOf.set(node.span.spanId, i);
+  });
+  return { nodes, indexOf, startNs, totalMs: endMs, errors, services: shares(nodes) };
+}
+
+/** Children come in order of start, so one running end per parent gives the union of their intervals. */
+function takeChildTime(nodes: Node[]): void {
+  const covered = new Float64Array(nodes.length).fill(Number.NEGATIVE_INFINITY);
+  for (const node of nodes) {
+    if (node.parent < 0) continue;
+    const parent = nodes[node.parent];
+    const parentEnd = parent.startMs + parent.durationMs;
+    const from = Math.max(node.startMs, covered[node.parent], parent.startMs);
+    const to = Math.min(node.startMs + node.durationMs, parentEnd);
+    if (to > from) {
+      parent.selfMs = Math.max(0, parent.selfMs - (to - from));
+      covered[node.parent] = to;
+    }
+  }
+}
+
+function shares(nodes: Node[]): ServiceShare[] {
+  const byName = new Map<string, { spans: number; selfMs: number }>();
+  let all = 0;
+  for (const node of nodes) {
+    const entry = byName.get(node.span.serviceName) ?? { spans: 0, selfMs: 0 };
+    entry.spans += 1;
+    entry.selfMs += node.selfMs;
+    all += node.selfMs;
+    byName.set(node.span.serviceName, entry);
+  }
+  const list = [...byName].map(([name, entry]) => ({ name, ...entry, share: all ? entry.selfMs / all : 0 }));
+  list.sort((a, b) => b.selfMs - a.selfMs || (a.name < b.name ? -1 : 1));
+  const slots = colourSlots(list.map((entry) => entry.name));
+  return list.map((entry) => ({ ...entry, colour: slots.get(entry.name) ?? -1 }));
+}
+
+/** A palette slot per name: by stable hash, moved on when taken; only the first eight names get one. */
+export function colourSlots(names: string[]): Map<string, number> {
+  const taken = new Set<number>();
+  const slots = new Map<string, number>();
+  for (const name of names.slice(0, 8)) {
+    let slot = hash(name) % 8;
+    while (taken.has(slot)) slot = (slot + 1) % 8;
+    taken.add(slot);
+    slots.set(name, slot);
+  }
+  return slots;
+}
+
+function hash(text: string): number {
+  let value = 0x811c9dc5;
+  for (let i = 0; i < text.length; i++) value = Math.imul(value ^ text.charCodeAt(i), 0x01000193) >>> 0;
+  return value;
+}
+
+export interface View {
+  collapsed: ReadonlySet<string>;
+  /** Lower-case text looked for in name and service; "" matches all. */
+  query: string;
+  /** Spans shorter than this are hidden unless something below them is not. */
+  minMs: number;
+  errorsOnly: boolean;
+  /** True: non-matching rows stay, dimmed. */
+  dim: boolean;
+}
+export interface Rows {
+  /** Indices into `nodes`, in display order. */
+  rows: number[];
+  /** Per node: 1 when it matches query, length and error filters by itself. */
+  matches: Uint8Array;
+  matched: number;
+}
+
+export function visibleRows(trace: Trace, view: View): Rows {
+  const { nodes } = trace;
+  const matches = new Uint8Array(nodes.length);
+  const keep = new Uint8Array(nodes.length);
+  let matched = 0;
+  for (let i = 0; i < nodes.length; i++) {
+    if (!isMatch(nodes[i], view)) continue;
+    matches[i] = 1;
+    matched += 1;
+    for (let at = i; at >= 0 && !keep[at]; at = nodes[at].parent) keep[at] = 1;
+  }
+  const filtering = matched < nodes.length && !view.dim;
+  const rows: number[] = [];
+  for (let i = 0; i < nodes.length; ) {
+    const node = nodes[i];
+    if (filtering && !keep[i]) {
+      i = node.end;
+      continue;
+    }
+    rows.push(i);
+    i = view.collapsed.has(node.span.spanId) ? node.end : i + 1;
+  }
+  return { rows, matches, matched };
+}
+
+function isMatch(node: Node, view: View): boolean {
+  if (view.errorsOnly && !node.error) return false;
+  if (node.durationMs < view.minMs) return false;
+  if (!view.query) return true;
+  const { name, serviceName, spanId } = node.span;
+  return `${name}\n${serviceName}\n${spanId}`.toLowerCase().includes(view.query);
+}
+
+/** Indices of the spans that decided how long the trace took: from the last end backwards, always the child that ended last. */
+export function criticalPath(trace: Trace): Set<number> {
+  const { nodes } = trace;
+  const path = new Set<number>();
+  if (!nodes.length) return path;
+  let root = 0;
+  for (let i = 0; i < nodes.length; i++) {
+    const isRoot = nodes[i].parent < 0;
+    if (isRoot && nodes[i].durationMs > nodes[root].durationMs) root = i;
+  }
+  const work: [number, number][] = [[root, nodes[root].startMs + nodes[root].durationMs]];
+  while (work.length) {
+    const [at, limit] = work.pop()!;
+    if (path.has(at)) continue;
+    path.add(at);
+    const kids: number[] = [];
+    for (let i = at + 1; i < nodes[at].end; i = nodes[i].end) kids.push(i);
+    const endOf = (i: number) => nodes[i].startMs + nodes[i].durationMs;
+    kids.sort((a, b) => endOf(b) - endOf(a));
+    let cursor = limit;
+    for (const kid of kids) {
+      if (endOf(kid) > cursor + 1e-6 || nodes[kid].durationMs === 0) continue;
+      work.push([kid, endOf(kid)]);
+      cursor = nodes[kid].startMs;
+    }
+  }
+  return path;
+}

@@ -1,0 +1,100 @@
+// Codes of the API in plain words.
+import { count } from "./format";
+
+export const SPAN_KINDS = ["Unspecified", "Internal", "Server", "Client", "Producer", "Consumer"];
+export function spanKind(kind: number): string {
+  return SPAN_KINDS[kind] ?? "Unspecified";
+}
+
+/** How a percentile reads without training. */
+export const PERCENTILE_WORDS = {
+  p50: "Usual: half of the calls are faster than this (p50).",
+  p95: "Slow: one call in 20 takes longer than this (p95).",
+  p99: "Slowest: one call in 100 takes longer than this (p99).",
+};
+
+export const APDEX_WORDS =
+  "Share of satisfied users, 0 to 1: calls under 500 ms count fully, under 2 s half, slower or failed not at all.";
+
+export function apdexLevel(apdex: number): "ok" | "warn" | "error" {
+  return apdex >= 0.85 ? "ok" : apdex >= 0.7 ? "warn" : "error";
+}
+
+/** A row name that no router produced: status 0 rows of spans split from their parent by a batch boundary. */
+export function isJunkName(name: string): boolean {
+  return name !== "UNMATCHED" && !/^[A-Z_]{3,10} \S/.test(name);
+}
+
+const DROP_REASONS: Record<string, string> = {
+  unmatched_root: "root spans that are no request, task or AI call",
+  sampled: "left out by the sample rate",
+  sampled_out: "left out by the sample rate",
+  invalid_id: "spans with an invalid trace or span id",
+  invalid_trace_id: "spans with an invalid trace id",
+  invalid_span_id: "spans with an invalid span id",
+  exponential_histogram: "exponential histograms (not supported)",
+  summary: "summary metrics (not supported)",
+  duplicate: "already received (a retried export)",
+  bad_token: "a wrong or missing token",
+  unauthorized: "a wrong or missing token",
+  too_large: "a body over 10 MB",
+  malformed: "a body that could not be read",
+  unsupported_media_type: "a content type that is not protobuf or JSON",
+  unsupported_encoding: "a content encoding that is not gzip, deflate or zstd",
+  overloaded: "the server being busy (the exporter will retry)",
+  slow_client: "a body that arrived too slowly",
+  timeout: "a body that arrived too slowly",
+};
+export function dropReason(reason: string): string {
+  return DROP_REASONS[reason] ?? reason.replaceAll("_", " ");
+}
+
+export function droppedSentence(signal: string, reason: string, amount: number): string {
+  return `${count(amount)} ${signal} not stored: ${dropReason(reason)}`;
+}
+export function rejectedSentence(signal: string, reason: string, amount: number): string {
+  return `${count(amount)} ${signal} ${amount === 1 ? "request" : "requests"} refused because of ${dropReason(reason)}`;
+}
+
+const GRAPH_REASONS: Record<string, string> = {
+  span_limit: "only the first spans are drawn",
+  node_limit: "only the first spans are drawn",
+  missing_parents:
+    "some spans name a parent that never arrived (not exported yet, dropped, or sampled away), so they stand at the top level",
+  window: "spans more than 24 hours away from the opened one are left out",
+  cycle: "some spans name each other as parent; the circle was opened at its first span",
+  cycles: "some spans name each other as parent; the circle was opened at its first span",
+};
+export function graphSentence(status: {
+  state: string;
+  reasons: string[] | null;
+  total: number;
+  shown: number;
+}): string | null {
+  if (status.state === "complete") return null;
+  const why = (status.reasons ?? []).map((reason) => GRAPH_REASONS[reason] ?? reason.replaceAll("_", " "));
+  if (status.state === "unavailable")
+    return `No spans are stored for this trace${why.length ? `: ${why.join("; ")}` : ""}.`;
+  const part = status.shown < status.total ? `Showing ${count(status.shown)} of ${count(status.total)} spans. ` : "";
+  const reasons = why.join("; ");
+  return `${part}${reasons ? `${reasons[0].toUpperCase()}${reasons.slice(1)}.` : "The picture may be incomplete."}`;
+}
+
+export type Severity = "TRACE" | "DEBUG" | "INFO" | "WARN" | "ERROR" | "FATAL" | "UNSET";
+export const SEVERITIES: Severity[] = ["FATAL", "ERROR", "WARN", "INFO", "DEBUG", "TRACE", "UNSET"];
+/** Least severity number of each level (OpenTelemetry). */
+export const SEVERITY_NUMBER: Record<string, number> = { TRACE: 1, DEBUG: 5, INFO: 9, WARN: 13, ERROR: 17, FATAL: 21 };
+export function severity(text: string, number = 0): Severity {
+  const upper = text.toUpperCase();
+  for (const level of SEVERITIES) if (upper.startsWith(level)) return level;
+  if (/^(CRIT|EMERG|ALERT|PANIC)/.test(upper)) return "FATAL";
+  if (/^ERR/.test(upper)) return "ERROR";
+  if (/^(NOTICE|INFORMATION)/.test(upper)) return "INFO";
+  if (/^VERBOSE/.test(upper)) return "DEBUG";
+  if (number >= 21) return "FATAL";
+  if (number >= 17) return "ERROR";
+  if (number >= 13) return "WARN";
+  if (number >= 9) return "INFO";
+  if (number >= 5) return "DEBUG";
+  return number >= 1 ? "TRACE" : "UNSET";
+}

@@ -1,0 +1,3 @@
+export function AiPage() {
+  return null;
+}

@@ -1,0 +1,3 @@
+export function AiNamePage() {
+  return null;
+}

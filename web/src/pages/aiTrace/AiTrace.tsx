@@ -1,0 +1,3 @@
+export function AiTracePage() {
+  return null;
+}

@@ -1,0 +1,3 @@
+export function ConnectPage() {
+  return null;
+}

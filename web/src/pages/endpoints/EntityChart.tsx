@@ -1,0 +1,125 @@
+// The chart above a ranking: top five names and "Other". Time and calls are stacked bars, percentiles are lines.
+import { usePost } from "../../api/hooks";
+import type { ChartAnswer } from "../../api/types";
+import { align, durationTicks, niceTicks, slots } from "../../model/buckets";
+import { count, durationMs, usd } from "../../model/format";
+import { dateTime, parseMs } from "../../model/time";
+import { useRange } from "../../parts/range";
+import { QueryView, SkeletonBox } from "../../parts/states";
+import { Segmented } from "../../ui/Segmented";
+import { ChartFigure } from "../../viz/ChartFigure";
+import { LineChart } from "../../viz/LineChart";
+import { slotVariable } from "../../viz/palette";
+import { StackedBars } from "../../viz/StackedBars";
+
+type Kind = "endpoints" | "tasks" | "ai";
+interface Metric {
+  value: string;
+  label: string;
+  title: string;
+  stacked?: boolean;
+  format: (value: number) => string;
+}
+const TIME: Metric[] = [
+  { value: "total_time", label: "Time spent", title: "Where the time goes", stacked: true, format: durationMs },
+  { value: "p50", label: "Usual", title: "Usual duration (p50)", format: durationMs },
+  { value: "p95", label: "Slow", title: "Slow calls (p95)", format: durationMs },
+  { value: "p99", label: "Slowest", title: "Slowest calls (p99)", format: durationMs },
+  { value: "count", label: "Calls", title: "Calls", stacked: true, format: count },
+];
+const AI: Metric[] = [
+  { value: "cost", label: "Cost", title: "What it costs", stacked: true, format: usd },
+  { value: "tokens", label: "Tokens", title: "Tokens", stacked: true, format: count },
+  { value: "count", label: "Calls", title: "Calls", stacked: true, format: count },
+  { value: "p95", label: "Slow", title: "Slow calls (p95)", format: durationMs },
+];
+const ROUTE = { endpoints: "/api/endpoints/chart", tasks: "/api/tasks/chart", ai: "/api/ai-traces/chart" } as const;
+export const CHART_HEIGHT = 190;
+
+export function EntityChart({
+  kind,
+  metric,
+  onMetric,
+}: {
+  kind: Kind;
+  metric?: string;
+  onMetric: (metric: string | undefined) => void;
+}) {
+  const choices = kind === "ai" ? AI : TIME;
+  const chosen = choices.find((one) => one.value === metric) ?? choices[0];
+  const { body } = useRange();
+  const query = usePost(ROUTE[kind], { ...body, metricType: chosen.value });
+  const picker = (
+    <Segmented
+      label="Measure"
+      value={chosen.value}
+      options={choices}
+      onChange={(value) => onMetric(value === choices[0].value ? undefined : value)}
+    />
+  );
+  return (
+    <QueryView query={query} skeleton={<SkeletonBox height={CHART_HEIGHT + 48} />}>
+      {(answer) => <Chart answer={answer} metric={chosen} picker={picker} />}
+    </QueryView>
+  );
+}
+
+function Chart({ answer, metric, picker }: { answer: ChartAnswer; metric: Metric; picker: React.ReactNode }) {
+  const { span, zoomTo } = useRange();
+  const intervalMs = Math.max(1, answer.intervalMinutes) * 60_000;
+  const starts = slots(span.fromMs, span.toMs, intervalMs);
+  const names = answer.endpoints ?? answer.tasks ?? answer.traces ?? [];
+  const points = answer.series ?? [];
+  const series = names.map((name, i) => ({
+    label: name,
+    slot: name === "Other" ? -1 : i,
+    values: align(
+      starts,
+      points
+        .filter((point) => (point.endpoint ?? point.task ?? point.trace) === name)
+        .map((point) => ({ ms: parseMs(point.timestamp), value: point.value })),
+      intervalMs,
+    ),
+  }));
+  const ticksFor = metric.format === durationMs ? durationTicks : niceTicks;
+  const total = points.reduce((sum, point) => sum + point.value, 0);
+  const summary = points.length
+    ? `${metric.title}, ${series.length} series in ${starts.length} intervals of ${answer.intervalMinutes} minutes.${metric.stacked ? ` In all ${metric.format(total)}; most for ${names[0]}.` : ""}`
+    : "Nothing was measured in this time range.";
+  return (
+    <ChartFigure
+      title={metric.title}
+      summary={summary}
+      actions={picker}
+      legend={series.map((one) => ({ label: one.label, colour: `var(${slotVariable(one.slot)})` }))}
+      table={() => ({
+        head: ["Time", ...names],
+        rows: starts.map((start, i) => [
+          dateTime(start),
+          ...series.map((one) => (one.values[i] === null ? "–" : metric.format(one.values[i]!))),
+        ]),
+      })}
+    >
+      {metric.stacked ? (
+        <StackedBars
+          starts={starts}
+          intervalMs={intervalMs}
+          height={CHART_HEIGHT}
+          format={metric.format}
+          ticksFor={ticksFor}
+          onZoom={zoomTo}
+          series={series.map((one) => ({ ...one, colour: `var(${slotVariable(one.slot)})` }))}
+        />
+      ) : (
+        <LineChart
+          starts={starts}
+          height={CHART_HEIGHT}
+          format={metric.format}
+          ticksFor={ticksFor}
+          onZoom={zoomTo}
+          series={series.map((one) => ({ ...one, colour: slotVariable(one.slot), dash: one.slot < 0 }))}
+        />
+      )}
+    </ChartFigure>
+  );
+}

@@ -1,0 +1,3 @@
+export function TracesPage() {
+  return null;
+}

@@ -1,0 +1,111 @@
+// A dense table: sorting as links (the URL holds it), one real link per row stretched over the row, cards on phones.
+import { Link } from "@tanstack/react-router";
+import { ArrowDown, ArrowUp } from "lucide-react";
+import type { ReactNode } from "react";
+import { type Sort, sortText } from "../model/search";
+import { Tip } from "../ui/Tip";
+
+export interface Column<Row> {
+  key: string;
+  head: string;
+  /** Plain words behind the heading. */
+  help?: string;
+  num?: boolean;
+  /** Name of the sort in the URL; absent: not sortable. */
+  sort?: string;
+  /** First click sorts upwards (names). */
+  ascFirst?: boolean;
+  width?: string;
+  /** On phones: "main" spans the card and has no label, "hide" leaves it out, "half" takes two of three columns. */
+  card?: "main" | "hide" | "half";
+  /** Least screen class, e.g. "max-xl:hidden". */
+  className?: string;
+  cell: (row: Row) => ReactNode;
+}
+
+interface Props<Row> {
+  label: string;
+  columns: Column<Row>[];
+  rows: Row[];
+  rowKey: (row: Row) => string;
+  sort?: Sort;
+  rowClass?: (row: Row) => string;
+}
+
+export function DataTable<Row>({ label, columns, rows, rowKey, sort, rowClass }: Props<Row>) {
+  return (
+    <table className="dt cards" role="table" aria-label={label}>
+      <thead role="rowgroup">
+        <tr role="row">
+          {columns.map((column) => (
+            <th
+              key={column.key}
+              role="columnheader"
+              scope="col"
+              className={`${column.num ? "num" : ""} ${column.className ?? ""}`}
+              style={column.width ? { width: column.width } : undefined}
+              aria-sort={column.sort && sort?.by === column.sort ? (sort.desc ? "descending" : "ascending") : undefined}
+            >
+              <Head column={column} sort={sort} />
+            </th>
+          ))}
+        </tr>
+      </thead>
+      <tbody role="rowgroup">
+        {rows.map((row) => (
+          <tr key={rowKey(row)} role="row" className={rowClass?.(row)}>
+            {columns.map((column) => (
+              <td
+                key={column.key}
+                role="cell"
+                className={`${column.num ? "num" : ""} ${column.className ?? ""}`}
+                data-main={column.card === "main"}
+                data-card={column.card}
+                data-label={column.card === "main" ? undefined : column.head || undefined}
+              >
+                {column.cell(row)}
+              </td>
+            ))}
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+function Head<Row>({ column, sort }: { column: Column<Row>; sort?: Sort }) {
+  if (!column.sort)
+    return column.help ? (
+      <Helped text={column.help}>{column.head}</Helped>
+    ) : (
+      column.head || <span className="sr-only">{column.key}</span>
+    );
+  const on = sort?.by === column.sort;
+  const next = sortText({ by: column.sort, desc: on ? !sort.desc : !column.ascFirst });
+  const Arrow = on && !sort.desc ? ArrowUp : ArrowDown;
+  const link = (
+    <Link
+      to="."
+      search={((old: Record<string, unknown>) => ({ ...old, sort: next, page: undefined })) as never}
+      replace={false}
+      className={`inline-flex items-center gap-0.5 rounded hover:text-ink ${on ? "text-ink" : ""} ${column.num ? "flex-row-reverse" : ""}`}
+    >
+      {column.head}
+      <Arrow size={12} aria-hidden className={on ? "" : "opacity-0"} />
+    </Link>
+  );
+  return column.help ? <Tip text={column.help}>{link}</Tip> : link;
+}
+
+function Helped({ text, children }: { text: string; children: ReactNode }) {
+  return (
+    <Tip text={text}>
+      <button
+        type="button"
+        className="cursor-help rounded underline decoration-control decoration-dotted underline-offset-3"
+      >
+        {children}
+      </button>
+    </Tip>
+  );
+}

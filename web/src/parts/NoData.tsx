@@ -1,0 +1,65 @@
+// The empty state of a list: filters hide it, the range misses it, or nothing ever arrived.
+import { Link } from "@tanstack/react-router";
+import type { ReactNode } from "react";
+import { useGet, useProjectId } from "../api/hooks";
+import { labelRange } from "../model/range";
+import { useRange } from "./range";
+import { Empty } from "./states";
+
+interface Props {
+  /** "endpoints" */
+  what: string;
+  /** One sentence: what would be listed here. */
+  about: ReactNode;
+  filtered?: boolean;
+  onClear?: () => void;
+}
+
+export function NoData({ what, about, filtered, onClear }: Props) {
+  const pid = useProjectId();
+  const { range, body, setRange } = useRange();
+  const overview = useGet("/api/dashboard/overview", { query: { from: body.fromDate, to: body.toDate } });
+  if (filtered)
+    return (
+      <Empty
+        title={`No ${what} match`}
+        action={
+          <button type="button" className="btn" onClick={onClear}>
+            Clear search and filters
+          </button>
+        }
+      >
+        The search or a filter hides everything in this time range.
+      </Empty>
+    );
+  const counts = overview.data?.counts;
+  const arrived =
+    counts &&
+    [
+      [counts.spans, "spans"],
+      [counts.logs, "logs"],
+      [counts.metricPoints, "metric points"],
+    ].filter(([amount]) => Number(amount) > 0);
+  return (
+    <Empty
+      title={`No ${what} in this time range`}
+      action={
+        <>
+          {range.from !== "now-7d" && (
+            <button type="button" className="btn" onClick={() => setRange({ from: "now-7d", to: "now" })}>
+              Look at the last 7 days
+            </button>
+          )}
+          <Link to="/p/$pid/connect" params={{ pid }} className="btn btn-primary">
+            {overview.data?.hasData ? "Check the connection" : "Connect an application"}
+          </Link>
+        </>
+      }
+    >
+      {about} {labelRange(range)}:{" "}
+      {arrived?.length
+        ? `arrived ${arrived.map(([amount, label]) => `${amount} ${label}`).join(", ")}, but none of this kind.`
+        : "nothing has arrived."}
+    </Empty>
+  );
+}

@@ -1,0 +1,49 @@
+import { Link } from "@tanstack/react-router";
+import { ChevronLeft, ChevronRight } from "lucide-react";
+import type { Pagination } from "../api/types";
+import { count } from "../model/format";
+
+/** "21–40 of 1,284" with links to the pages around. */
+export function Pager({ pagination, noun }: { pagination: Pagination; noun: string }) {
+  const { page, pageSize, total, totalPages } = pagination;
+  const first = (page - 1) * pageSize + 1;
+  return (
+    <nav aria-label="Pages of the list" className="flex items-center justify-between gap-2 px-3 py-2 text-ink2">
+      <span>
+        {total === 0
+          ? `No ${noun}`
+          : `${count(first)}–${count(Math.min(total, page * pageSize))} of ${count(total)} ${noun}`}
+      </span>
+      {totalPages > 1 && (
+        <span className="flex gap-1">
+          <Step to={page - 1} disabled={page <= 1} label="Previous page" icon={<ChevronLeft size={14} aria-hidden />} />
+          <Step
+            to={page + 1}
+            disabled={page >= totalPages}
+            label="Next page"
+            icon={<ChevronRight size={14} aria-hidden />}
+          />
+        </span>
+      )}
+    </nav>
+  );
+}
+
+function Step({ to, disabled, label, icon }: { to: number; disabled: boolean; label: string; icon: React.ReactNode }) {
+  if (disabled)
+    return (
+      <span className="btn btn-icon opacity-40" aria-hidden>
+        {icon}
+      </span>
+    );
+  return (
+    <Link
+      to="."
+      search={((old: Record<string, unknown>) => ({ ...old, page: to === 1 ? undefined : to })) as never}
+      className="btn btn-icon"
+      aria-label={label}
+    >
+      {icon}
+    </Link>
+  );
+}

@@ -1,0 +1,177 @@
+// Ctrl K: pages, projects, endpoints, issues, or a pasted trace id.
+import { Dialog } from "@base-ui/react/dialog";
+import { useNavigate } from "@tanstack/react-router";
+import { Activity, FolderOpen, Hash, type LucideIcon, Plus, Search, TriangleAlert } from "lucide-react";
+import { useEffect, useMemo, useRef, useState } from "react";
+import { useBundle } from "../api/account";
+import { usePost, useProjectId } from "../api/hooks";
+import { asTraceId } from "../model/traceid";
+import { NAV, NAV_LOW } from "./nav";
+import { useRange } from "./range";
+
+interface Choice {
+  id: string;
+  label: string;
+  kind: string;
+  icon: LucideIcon;
+  run: () => void;
+}
+interface Props {
+  open: boolean;
+  onOpenChange: (open: boolean) => void;
+  onNewProject: () => void;
+}
+
+export function Palette(props: Props) {
+  return (
+    <Dialog.Root open={props.open} onOpenChange={props.onOpenChange}>
+      <Dialog.Portal>
+        <Dialog.Backdrop className="appear fixed inset-0 z-40 bg-black/40" />
+        <Dialog.Popup
+          className="menu appear fixed top-[12vh] left-1/2 z-50 flex max-h-[70vh] w-[calc(100vw-24px)] max-w-xl -translate-x-1/2 flex-col p-0!"
+          aria-label="Jump to"
+        >
+          <Body {...props} />
+        </Dialog.Popup>
+      </Dialog.Portal>
+    </Dialog.Root>
+  );
+}
+
+function Body({ onOpenChange, onNewProject }: Props) {
+  const [text, setText] = useState("");
+  const [at, setAt] = useState(0);
+  const list = useRef<HTMLDivElement>(null);
+  const choices = useChoices(text, onNewProject);
+  const chosen = choices[Math.min(at, choices.length - 1)];
+  // Deliberate: another text starts at the top
+  useEffect(() => setAt(0), [text]);
+  useEffect(() => {
+    list.current?.querySelector("[data-active=true]")?.scrollIntoView({ block: "nearest" });
+  });
+  const run = (choice: Choice | undefined) => {
+    if (!choice) return;
+    onOpenChange(false);
+    choice.run();
+  };
+  return (
+    <>
+      <div className="flex items-center gap-2 border-line border-b px-3">
+        <Search size={16} aria-hidden className="text-ink2" />
+        <input
+          role="combobox"
+          aria-expanded
+          aria-controls="palette-list"
+          aria-activedescendant={chosen ? `palette-${chosen.id}` : undefined}
+          aria-label="Jump to a page, project, endpoint, issue or trace id"
+          className="h-11 flex-1 bg-transparent outline-none"
+          placeholder="Page, project, endpoint, issue, or paste a trace id"
+          value={text}
+          onChange={(event) => setText(event.target.value)}
+          onKeyDown={(event) => {
+            const step = event.key === "ArrowDown" ? 1 : event.key === "ArrowUp" ? -1 : 0;
+            if (step) {
+              event.preventDefault();
+              setAt((old) => (Math.min(old, choices.length - 1) + step + choices.length) % Math.max(1, choices.length));
+            }
+            if (event.key === "Enter") run(chosen);
+          }}
+        />
+      </div>
+      <div
+        id="palette-list"
+        ref={list}
+        role="listbox"
+        aria-label="Results"
+        className="min-h-0 flex-1 overflow-auto p-1"
+      >
+        {choices.map((choice) => (
+          // biome-ignore lint/a11y/useKeyWithClickEvents: the input above drives the list by keyboard
+          <div
+            key={choice.id}
+            id={`palette-${choice.id}`}
+            role="option"
+            tabIndex={-1}
+            aria-selected={choice === chosen}
+            data-active={choice === chosen}
+            className="menu-item"
+            onClick={() => run(choice)}
+          >
+            <choice.icon size={15} aria-hidden className="shrink-0 text-ink2" />
+            <span className="min-w-0 flex-1 truncate">{choice.label}</span>
+            <span className="shrink-0 text-caption text-ink2">{choice.kind}</span>
+          </div>
+        ))}
+        {choices.length === 0 && <div className="px-3 py-6 text-center text-ink2">Nothing found for “{text}”.</div>}
+      </div>
+    </>
+  );
+}
+
+function useChoices(text: string, onNewProject: () => void): Choice[] {
+  const pid = useProjectId();
+  const bundle = useBundle();
+  const navigate = useNavigate();
+  const { body } = useRange();
+  const query = text.trim();
+  const [settled, setSettled] = useState("");
+  useEffect(() => {
+    const timer = setTimeout(() => setSettled(query), 150);
+    return () => clearTimeout(timer);
+  }, [query]);
+  const traceId = asTraceId(query);
+  const look = settled.length >= 2 && !traceId;
+  const top = { ...body, search: settled, pagination: { page: 1, pageSize: 6 } };
+  const endpoints = usePost("/api/endpoints/grouped", top, { enabled: look }).data?.data;
+  const issues = usePost("/api/exception-stack-traces", top, { enabled: look }).data?.data;
+  return useMemo(() => {
+    const has = (label: string) => label.toLowerCase().includes(query.toLowerCase());
+    const out: Choice[] = [];
+    if (traceId)
+      out.push({
+        id: "trace",
+        label: traceId,
+        kind: "Open trace",
+        icon: Hash,
+        run: () => navigate({ to: "/p/$pid/traces/$traceId", params: { pid, traceId } }),
+      });
+    for (const item of [...NAV, ...NAV_LOW])
+      if (has(item.label))
+        out.push({
+          id: `page-${item.key}`,
+          label: item.label,
+          kind: `g ${item.key}`,
+          icon: item.icon,
+          run: () => navigate({ to: item.to, params: { pid } }),
+        });
+    for (const project of bundle?.projects ?? [])
+      if (query && has(project.name))
+        out.push({
+          id: `project-${project.id}`,
+          label: project.name,
+          kind: "Project",
+          icon: FolderOpen,
+          run: () => navigate({ to: "/p/$pid", params: { pid: project.id } }),
+        });
+    if (has("New project")) out.push({ id: "new", label: "New project…", kind: "", icon: Plus, run: onNewProject });
+    if (look && settled === query) {
+      for (const [i, row] of (endpoints ?? []).entries())
+        out.push({
+          id: `endpoint-${i}`,
+          label: row.endpoint,
+          kind: "Endpoint",
+          icon: Activity,
+          run: () => navigate({ to: "/p/$pid/endpoints/$name", params: { pid, name: row.endpoint } }),
+        });
+      for (const row of issues ?? [])
+        out.push({
+          id: `issue-${row.exceptionHash}`,
+          label: row.title,
+          kind: "Issue",
+          icon: TriangleAlert,
+          run: () => navigate({ to: "/p/$pid/issues/$hash", params: { pid, hash: row.exceptionHash } }),
+        });
+    }
+    return out;
+  }, [query, settled, look, traceId, pid, bundle, endpoints, issues, navigate, onNewProject]);
+}

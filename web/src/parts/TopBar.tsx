@@ -1,0 +1,110 @@
+import { Link, useLocation, useMatches } from "@tanstack/react-router";
+import { ChevronRight, CircleHelp, Menu, Search } from "lucide-react";
+import { useProjectId } from "../api/hooks";
+import { NAV, NAV_LOW } from "./nav";
+import { ProjectSwitcher } from "./ProjectSwitcher";
+import { RangePicker } from "./RangePicker";
+import { RefreshControl } from "./RefreshControl";
+import { UserMenu } from "./UserMenu";
+
+interface Props {
+  onRail: () => void;
+  onPalette: () => void;
+  onHelp: () => void;
+  onNewProject: () => void;
+}
+
+export function TopBar({ onRail, onPalette, onHelp, onNewProject }: Props) {
+  const hasRange = !useLocation({ select: (location) => /\/(connect|settings)$/.test(location.pathname) });
+  return (
+    <header className="flex shrink-0 flex-wrap items-center gap-x-1.5 gap-y-1 border-line border-b px-2 py-1.5 md:h-11 md:flex-nowrap md:px-3 md:py-0">
+      <button
+        type="button"
+        className="btn btn-ghost btn-icon md:hidden"
+        aria-label="Open the page list"
+        onClick={onRail}
+      >
+        <Menu size={18} aria-hidden />
+      </button>
+      <ProjectSwitcher onNew={onNewProject} />
+      <Crumbs />
+      <span className="flex-1" />
+      <button
+        type="button"
+        className="btn text-ink2! max-md:btn-icon"
+        onClick={onPalette}
+        aria-label="Search or jump to (Ctrl K)"
+      >
+        <Search size={14} aria-hidden />
+        <span className="hidden lg:inline">Jump to…</span>
+        <kbd className="hidden rounded border border-line px-1 font-mono text-[11px] leading-4 lg:inline">
+          {isMac ? "⌘K" : "Ctrl K"}
+        </kbd>
+      </button>
+      <button
+        type="button"
+        className="btn btn-ghost btn-icon order-last hidden md:inline-flex"
+        aria-label="Keyboard shortcuts"
+        onClick={onHelp}
+      >
+        <CircleHelp size={16} aria-hidden />
+      </button>
+      <span className="md:order-last">
+        <UserMenu />
+      </span>
+      {hasRange && (
+        <div className="flex items-center gap-1 max-md:w-full">
+          <RangePicker />
+          <RefreshControl />
+        </div>
+      )}
+    </header>
+  );
+}
+
+const isMac = /Mac|iPhone|iPad/.test(navigator.userAgent);
+
+function Crumbs() {
+  const pid = useProjectId();
+  const path = useLocation({ select: (location) => location.pathname });
+  const leaf = useMatches({ select: (matches) => matches.at(-1)?.params as Record<string, string> | undefined });
+  const rest = path.replace(/^\/p\/[^/]+/, "");
+  const item = [...NAV.slice(1), ...NAV_LOW].find((one) => rest.startsWith(one.to.replace("/p/$pid", "")));
+  if (!item) return <Crumb label="Overview" />;
+  const detail =
+    leaf?.name ??
+    (leaf?.traceId ? leaf.traceId.slice(0, 8) : leaf?.hash ? leaf.hash.slice(0, 8) : leaf?.rowId ? "Call" : undefined);
+  return (
+    <nav aria-label="Breadcrumb" className="flex min-w-0 items-center max-md:hidden">
+      <ChevronRight size={14} aria-hidden className="shrink-0 text-ink2" />
+      {detail ? (
+        <Link to={item.to} params={{ pid }} className="rounded px-1.5 text-ink2 hover:text-ink">
+          {item.label}
+        </Link>
+      ) : (
+        <span aria-current="page" className="px-1.5 font-medium">
+          {item.label}
+        </span>
+      )}
+      {detail && (
+        <>
+          <ChevronRight size={14} aria-hidden className="shrink-0 text-ink2" />
+          <span aria-current="page" className="truncate px-1.5 font-medium" title={detail}>
+            {detail}
+          </span>
+        </>
+      )}
+    </nav>
+  );
+}
+
+function Crumb({ label }: { label: string }) {
+  return (
+    <nav aria-label="Breadcrumb" className="flex min-w-0 items-center max-md:hidden">
+      <ChevronRight size={14} aria-hidden className="shrink-0 text-ink2" />
+      <span aria-current="page" className="px-1.5 font-medium">
+        {label}
+      </span>
+    </nav>
+  );
+}

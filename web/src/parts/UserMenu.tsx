@@ -1,0 +1,68 @@
+import { Menu } from "@base-ui/react/menu";
+import { useQueryClient } from "@tanstack/react-query";
+import { useNavigate } from "@tanstack/react-router";
+import { Check, LogOut, Monitor, Moon, Sun } from "lucide-react";
+import { useBundle } from "../api/account";
+import { endSession } from "../api/session";
+import { setTheme, type ThemeChoice, useThemeChoice } from "../ui/theme";
+
+const THEMES: { value: ThemeChoice; label: string; icon: typeof Sun }[] = [
+  { value: "light", label: "Light", icon: Sun },
+  { value: "dark", label: "Dark", icon: Moon },
+  { value: "system", label: "As the system", icon: Monitor },
+];
+
+export function UserMenu() {
+  const user = useBundle()?.user;
+  const theme = useThemeChoice();
+  const navigate = useNavigate();
+  const client = useQueryClient();
+  const initials = (user?.name || user?.email || "?")
+    .split(/\s+/)
+    .slice(0, 2)
+    .map((word) => word[0])
+    .join("");
+  return (
+    <Menu.Root>
+      <Menu.Trigger className="btn btn-ghost btn-icon" aria-label="Account and theme">
+        <span
+          aria-hidden
+          className="grid size-6 place-items-center rounded-full bg-ink font-semibold text-[10px] text-bg uppercase"
+        >
+          {initials}
+        </span>
+      </Menu.Trigger>
+      <Menu.Portal>
+        <Menu.Positioner sideOffset={4} align="end" className="z-50">
+          <Menu.Popup className="menu appear w-56">
+            <div className="px-2 py-1.5">
+              <div className="truncate font-medium">{user?.name}</div>
+              <div className="truncate text-dense text-ink2">{user?.email}</div>
+            </div>
+            <Menu.Separator className="my-1 border-line border-t" />
+            <Menu.RadioGroup value={theme} onValueChange={(value: ThemeChoice) => setTheme(value)} aria-label="Theme">
+              {THEMES.map(({ value, label, icon: Icon }) => (
+                <Menu.RadioItem key={value} value={value} className="menu-item" closeOnClick={false}>
+                  <Icon size={14} aria-hidden className="text-ink2" />
+                  <span className="flex-1">{label}</span>
+                  {value === theme && <Check size={14} aria-hidden className="text-accent" />}
+                </Menu.RadioItem>
+              ))}
+            </Menu.RadioGroup>
+            <Menu.Separator className="my-1 border-line border-t" />
+            <Menu.Item
+              className="menu-item"
+              onClick={() => {
+                endSession();
+                client.clear();
+                navigate({ to: "/login" });
+              }}
+            >
+              <LogOut size={14} aria-hidden className="text-ink2" /> Sign out
+            </Menu.Item>
+          </Menu.Popup>
+        </Menu.Positioner>
+      </Menu.Portal>
+    </Menu.Root>
+  );
+}

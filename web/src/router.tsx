@@ -1,0 +1,309 @@
+// Every address of the UI, with what its search part may hold. Pages load lazily; range and refresh travel along.
+import {
+  createRootRoute,
+  createRoute,
+  createRouter,
+  lazyRouteComponent,
+  Outlet,
+  redirect,
+  retainSearchParams,
+} from "@tanstack/react-router";
+import { bundleQuery, hasOrganizations } from "./api/account";
+import { ApiError } from "./api/client";
+import { queryClient } from "./api/query-client";
+import { lastProject, sessionToken } from "./api/session";
+import { flag, oneOf, parseSearch, positive, stringifySearch, text, whole } from "./model/search";
+import { Crash, NotFound } from "./parts/Crash";
+import { Shell } from "./parts/Shell";
+
+type Raw = Record<string, unknown>;
+
+const root = createRootRoute({ component: Outlet, notFoundComponent: NotFound, errorComponent: Crash });
+
+const home = createRoute({
+  getParentRoute: () => root,
+  path: "/",
+  beforeLoad: async () => {
+    const bundle = await needSession("/");
+    const last = lastProject();
+    const project = bundle.projects.find((one) => one.id === last) ?? bundle.projects[0];
+    if (project) throw redirect({ to: "/p/$pid", params: { pid: project.id } });
+    throw redirect({ to: "/p/$pid", params: { pid: "none" } });
+  },
+});
+
+/** The signed-in user's projects; otherwise on to the first run or the login page. */
+async function needSession(next: string) {
+  if (sessionToken()) {
+    try {
+      return await queryClient.ensureQueryData(bundleQuery);
+    } catch (error) {
+      if (!(error instanceof ApiError) || error.status !== 401) throw error;
+    }
+  }
+  const { hasOrganizations: any } = await hasOrganizations();
+  if (!any) throw redirect({ to: "/setup" });
+  throw redirect({ to: "/login", search: { next: next === "/" ? undefined : next } });
+}
+
+const setup = createRoute({
+  getParentRoute: () => root,
+  path: "/setup",
+  beforeLoad: async () => {
+    const { hasOrganizations: any } = await hasOrganizations();
+    if (any) throw redirect({ to: "/login", search: { next: undefined } });
+  },
+  component: lazyRouteComponent(() => import("./pages/auth/Setup"), "Setup"),
+});
+const register = createRoute({
+  getParentRoute: () => root,
+  path: "/register",
+  beforeLoad: () => {
+    throw redirect({ to: "/setup" });
+  },
+});
+const login = createRoute({
+  getParentRoute: () => root,
+  path: "/login",
+  validateSearch: (raw: Raw): { next?: string } => ({ next: text(raw.next) }),
+  component: lazyRouteComponent(() => import("./pages/auth/Login"), "Login"),
+});
+
+const project = createRoute({
+  getParentRoute: () => root,
+  path: "/p/$pid",
+  validateSearch: (raw: Raw): { from?: string; to?: string; every?: number } => ({
+    from: text(raw.from),
+    to: text(raw.to),
+    every: whole(raw.every, 1),
+  }),
+  search: { middlewares: [retainSearchParams(["from", "to", "every"])] },
+  beforeLoad: async ({ location }) => {
+    await needSession(location.href);
+  },
+  component: Shell,
+});
+
+const overview = createRoute({
+  getParentRoute: () => project,
+  path: "/",
+  component: lazyRouteComponent(() => import("./pages/overview/Overview"), "OverviewPage"),
+});
+
+export interface ListSearch {
+  q?: string;
+  sort?: string;
+  page?: number;
+}
+function listSearch(raw: Raw): ListSearch {
+  return { q: text(raw.q), sort: text(raw.sort), page: whole(raw.page, 1) };
+}
+
+const endpoints = createRoute({
+  getParentRoute: () => project,
+  path: "/endpoints",
+  validateSearch: (raw: Raw): ListSearch & { metric?: string; root?: string } => ({
+    ...listSearch(raw),
+    metric: text(raw.metric),
+    root: oneOf(raw.root, ["root", "non_root"]),
+  }),
+  component: lazyRouteComponent(() => import("./pages/endpoints/Endpoints"), "EndpointsPage"),
+});
+const endpoint = createRoute({
+  getParentRoute: () => project,
+  path: "/endpoints/$name",
+  validateSearch: (raw: Raw): ListSearch & { tab?: "slowest" | "latest" | "errors" } => ({
+    ...listSearch(raw),
+    tab: oneOf(raw.tab, ["slowest", "latest", "errors"]),
+  }),
+  component: lazyRouteComponent(() => import("./pages/endpoint/Endpoint"), "EndpointPage"),
+});
+const tasks = createRoute({
+  getParentRoute: () => project,
+  path: "/tasks",
+  validateSearch: (raw: Raw): ListSearch & { metric?: string } => ({ ...listSearch(raw), metric: text(raw.metric) }),
+  component: lazyRouteComponent(() => import("./pages/tasks/Tasks"), "TasksPage"),
+});
+const task = createRoute({
+  getParentRoute: () => project,
+  path: "/tasks/$name",
+  validateSearch: listSearch,
+  component: lazyRouteComponent(() => import("./pages/task/Task"), "TaskPage"),
+});
+const ai = createRoute({
+  getParentRoute: () => project,
+  path: "/ai",
+  validateSearch: (raw: Raw): ListSearch & { metric?: string } => ({ ...listSearch(raw), metric: text(raw.metric) }),
+  component: lazyRouteComponent(() => import("./pages/ai/Ai"), "AiPage"),
+});
+const aiName = createRoute({
+  getParentRoute: () => project,
+  path: "/ai/$name",
+  validateSearch: listSearch,
+  component: lazyRouteComponent(() => import("./pages/aiName/AiName"), "AiNamePage"),
+});
+const aiTrace = createRoute({
+  getParentRoute: () => project,
+  path: "/ai/t/$rowId",
+  validateSearch: (raw: Raw): { at?: string } => ({ at: text(raw.at) }),
+  component: lazyRouteComponent(() => import("./pages/aiTrace/AiTrace"), "AiTracePage"),
+});
+const issues = createRoute({
+  getParentRoute: () => project,
+  path: "/issues",
+  validateSearch: (raw: Raw): ListSearch & { archived?: true } => ({
+    ...listSearch(raw),
+    archived: flag(raw.archived),
+  }),
+  component: lazyRouteComponent(() => import("./pages/issues/Issues"), "IssuesPage"),
+});
+const issue = createRoute({
+  getParentRoute: () => project,
+  path: "/issues/$hash",
+  validateSearch: (raw: Raw): { event?: number; raw?: true } => ({ event: whole(raw.event, 1), raw: flag(raw.raw) }),
+  component: lazyRouteComponent(() => import("./pages/issue/Issue"), "IssuePage"),
+});
+export interface SpanSearch {
+  q?: string;
+  service?: string;
+  kind?: number;
+  status?: number;
+  min?: number;
+  max?: number;
+  attr?: string;
+  all?: true;
+  sort?: string;
+  page?: number;
+}
+const traces = createRoute({
+  getParentRoute: () => project,
+  path: "/traces",
+  validateSearch: (raw: Raw): SpanSearch => ({
+    ...listSearch(raw),
+    service: text(raw.service),
+    kind: whole(raw.kind),
+    status: whole(raw.status),
+    min: positive(raw.min),
+    max: positive(raw.max),
+    attr: text(raw.attr),
+    all: flag(raw.all),
+  }),
+  component: lazyRouteComponent(() => import("./pages/traces/Traces"), "TracesPage"),
+});
+export interface TraceSearch {
+  span?: string;
+  tab?: "logs" | "issues";
+  at?: string;
+  q?: string;
+  min?: number;
+  errors?: true;
+  z?: string;
+}
+const trace = createRoute({
+  getParentRoute: () => project,
+  path: "/traces/$traceId",
+  validateSearch: (raw: Raw): TraceSearch => ({
+    span: text(raw.span),
+    tab: oneOf(raw.tab, ["logs", "issues"]),
+    at: text(raw.at),
+    q: text(raw.q),
+    min: positive(raw.min),
+    errors: flag(raw.errors),
+    z: text(raw.z),
+  }),
+  component: lazyRouteComponent(() => import("./pages/trace/Trace"), "TracePage"),
+});
+export interface LogSearch {
+  q?: string;
+  in?: "attribute";
+  level?: string;
+  service?: string;
+  trace?: string;
+  attr?: string;
+  asc?: true;
+}
+const logs = createRoute({
+  getParentRoute: () => project,
+  path: "/logs",
+  validateSearch: (raw: Raw): LogSearch => ({
+    q: text(raw.q),
+    in: oneOf(raw.in, ["attribute"]),
+    level: text(raw.level),
+    service: text(raw.service),
+    trace: text(raw.trace),
+    attr: text(raw.attr),
+    asc: flag(raw.asc),
+  }),
+  component: lazyRouteComponent(() => import("./pages/logs/Logs"), "LogsPage"),
+});
+export interface MetricSearch {
+  q?: string;
+  name?: string;
+  agg?: string;
+  by?: string;
+  filter?: string;
+}
+const metrics = createRoute({
+  getParentRoute: () => project,
+  path: "/metrics",
+  validateSearch: (raw: Raw): MetricSearch => ({
+    q: text(raw.q),
+    name: text(raw.name),
+    agg: text(raw.agg),
+    by: text(raw.by),
+    filter: text(raw.filter),
+  }),
+  component: lazyRouteComponent(() => import("./pages/metrics/Metrics"), "MetricsPage"),
+});
+const connect = createRoute({
+  getParentRoute: () => project,
+  path: "/connect",
+  validateSearch: (raw: Raw): { lang?: string } => ({ lang: text(raw.lang) }),
+  component: lazyRouteComponent(() => import("./pages/connect/Connect"), "ConnectPage"),
+});
+const settings = createRoute({
+  getParentRoute: () => project,
+  path: "/settings",
+  component: lazyRouteComponent(() => import("./pages/settings/Settings"), "SettingsPage"),
+});
+
+const tree = root.addChildren([
+  home,
+  setup,
+  register,
+  login,
+  project.addChildren([
+    overview,
+    endpoints,
+    endpoint,
+    tasks,
+    task,
+    ai,
+    aiName,
+    aiTrace,
+    issues,
+    issue,
+    traces,
+    trace,
+    logs,
+    metrics,
+    connect,
+    settings,
+  ]),
+]);
+
+export const router = createRouter({
+  routeTree: tree,
+  parseSearch,
+  stringifySearch,
+  defaultPreload: "intent",
+  defaultPreloadStaleTime: 0,
+  scrollRestoration: false,
+  defaultPendingMs: 300,
+});
+
+declare module "@tanstack/react-router" {
+  interface Register {
+    router: typeof router;
+  }
+}

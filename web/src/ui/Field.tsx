@@ -1,0 +1,35 @@
+import { type InputHTMLAttributes, type ReactNode, useId } from "react";
+
+interface Props extends Omit<InputHTMLAttributes<HTMLInputElement>, "onChange"> {
+  label: string;
+  hint?: ReactNode;
+  error?: string | null;
+  big?: boolean;
+  onText: (text: string) => void;
+}
+
+/** Label, input, hint and error, tied together for screen readers. */
+export function Field({ label, hint, error, big, onText, ...input }: Props) {
+  const id = useId();
+  const note = error || hint;
+  return (
+    <div>
+      <label htmlFor={id} className="mb-1 block font-medium">
+        {label}
+      </label>
+      <input
+        id={id}
+        className={`input ${big ? "input-big" : ""}`}
+        aria-invalid={error ? true : undefined}
+        aria-describedby={note ? `${id}-note` : undefined}
+        onChange={(event) => onText(event.target.value)}
+        {...input}
+      />
+      {note && (
+        <p id={`${id}-note`} className={`mt-1 text-dense ${error ? "text-error" : "text-ink2"}`}>
+          {note}
+        </p>
+      )}
+    </div>
+  );
+}

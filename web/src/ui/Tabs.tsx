@@ -1,0 +1,13 @@
+import type { ReactNode } from "react";
+
+/** A row of links that look like tabs: each tab is a URL. `render` wraps the label in the right Link. */
+export function TabRow({ label, children }: { label: string; children: ReactNode }) {
+  return (
+    <nav aria-label={label} className="flex gap-1 overflow-x-auto border-line border-b">
+      {children}
+    </nav>
+  );
+}
+
+export const TAB =
+  "-mb-px inline-flex h-9 items-center gap-1.5 whitespace-nowrap border-b-2 px-2.5 font-medium border-transparent text-ink2 hover:text-ink aria-[current=page]:border-accent aria-[current=page]:text-ink";

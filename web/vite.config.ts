@@ -1,0 +1,23 @@
+import { fileURLToPath } from "node:url";
+import tailwindcss from "@tailwindcss/vite";
+import react from "@vitejs/plugin-react";
+import { defineConfig, type PluginOption } from "vite";
+import { precompress } from "./build/precompress.ts";
+
+const root = fileURLToPath(new URL(".", import.meta.url)).replace(/\/$/, "");
+const server = process.env.TIDEWATCH_URL ?? "http://127.0.0.1:8080";
+
+export default defineConfig(async () => {
+  const plugins: PluginOption[] = [react(), tailwindcss(), precompress(root)];
+  if (process.env.MOCK) plugins.push((await import("./e2e/mock/plugin.ts")).mockApi());
+  return {
+    plugins,
+    build: { target: "es2022", assetsInlineLimit: 0, modulePreload: { polyfill: false }, sourcemap: false },
+    server: {
+      port: Number(process.env.PORT ?? 5173),
+      strictPort: true,
+      proxy: process.env.MOCK ? undefined : { "/api": server, "/health": server, "/status": server },
+    },
+    preview: { port: Number(process.env.PORT ?? 5173) },
+  };
+});
