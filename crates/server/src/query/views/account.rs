@@ -1,0 +1,148 @@
+//! Accounts and projects.
+
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+/// `GET /api/has-organizations`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct HasOrganizations {
+    pub has_organizations: bool,
+}
+
+/// Body of `POST /api/register`.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct RegisterRequest {
+    pub email: String,
+    pub name: String,
+    #[schema(min_length = 8)]
+    pub password: String,
+    pub organization_name: String,
+    /// IANA name; UTC when absent.
+    pub timezone: Option<String>,
+    /// 1 to 100 letters, digits, spaces, `-`, `_` and `.`.
+    pub project_name: String,
+    pub framework: Option<String>,
+}
+
+/// Body of `POST /api/login`.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, ToSchema)]
+pub struct LoginRequest {
+    pub email: String,
+    pub password: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct UserView {
+    pub id: i64,
+    pub email: String,
+    pub name: String,
+    #[schema(format = DateTime)]
+    pub created_at: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
+pub struct OrganizationView {
+    pub id: i64,
+    pub name: String,
+    /// `owner`, `admin`, `user` or `readonly`.
+    pub role: String,
+    pub timezone: String,
+}
+
+/// What is stored of what a project receives.
+#[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ProjectSettings {
+    /// Keep roots that match nothing as plain Spans.
+    pub keep_unmatched_roots: bool,
+    /// Issues from exceptions on log records.
+    pub issues_from_logs: bool,
+    /// Share of normal traces recorded, 0 to 1.
+    pub sample_rate: f64,
+    /// Share of error traces recorded, 0 to 1.
+    pub error_sample_rate: f64,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ProjectView {
+    #[schema(format = "uuid")]
+    pub id: String,
+    pub name: String,
+    /// What exporters send; 32 hexadecimal digits.
+    pub token: String,
+    pub framework: String,
+    pub organization_id: i64,
+    #[schema(format = DateTime)]
+    pub created_at: String,
+    /// What symbol uploads send; absent for read-only members.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub source_map_token: Option<String>,
+    /// Where exporters reach this server.
+    pub backend_url: String,
+    /// The reader's role in it.
+    pub role: String,
+    pub settings: ProjectSettings,
+}
+
+/// What a login needs to draw the first page.
+#[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
+pub struct LoginBundle {
+    pub user: UserView,
+    pub projects: Vec<ProjectView>,
+    pub organizations: Vec<OrganizationView>,
+}
+
+/// `POST /api/login`.
+#[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
+pub struct LoginAnswer {
+    /// JWT, for 7 days.
+    pub token: String,
+    pub user: UserView,
+    pub projects: Vec<ProjectView>,
+    pub organizations: Vec<OrganizationView>,
+}
+
+/// `POST /api/register`.
+#[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
+pub struct RegisterAnswer {
+    /// JWT, for 7 days.
+    pub token: String,
+    pub user: UserView,
+    /// The new project.
+    pub project: ProjectView,
+    pub projects: Vec<ProjectView>,
+    pub organizations: Vec<OrganizationView>,
+}
+
+/// Body of `POST /api/projects`.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct NewProjectRequest {
+    pub name: String,
+    pub framework: Option<String>,
+    /// The first organisation the user may write in, when absent.
+    pub organization_id: Option<i64>,
+}
+
+/// Body of `PUT /api/projects`: what is absent stays.
+#[derive(Debug, Clone, PartialEq, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ProjectChangeRequest {
+    pub name: Option<String>,
+    pub framework: Option<String>,
+    pub keep_unmatched_roots: Option<bool>,
+    pub issues_from_logs: Option<bool>,
+    pub sample_rate: Option<f64>,
+    pub error_sample_rate: Option<f64>,
+}
+
+/// `GET /health`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
+pub struct Health {
+    /// `ok`, or why not yet.
+    pub status: String,
+}

@@ -1,0 +1,83 @@
+//! What was received and what became of it.
+
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+/// Body of `POST /api/drops`.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub struct DropsRequest {
+    #[schema(format = DateTime)]
+    pub from_date: Option<String>,
+    #[schema(format = DateTime)]
+    pub to_date: Option<String>,
+}
+
+/// Records that were received and not stored.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
+pub struct DropCount {
+    /// `traces`, `metrics` or `logs`.
+    pub signal: String,
+    /// Why: `unmatched_root`, `invalid_id`, `unsupported_metric_type`, `empty_point`, `not_finite`, `sampled`, `duplicate`;
+    /// or, of a request, why it was refused.
+    pub reason: String,
+    pub count: u64,
+}
+
+/// Requests, or records of `series`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
+pub struct RequestCount {
+    pub signal: String,
+    /// `accepted` or `rejected`.
+    pub outcome: String,
+    /// Empty when accepted.
+    pub reason: String,
+    pub count: u64,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
+pub struct KeptCount {
+    pub signal: String,
+    pub count: u64,
+}
+
+/// One figure of one minute.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
+pub struct DropPoint {
+    /// Start of the minute.
+    #[schema(format = DateTime)]
+    pub timestamp: String,
+    pub signal: String,
+    /// `accepted`, `rejected` (requests); `kept`, `dropped` (records).
+    pub outcome: String,
+    pub reason: String,
+    pub count: u64,
+}
+
+/// The latest span, whenever it came.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct LastSpan {
+    pub name: String,
+    pub service_name: String,
+    pub trace_id: String,
+    /// The span's start.
+    #[schema(format = DateTime)]
+    pub received_at: String,
+}
+
+/// `POST /api/drops`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Drops {
+    /// Dropped records and rejected requests, by signal and reason.
+    pub data: Vec<DropCount>,
+    pub requests: Vec<RequestCount>,
+    /// Stored records.
+    pub kept: Vec<KeptCount>,
+    /// Per minute; the latest 2000 minutes of the range at most.
+    pub series: Vec<DropPoint>,
+    /// Absent when nothing was ever stored.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub last_span: Option<LastSpan>,
+}
