@@ -1,10 +1,141 @@
-//! The OpenAPI document: what `routes` says about itself, with our name on it.
+//! The OpenAPI document: what every operation shares, and the whole.
+//!
+//! Served at `/api/openapi.json`; `docs/openapi.json` is its snapshot, kept true by a test.
 
-use utoipa::openapi::OpenApi;
+use serde::Deserialize;
+use utoipa::openapi::schema::ArrayItems;
+use utoipa::openapi::security::{Http, HttpAuthScheme, SecurityScheme};
+use utoipa::openapi::{OpenApi as Document, Ref, RefOr, Schema};
+use utoipa::{IntoParams, IntoResponses, Modify, OpenApi};
 
 use super::routes;
+pub use crate::error::ErrorBody;
+
+/// Which project a request is about.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, IntoParams)]
+#[serde(rename_all = "camelCase")]
+#[into_params(parameter_in = Query)]
+pub struct ProjectQuery {
+    /// Missing or malformed: 400; of a project one may not open: 403.
+    #[param(format = "uuid")]
+    pub project_id: String,
+}
+
+/// How every question can fail.
+#[derive(IntoResponses)]
+#[expect(dead_code, reason = "a list of statuses for the document; ApiError makes the answers")]
+pub enum Failures {
+    /// The request cannot be read.
+    #[response(status = 400)]
+    Malformed(ErrorBody),
+    /// No token, or a bad one.
+    #[response(status = 401)]
+    Unauthorized(ErrorBody),
+    /// Not a project one may open.
+    #[response(status = 403)]
+    Forbidden(ErrorBody),
+    /// Readable, but against a rule of the operation.
+    #[response(status = 422)]
+    Unprocessable(ErrorBody),
+    /// Too many questions at once; `Retry-After` says when to come back.
+    #[response(status = 503)]
+    Overloaded(ErrorBody),
+    /// The deadline of the question passed.
+    #[response(status = 504)]
+    Deadline(ErrorBody),
+}
+
+/// How a look-up of one thing can fail besides.
+#[derive(IntoResponses)]
+#[expect(dead_code, reason = "a list of statuses for the document; ApiError makes the answers")]
+pub enum NotFound {
+    /// No such thing in this project.
+    #[response(status = 404)]
+    NotFound(ErrorBody),
+}
+
+#[derive(OpenApi)]
+#[openapi(
+    info(title = "Tidewatch", description = "Questions about the telemetry of a project, and the accounts that may ask.", license(name = "Apache-2.0", identifier = "Apache-2.0")),
+    modifiers(&Bearer),
+    security(("bearer" = [])),
+    tags(
+        (name = "account", description = "Registration and login"),
+        (name = "projects", description = "Projects and their settings"),
+        (name = "overview", description = "The home page of a project"),
+        (name = "endpoints", description = "Requests that were served, by method and route"),
+        (name = "tasks", description = "Jobs, queue consumers and console commands"),
+        (name = "ai-traces", description = "Calls of generative models"),
+        (name = "issues", description = "Exceptions by normalised stack trace"),
+        (name = "logs", description = "Log records"),
+        (name = "traces", description = "Spans and distributed traces"),
+        (name = "metrics", description = "Metric series and their names"),
+        (name = "drops", description = "What was received and what became of it"),
+        (name = "health", description = "Readiness"),
+    ),
+    paths(
+        super::dashboard::endpoints::list,
+        super::dashboard::endpoints::groups,
+        super::dashboard::endpoints::one,
+        super::dashboard::endpoints::chart,
+        super::dashboard::endpoints::slow,
+        super::dashboard::endpoints::set_slow,
+        super::dashboard::endpoints::detail,
+        super::dashboard::tasks::list,
+        super::dashboard::tasks::groups,
+        super::dashboard::tasks::one,
+        super::dashboard::tasks::chart,
+        super::dashboard::tasks::detail,
+        super::dashboard::ai_traces::list,
+        super::dashboard::ai_traces::groups,
+        super::dashboard::ai_traces::one,
+        super::dashboard::ai_traces::chart,
+        super::dashboard::ai_traces::detail,
+        super::dashboard::issues::list,
+        super::dashboard::issues::archive,
+        super::dashboard::issues::unarchive,
+        super::dashboard::issues::occurrence,
+        super::dashboard::issues::detail,
+        super::dashboard::logs::list,
+        super::dashboard::logs::histogram,
+        super::dashboard::traces::spans,
+        super::dashboard::traces::span,
+        super::dashboard::traces::distributed,
+        super::dashboard::metrics::query,
+        super::dashboard::metrics::discover,
+        super::dashboard::metrics::tags,
+        super::dashboard::metrics::instances,
+        super::dashboard::overview::overview,
+        super::dashboard::drops::drops
+    ),
+)]
+struct Frame;
 
 /// The whole document, as `/api/openapi.json` and `tidewatch openapi` show it.
-pub fn document() -> OpenApi {
-    routes::api().into_openapi()
+pub fn document() -> Document {
+    let mut document = Frame::openapi();
+    document.merge(routes::api().into_openapi());
+    rows_by_reference(&mut document);
+    document
+}
+
+/// The derive of a generic page copies its row's schema in; say `$ref` instead, as everywhere else.
+fn rows_by_reference(document: &mut Document) {
+    let Some(components) = &mut document.components else { return };
+    for (name, schema) in &mut components.schemas {
+        let (Some(row), RefOr::T(Schema::Object(page))) = (name.strip_prefix("Page_"), schema) else { continue };
+        if let Some(RefOr::T(Schema::Array(data))) = page.properties.get_mut("data") {
+            data.items = ArrayItems::RefOrSchema(Box::new(Ref::from_schema_name(row).into()));
+        }
+    }
+}
+
+/// A JWT from login, as `Authorization: Bearer`.
+struct Bearer;
+
+impl Modify for Bearer {
+    fn modify(&self, document: &mut Document) {
+        let scheme = SecurityScheme::Http(Http::builder().scheme(HttpAuthScheme::Bearer).bearer_format("JWT").build());
+        document.components.get_or_insert_default().add_security_scheme("bearer", scheme);
+    }
 }

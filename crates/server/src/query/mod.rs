@@ -1,1 +1,3 @@
 //! Request to question to JSON view; one file per dashboard resource.
+
+pub mod views;

@@ -1,5 +1,15 @@
 //! The dashboard's handlers: one file per resource.
 
+pub mod ai_traces;
+pub mod drops;
+pub mod endpoints;
+pub mod issues;
+pub mod logs;
+pub mod metrics;
+pub mod overview;
+pub mod tasks;
+pub mod traces;
+
 use std::sync::Arc;
 
 use utoipa_axum::router::OpenApiRouter;

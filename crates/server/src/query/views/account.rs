@@ -11,7 +11,7 @@ pub struct HasOrganizations {
 }
 
 /// Body of `POST /api/register`.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize, ToSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct RegisterRequest {
     pub email: String,
@@ -27,7 +27,7 @@ pub struct RegisterRequest {
 }
 
 /// Body of `POST /api/login`.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize, ToSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize, ToSchema)]
 pub struct LoginRequest {
     pub email: String,
     pub password: String,
@@ -119,7 +119,7 @@ pub struct RegisterAnswer {
 }
 
 /// Body of `POST /api/projects`.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize, ToSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct NewProjectRequest {
     pub name: String,
@@ -129,7 +129,7 @@ pub struct NewProjectRequest {
 }
 
 /// Body of `PUT /api/projects`: what is absent stays.
-#[derive(Debug, Clone, PartialEq, Deserialize, ToSchema)]
+#[derive(Debug, Clone, PartialEq, Deserialize, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ProjectChangeRequest {
     pub name: Option<String>,

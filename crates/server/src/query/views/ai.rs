@@ -104,7 +104,7 @@ pub struct AiTraceGroup {
 }
 
 /// Which AI Trace name.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize, IntoParams)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub struct TraceNameQuery {
     /// Name of the AI Trace.
@@ -142,7 +142,7 @@ pub struct AiTracePage {
     pub pagination: PageInfo,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, ToSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, Serialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum AiChartMetric {
     #[default]
@@ -153,7 +153,7 @@ pub enum AiChartMetric {
 }
 
 /// Body of `POST /api/ai-traces/chart`.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize, ToSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase", default)]
 pub struct AiChartRequest {
     #[schema(format = DateTime)]

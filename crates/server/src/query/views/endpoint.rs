@@ -84,7 +84,7 @@ pub struct EndpointGroup {
 }
 
 /// Which Endpoint.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize, IntoParams)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub struct EndpointQuery {
     /// Name of the Endpoint.
@@ -123,7 +123,7 @@ pub struct EndpointPage {
 }
 
 /// What an Endpoint or Task chart shows.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, ToSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, Serialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ChartMetric {
     #[default]
@@ -135,7 +135,7 @@ pub enum ChartMetric {
 }
 
 /// Body of `POST /api/endpoints/chart`.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize, ToSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase", default)]
 pub struct EndpointChartRequest {
     #[schema(format = DateTime)]
@@ -197,7 +197,7 @@ pub struct SlowOffset {
 }
 
 /// Body of `POST /api/endpoints/slow`.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize, ToSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct SlowOffsetRequest {
     pub endpoint: String,

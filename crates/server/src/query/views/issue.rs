@@ -16,7 +16,7 @@ pub enum OwnerType {
 }
 
 /// Body of `POST /api/exception-stack-traces`.
-#[derive(Debug, Clone, PartialEq, Default, Deserialize, ToSchema)]
+#[derive(Debug, Clone, PartialEq, Default, Deserialize, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase", default)]
 pub struct IssueListRequest {
     #[schema(format = DateTime)]
@@ -116,7 +116,7 @@ pub struct RelatedEntity {
 }
 
 /// Body of `POST /api/exception-stack-traces/{hash}`.
-#[derive(Debug, Clone, PartialEq, Default, Deserialize, ToSchema)]
+#[derive(Debug, Clone, PartialEq, Default, Deserialize, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase", default)]
 pub struct IssueDetailRequest {
     /// Without a range: all time.
@@ -166,7 +166,7 @@ pub struct OccurrenceDetail {
 }
 
 /// Body of archive and unarchive.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize, ToSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize, ToSchema)]
 pub struct HashesRequest {
     /// At most 1000, 16 hexadecimal digits each.
     pub hashes: Vec<String>,

@@ -37,7 +37,7 @@ pub struct LogView {
     pub event_name: String,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, ToSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, Serialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum LogScope {
     Resource,
@@ -46,7 +46,7 @@ pub enum LogScope {
     Log,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize, ToSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize, ToSchema)]
 pub struct LogAttributeFilter {
     #[serde(default)]
     pub scope: LogScope,
@@ -54,7 +54,7 @@ pub struct LogAttributeFilter {
     pub value: String,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, ToSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, Serialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum LogSearch {
     /// `search` is part of the body.
@@ -65,7 +65,7 @@ pub enum LogSearch {
 }
 
 /// Body of `POST /api/logs` and `POST /api/logs/histogram`.
-#[derive(Debug, Clone, PartialEq, Default, Deserialize, ToSchema)]
+#[derive(Debug, Clone, PartialEq, Default, Deserialize, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase", default)]
 pub struct LogListRequest {
     #[schema(format = DateTime)]

@@ -7,7 +7,7 @@ use utoipa::{IntoParams, ToSchema};
 
 use super::page::ValuePoint;
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, ToSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, Serialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Aggregation {
     #[default]
@@ -26,7 +26,7 @@ pub enum Aggregation {
 }
 
 /// One line (or one line per group) of a chart.
-#[derive(Debug, Clone, PartialEq, Default, Deserialize, ToSchema)]
+#[derive(Debug, Clone, PartialEq, Default, Deserialize, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase", default)]
 pub struct MetricQuery {
     pub name: String,
@@ -38,7 +38,7 @@ pub struct MetricQuery {
 }
 
 /// Body of `POST /api/metrics/query`.
-#[derive(Debug, Clone, PartialEq, Deserialize, ToSchema)]
+#[derive(Debug, Clone, PartialEq, Deserialize, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct MetricsRequest {
     /// At least one, at most 50.
@@ -78,7 +78,7 @@ pub struct MetricsAnswer {
 }
 
 /// Range of a discovery; the last 7 days by default.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize, IntoParams)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize, Serialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 #[serde(default)]
 pub struct DiscoverQuery {
@@ -89,7 +89,7 @@ pub struct DiscoverQuery {
 }
 
 /// Which metric's which tag.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize, IntoParams)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub struct TagValuesQuery {
     /// Name of the metric.

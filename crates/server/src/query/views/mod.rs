@@ -19,5 +19,9 @@ pub mod task;
 
 use std::collections::BTreeMap;
 
+use serde::Serialize;
+use utoipa::ToSchema;
+
 /// Attributes by key; values that are no text are JSON text.
-pub type AttributeMap = BTreeMap<String, String>;
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, ToSchema)]
+pub struct AttributeMap(pub BTreeMap<String, String>);

@@ -7,7 +7,7 @@ use super::endpoint::EndpointGroup;
 use super::issue::IssueGroup;
 
 /// Range of the overview; the last 24 hours by default.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize, IntoParams)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize, Serialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 #[serde(default)]
 pub struct OverviewQuery {

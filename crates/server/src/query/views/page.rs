@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 /// Which page of a list.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, ToSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase", default)]
 pub struct PageRequest {
     /// From 1.
@@ -40,7 +40,7 @@ pub struct Page<T> {
     pub pagination: PageInfo,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, ToSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, Serialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum SortDirection {
     Asc,
@@ -49,7 +49,7 @@ pub enum SortDirection {
 }
 
 /// Every list body. Both times default to the last 24 hours.
-#[derive(Debug, Clone, PartialEq, Default, Deserialize, ToSchema)]
+#[derive(Debug, Clone, PartialEq, Default, Deserialize, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase", default)]
 pub struct ListRequest {
     #[schema(format = DateTime)]
@@ -68,7 +68,7 @@ pub struct ListRequest {
 }
 
 /// The body of an entity's page: when it was recorded, so that only 24 hours either side are read.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize, ToSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase", default)]
 pub struct DetailRequest {
     /// Without it the row is looked for in all time.

@@ -111,14 +111,14 @@ pub struct SpanGraphStatus {
 }
 
 /// A condition on an attribute of the span, or else of its resource.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize, ToSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize, ToSchema)]
 pub struct SpanAttributeFilter {
     pub key: String,
     pub value: String,
 }
 
 /// Body of `POST /api/spans`.
-#[derive(Debug, Clone, PartialEq, Default, Deserialize, ToSchema)]
+#[derive(Debug, Clone, PartialEq, Default, Deserialize, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase", default)]
 pub struct SpanListRequest {
     #[schema(format = DateTime)]
@@ -157,7 +157,7 @@ pub struct SpanPage {
 }
 
 /// When the span was recorded.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize, IntoParams)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub struct AtQuery {
     /// Any time within 24 hours of the span; without it the span is looked for in all time.

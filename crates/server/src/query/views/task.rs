@@ -60,7 +60,7 @@ pub struct TaskGroup {
 }
 
 /// Which Task.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize, IntoParams)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub struct TaskQuery {
     /// Name of the Task.
@@ -92,7 +92,7 @@ pub struct TaskPage {
 }
 
 /// Body of `POST /api/tasks/chart`.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize, ToSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase", default)]
 pub struct TaskChartRequest {
     #[schema(format = DateTime)]
