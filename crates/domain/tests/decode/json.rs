@@ -8,6 +8,8 @@ use prost::Message;
 use serde_json::{from_slice, to_vec};
 use tidewatch_domain::model::Signal;
 
+use crate::dice::Dice;
+use crate::mutate::damaged;
 use crate::oracle::harness;
 use crate::strategies;
 
@@ -34,5 +36,21 @@ proptest! {
         let same: ExportMetricsServiceRequest = from_slice(&body).expect("its own JSON");
         harness::json(Signal::Metrics, &body);
         harness::protobuf(Signal::Metrics, &same.encode_to_vec());
+    }
+
+    #[test]
+    fn damaged_json_is_read_alike_or_refused(request in strategies::traces(), seed in any::<u64>()) {
+        let body = to_vec(&request).expect("valid JSON");
+        let mut dice = Dice(seed);
+        for _ in 0..8 {
+            harness::json(Signal::Traces, &damaged(&body, &mut dice));
+        }
+    }
+
+    #[test]
+    fn any_text(text in "[\\[\\]{},:\"\\\\a-z0-9 .eE+u-]{0,40}") {
+        for signal in [Signal::Traces, Signal::Logs, Signal::Metrics] {
+            harness::json(signal, text.as_bytes());
+        }
     }
 }

@@ -1,7 +1,11 @@
 //! Decoding and the stored encoding, against the generated protobuf types as the oracle.
 
+mod corpus;
+mod dice;
 mod json;
+mod mutate;
 mod oracle;
 mod protobuf;
+mod scramble;
 mod strategies;
 mod wire;

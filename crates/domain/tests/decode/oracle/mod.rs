@@ -12,10 +12,16 @@ pub mod rounded;
 
 use std::fmt::Debug;
 
-/// Equality that takes NaN as equal to itself.
+/// Equality that takes NaN as equal to itself. Shows the first lines that differ.
 #[track_caller]
 pub fn assert_same<T: Debug + PartialEq>(left: &T, right: &T) {
+    if left == right {
+        return;
+    }
+    let (left, right) = (format!("{left:#?}"), format!("{right:#?}"));
     if left != right {
-        assert_eq!(format!("{left:#?}"), format!("{right:#?}"));
+        let first = left.lines().zip(right.lines()).take_while(|(left, right)| left == right).count();
+        let from = |text: &str| text.lines().skip(first.saturating_sub(8)).take(24).collect::<Vec<_>>().join("\n");
+        panic!("different from line {first} on\nleft:\n{}\nright:\n{}", from(&left), from(&right));
     }
 }
