@@ -1,1 +1,165 @@
-//! Stored spans to an ordered tree: missing parents, cycles, graph limits.
+//! Stored spans to an ordered tree: missing parents, cycles, graph limits. SPEC span, rules 1, 3, 4.
+//!
+//! And the way from a stored span up to the Endpoint or Task that owns it, for Issues whose owner was not in the same
+//! request ([`StoredOwners`]).
+
+mod owners;
+
+pub use owners::{StoredOwner, StoredOwners, StoredSpan};
+
+use crate::model::SpanId;
+
+/// A stored span, as far as its place in the waterfall goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Node {
+    pub span_id: SpanId,
+    /// All zero for a root.
+    pub parent_span_id: SpanId,
+    pub start_ns: i64,
+    pub duration_ns: i64,
+}
+
+/// One line of the waterfall.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Row {
+    /// Position in the nodes given.
+    pub node: u32,
+    /// 0 for roots and orphans.
+    pub depth: u32,
+    /// The parent is not among the nodes, or following parents only leads in a circle.
+    pub has_missing_parent: bool,
+}
+
+/// Why a waterfall does not show the whole trace. The names are the API's.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Gap {
+    MissingParents,
+    SpanLimit,
+}
+
+impl Gap {
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Gap::MissingParents => "missing_parents",
+            Gap::SpanLimit => "span_limit",
+        }
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Waterfall {
+    /// Parents before their children, children in chronological order.
+    pub rows: Vec<Row>,
+    /// Empty when complete.
+    pub gaps: Vec<Gap>,
+    /// Different spans given; `rows.len()` of them are shown.
+    pub total: usize,
+}
+
+/// Lays out the spans of one trace; a span id that occurs again is left out. At most `rows_max` rows.
+pub fn waterfall(nodes: &[Node], rows_max: usize) -> Waterfall {
+    let tree = Tree::new(nodes);
+    let mut rows: Vec<Row> = Vec::with_capacity(nodes.len());
+    let mut seen = vec![false; nodes.len()];
+    for root in tree.tops.iter().copied() {
+        tree.write_from(root, &mut seen, &mut rows);
+    }
+    let total = rows.len();
+    let mut gaps = Vec::new();
+    if rows.iter().any(|row| row.has_missing_parent) {
+        gaps.push(Gap::MissingParents);
+    }
+    if total > rows_max {
+        gaps.push(Gap::SpanLimit);
+        rows.truncate(rows_max);
+    }
+    Waterfall { rows, gaps, total }
+}
+
+const NO_PARENT: u32 = u32::MAX;
+
+struct Tree<'n> {
+    nodes: &'n [Node],
+    /// Per node: the position of its parent, or [`NO_PARENT`].
+    parents: Vec<u32>,
+    /// Nodes with a parent, ascending by (parent, time).
+    children: Vec<u32>,
+    /// Roots, orphans and one node of each circle, in chronological order.
+    tops: Vec<u32>,
+}
+
+impl<'n> Tree<'n> {
+    fn new(nodes: &'n [Node]) -> Self {
+        let mut by_id: Vec<u32> = (0..nodes.len() as u32).collect();
+        by_id.sort_by_key(|node| nodes[*node as usize].span_id);
+        by_id.dedup_by_key(|node| nodes[*node as usize].span_id);
+        let position_of = |id: SpanId| {
+            let place = by_id.binary_search_by_key(&id, |node| nodes[*node as usize].span_id).ok()?;
+            Some(by_id[place])
+        };
+        let mut parents = vec![NO_PARENT; nodes.len()];
+        for node in &by_id {
+            let parent = nodes[*node as usize].parent_span_id;
+            parents[*node as usize] =
+                if parent.is_none() { NO_PARENT } else { position_of(parent).unwrap_or(NO_PARENT) };
+        }
+        break_circles(nodes, &by_id, &mut parents);
+        let chronological = |node: &u32| {
+            let Node { start_ns, span_id, .. } = nodes[*node as usize];
+            (start_ns, span_id)
+        };
+        let (mut tops, mut children): (Vec<u32>, Vec<u32>) =
+            by_id.into_iter().partition(|node| parents[*node as usize] == NO_PARENT);
+        tops.sort_by_key(chronological);
+        children.sort_by_key(|node| (parents[*node as usize], chronological(node)));
+        Tree { nodes, parents, children, tops }
+    }
+
+    fn children_of(&self, parent: u32) -> &[u32] {
+        let start = self.children.partition_point(|node| self.parents[*node as usize] < parent);
+        let end = self.children.partition_point(|node| self.parents[*node as usize] <= parent);
+        &self.children[start..end]
+    }
+
+    fn write_from(&self, top: u32, seen: &mut [bool], rows: &mut Vec<Row>) {
+        let mut waiting = vec![(top, 0)];
+        while let Some((node, depth)) = waiting.pop() {
+            if std::mem::replace(&mut seen[node as usize], true) {
+                continue;
+            }
+            let has_missing_parent = depth == 0 && !self.nodes[node as usize].parent_span_id.is_none();
+            rows.push(Row { node, depth, has_missing_parent });
+            waiting.extend(self.children_of(node).iter().rev().map(|child| (*child, depth + 1)));
+        }
+    }
+}
+
+/// Takes the parent from the earliest span of each circle.
+fn break_circles(nodes: &[Node], distinct: &[u32], parents: &mut [u32]) {
+    // The walk that first came by each node; 0 for none.
+    let mut walked = vec![0u32; nodes.len()];
+    for (number, start) in distinct.iter().enumerate() {
+        let walk = number as u32 + 1;
+        let mut current = *start;
+        while current != NO_PARENT && walked[current as usize] == 0 {
+            walked[current as usize] = walk;
+            current = parents[current as usize];
+        }
+        if current == NO_PARENT || walked[current as usize] != walk {
+            continue;
+        }
+        let mut earliest = current;
+        let mut step = parents[current as usize];
+        while step != current {
+            let key = |node: u32| (nodes[node as usize].start_ns, nodes[node as usize].span_id);
+            if key(step) < key(earliest) {
+                earliest = step;
+            }
+            step = parents[step as usize];
+        }
+        parents[earliest as usize] = NO_PARENT;
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,134 @@
+use proptest::prelude::*;
+
+use super::*;
+use crate::project::EntityKind;
+
+/// (id, parent, start)
+fn nodes(rows: &[(u8, u8, i64)]) -> Vec<Node> {
+    rows.iter()
+        .map(|(id, parent, start_ns)| Node {
+            span_id: SpanId([*id; 8]),
+            parent_span_id: SpanId([*parent; 8]),
+            start_ns: *start_ns,
+            duration_ns: 1,
+        })
+        .collect()
+}
+
+/// `1 .2 ..3`: one dot per level; `?` marks a missing parent.
+fn told(rows: &[(u8, u8, i64)], rows_max: usize) -> String {
+    let nodes = nodes(rows);
+    let result = waterfall(&nodes, rows_max);
+    let line = |row: &Row| {
+        let mark = if row.has_missing_parent { "?" } else { "" };
+        format!("{}{}{mark}", ".".repeat(row.depth as usize), nodes[row.node as usize].span_id.0[0])
+    };
+    let gaps: Vec<_> = result.gaps.iter().map(|gap| format!(" {}", gap.as_str())).collect();
+    result.rows.iter().map(line).collect::<Vec<_>>().join(" ") + &gaps.concat()
+}
+
+// Spec: span, rules 1 and 4.
+#[test]
+fn order_table() {
+    for (rows, expected) in [
+        (vec![], ""),
+        (vec![(1, 0, 0)], "1"),
+        (vec![(3, 1, 20), (2, 1, 10), (1, 0, 0)], "1 .2 .3"),
+        (vec![(1, 0, 0), (2, 1, 1), (3, 2, 2), (4, 1, 3)], "1 .2 ..3 .4"),
+        // Same start: by id, so that the order never jumps.
+        (vec![(1, 0, 0), (3, 1, 5), (2, 1, 5)], "1 .2 .3"),
+        // Two roots, chronological.
+        (vec![(2, 0, 9), (1, 0, 3)], "1 2"),
+        // A missing parent: an orphan at depth 0, its children below it.
+        (vec![(1, 0, 0), (5, 9, 4), (6, 5, 5)], "1 5? .6 missing_parents"),
+        // Circles are broken at their earliest span; what hangs off them stays below.
+        (vec![(1, 2, 5), (2, 1, 3), (3, 1, 1)], "2? .1 ..3 missing_parents"),
+        (vec![(1, 1, 5)], "1? missing_parents"),
+        // The same span twice.
+        (vec![(1, 0, 0), (2, 1, 1), (2, 1, 1)], "1 .2"),
+    ] {
+        assert_eq!(told(&rows, 100), expected, "{rows:?}");
+    }
+}
+
+// Spec: span, rule 4: graph limits.
+#[test]
+fn the_limit_keeps_parents_and_says_so() {
+    assert_eq!(told(&[(1, 0, 0), (2, 1, 1), (3, 2, 2), (4, 1, 3)], 2), "1 .2 span_limit");
+    let result = waterfall(&nodes(&[(1, 0, 0), (2, 1, 1), (3, 2, 2)]), 2);
+    assert_eq!((result.total, result.rows.len()), (3, 2));
+}
+
+#[test]
+fn a_deep_trace_does_not_exhaust_the_stack() {
+    let chain: Vec<Node> = (1..=100_000u64)
+        .map(|id| Node {
+            span_id: SpanId(id.to_be_bytes()),
+            parent_span_id: SpanId((id - 1).to_be_bytes()),
+            start_ns: 0,
+            duration_ns: 0,
+        })
+        .collect();
+    let result = waterfall(&chain, usize::MAX);
+    assert_eq!(result.rows.last().map(|row| row.depth), Some(99_999));
+}
+
+proptest! {
+    #[test]
+    fn every_span_is_shown_once_below_its_parent(
+        rows in prop::collection::vec((1u8..12, 0u8..12, -3i64..3), 0..24)
+    ) {
+        let nodes = nodes(&rows);
+        let result = waterfall(&nodes, usize::MAX);
+        let mut ids: Vec<_> = nodes.iter().map(|node| node.span_id).collect();
+        ids.sort();
+        ids.dedup();
+        let mut shown: Vec<_> = result.rows.iter().map(|row| nodes[row.node as usize].span_id).collect();
+        shown.sort();
+        prop_assert_eq!(shown, ids);
+        let mut way: Vec<SpanId> = Vec::new();
+        for row in &result.rows {
+            let node = nodes[row.node as usize];
+            way.truncate(row.depth as usize);
+            prop_assert_eq!(way.len(), row.depth as usize);
+            if row.depth > 0 {
+                prop_assert_eq!(way.last().copied(), Some(node.parent_span_id));
+            }
+            way.push(node.span_id);
+        }
+    }
+}
+
+// DECISIONS 8.
+#[test]
+fn stored_owner_table() {
+    let span = |id: u8, parent: u8, entity, name| StoredSpan {
+        span_id: SpanId([id; 8]),
+        parent_span_id: SpanId([parent; 8]),
+        entity,
+        name,
+    };
+    let owners = StoredOwners::new(vec![
+        span(1, 0, Some(EntityKind::Endpoint), "GET /a"),
+        span(2, 1, None, ""),
+        span(3, 2, Some(EntityKind::Task), "job"),
+        span(4, 3, None, ""),
+        span(5, 9, None, ""),
+        span(6, 7, None, ""),
+        span(7, 6, None, ""),
+        span(8, 0, None, ""),
+    ]);
+    for (start, expected) in [
+        (1, Some("GET /a")),
+        (2, Some("GET /a")),
+        (3, Some("job")),
+        (4, Some("job")),
+        (5, None),
+        (6, None),
+        (8, None),
+        (9, None),
+        (0, None),
+    ] {
+        assert_eq!(owners.owner(SpanId([start; 8])).map(|owner| owner.name), expected, "from {start}");
+    }
+}
