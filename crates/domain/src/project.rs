@@ -1,10 +1,17 @@
 //! The rules, in order: a decoded batch in, rows out, and a named reason for every record that is no row.
 //!
 //! Every input record is accounted for exactly once: in a list of rows, or in `dropped` / `rejected`.
+//! Here are the rows; [`traces`], [`logs`] and [`metrics`] make them.
 
-use bumpalo::Bump;
+mod logs;
+mod metrics;
+mod traces;
 
-use crate::model::{InvalidId, LogBatch, MetricBatch, ProjectId, RowId, Slice, SpanId, TraceBatch};
+pub use logs::logs;
+pub use metrics::metrics;
+pub use traces::{traces, traces_priced};
+
+use crate::model::{InvalidId, ProjectId, RowId, Slice, SpanId};
 
 /// What the rules need to know about the project and the moment. No clock is read here.
 #[derive(Debug, Clone, PartialEq)]
@@ -258,17 +265,5 @@ pub struct MetricProjection<'a> {
     pub dropped: Vec<Dropped>,
 }
 
-/// Spans to rows.
-pub fn traces<'a>(_batch: &TraceBatch<'a>, _context: &ProjectContext, _arena: &'a Bump) -> TraceProjection<'a> {
-    unimplemented!()
-}
-
-/// Log records to rows.
-pub fn logs<'a>(_batch: &LogBatch<'a>, _context: &ProjectContext, _arena: &'a Bump) -> LogProjection<'a> {
-    unimplemented!()
-}
-
-/// Metric points to rows.
-pub fn metrics<'a>(_batch: &MetricBatch<'a>, _context: &ProjectContext, _arena: &'a Bump) -> MetricProjection<'a> {
-    unimplemented!()
-}
+#[cfg(test)]
+mod tests;

@@ -1,1 +1,31 @@
 //! The specification's rules, one file per idea.
+//!
+//! A rule is a pure function: values in, value out, no error. [`crate::project`] calls them in this order:
+//!
+//! 1. [`span_facts`]: one pass over a span's attributes; everything after asks the facts.
+//! 2. [`sampling`]: is the trace in the sample, and how many does it stand for?
+//! 3. [`entry_point`] and [`classify`]: the promotion table.
+//! 4. [`http`], [`endpoint_name`], [`ai_trace`], [`prices`], [`edge_platform`]: what a promoted row says.
+//! 5. [`exception`], [`stack_normalize`], [`issue_group`], [`owner`]: Issues.
+//! 6. [`row_id`]: the same export twice gives the same ids.
+//!
+//! [`metric_names`] and [`log_mapping`] are the other two signals.
+
+pub mod ai_trace;
+pub mod classify;
+pub mod edge_platform;
+pub mod endpoint_name;
+pub mod entry_point;
+pub mod exception;
+pub mod http;
+pub mod issue_group;
+pub mod log_mapping;
+pub mod metric_names;
+pub mod owner;
+pub mod prices;
+pub mod row_id;
+pub mod sampling;
+pub mod span_facts;
+pub mod span_index;
+pub mod stack_normalize;
+pub mod value_text;

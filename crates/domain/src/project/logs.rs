@@ -1,0 +1,68 @@
+//! Log records to rows. Every record is kept; none depends on its trace being stored.
+
+use std::borrow::Cow;
+
+use bumpalo::Bump;
+
+use super::{Exception, KeptLog, LogProjection, Owner, ProjectContext};
+use crate::model::{Attributes, LogBatch, LogRecord, Slice};
+use crate::rules::edge_platform::Process;
+use crate::rules::exception::{ExceptionText, has_exception_attributes};
+use crate::rules::issue_group::issue_group;
+use crate::rules::log_mapping::{log_time, severity_text};
+use crate::rules::row_id::log_exception_row_id;
+use crate::rules::span_facts::SpanFacts;
+use crate::rules::value_text::value_text;
+
+/// Log records to rows; with `issues_from_logs`, exceptions too (DECISIONS 9).
+pub fn logs<'a>(batch: &LogBatch<'a>, context: &ProjectContext, arena: &'a Bump) -> LogProjection<'a> {
+    let processes: Vec<Process<'a>> =
+        batch.resources.iter().map(|resource| Process::read(batch.attributes(resource.attributes))).collect();
+    let mut projection = LogProjection { logs: Vec::with_capacity(batch.records.len()), ..LogProjection::default() };
+    for (position, record) in batch.records.iter().enumerate() {
+        let process = processes.get(record.resource as usize).copied().unwrap_or_default();
+        let log = KeptLog {
+            record: position as u32,
+            time_ns: log_time(record.time_ns, record.observed_time_ns, context.received_ns),
+            server_name: process.server_name,
+            severity_text: match severity_text(record.severity_text, record.severity_number) {
+                Cow::Borrowed(text) => text,
+                Cow::Owned(text) => arena.alloc_str(&text),
+            },
+            severity_number: record.severity_number,
+            body: value_text(record.body, arena),
+        };
+        projection.logs.push(log);
+        let attributes = batch.attributes(record.attributes);
+        if context.settings.issues_from_logs && has_exception_attributes(attributes.0) {
+            projection.exceptions.push(exception(record, &log, attributes, &process, context, arena));
+        }
+    }
+    projection
+}
+
+fn exception<'a>(
+    record: &LogRecord<'a>,
+    log: &KeptLog<'a>,
+    attributes: Attributes<'_, 'a>,
+    process: &Process<'a>,
+    context: &ProjectContext,
+    arena: &'a Bump,
+) -> Exception<'a> {
+    let text = ExceptionText::read(attributes, arena);
+    let script_version = SpanFacts::read(attributes.0).script_version(attributes.0);
+    Exception {
+        span: log.record,
+        row_id: log_exception_row_id(context.project, record.trace_id, record.span_id, log.time_ns, log.record),
+        time_ns: log.time_ns,
+        group: issue_group(text.exception_type, text.message, text.stack_trace),
+        exception_type: text.exception_type,
+        message: text.message,
+        stack_trace: text.stack_trace,
+        event_attributes: Slice::default(),
+        server_name: log.server_name,
+        app_version: process.app_version(script_version),
+        owner: if record.span_id.is_none() { Owner::Nobody } else { Owner::Above(record.span_id) },
+        weight: 1.0,
+    }
+}

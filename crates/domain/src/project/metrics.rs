@@ -1,0 +1,77 @@
+//! Metric points to rows.
+
+use bumpalo::Bump;
+
+use super::{DropReason, Dropped, MetricProjection, MetricValue, ProjectContext};
+use crate::model::{Metric, MetricBatch, MetricKind};
+use crate::rules::edge_platform::Process;
+use crate::rules::log_mapping::log_time;
+use crate::rules::metric_names::{HistogramNames, Stored, histogram_names, stored};
+
+/// Metric points to rows. Temporality, unit, tags and buckets stay in the batch, reached through the indexes.
+pub fn metrics<'a>(batch: &MetricBatch<'a>, context: &ProjectContext, arena: &'a Bump) -> MetricProjection<'a> {
+    let servers: Vec<&'a str> = batch
+        .resources
+        .iter()
+        .map(|resource| Process::read(batch.attributes(resource.attributes)).server_name)
+        .collect();
+    let mut projection = MetricProjection { values: Vec::with_capacity(batch.points.len()), dropped: Vec::new() };
+    let mut next_point = 0;
+    for (position, metric) in batch.metrics.iter().enumerate() {
+        // Metrics own their points in order; a point of no metric is nobody's value.
+        let points = metric.points.start.max(next_point)..metric.points.end.min(batch.points.len() as u32);
+        projection.dropped.extend((next_point..points.start.min(batch.points.len() as u32)).map(empty));
+        next_point = next_point.max(points.end);
+        let server_name = servers.get(metric.resource as usize).copied().unwrap_or("");
+        let rows = MetricRows { metric, position: position as u32, server_name, context, arena };
+        rows.write(batch, points, &mut projection);
+    }
+    projection.dropped.extend((next_point..batch.points.len() as u32).map(empty));
+    projection
+}
+
+fn empty(point: u32) -> Dropped {
+    Dropped { record: point, reason: DropReason::EmptyPoint }
+}
+
+/// The points of one metric.
+struct MetricRows<'b, 'a> {
+    metric: &'b Metric<'a>,
+    position: u32,
+    server_name: &'a str,
+    context: &'b ProjectContext,
+    arena: &'a Bump,
+}
+
+impl<'a> MetricRows<'_, 'a> {
+    fn write(&self, batch: &MetricBatch<'a>, points: std::ops::Range<u32>, projection: &mut MetricProjection<'a>) {
+        let names = match self.metric.kind {
+            MetricKind::Histogram => histogram_names(self.metric.name, self.arena),
+            _ => HistogramNames { avg: "", count: "" },
+        };
+        for point in points {
+            let received = &batch.points[point as usize];
+            let result = match self.metric.name {
+                "" => Err(DropReason::EmptyPoint),
+                _ => stored(self.metric.kind, received),
+            };
+            let row = |name, value, with_buckets| MetricValue {
+                point,
+                metric: self.position,
+                name,
+                time_ns: log_time(received.time_ns, 0, self.context.received_ns),
+                value,
+                with_buckets,
+                server_name: self.server_name,
+            };
+            match result {
+                Ok(Stored::AsIs(value)) => projection.values.push(row(self.metric.name, value, false)),
+                Ok(Stored::Histogram { avg, count }) => {
+                    projection.values.extend(avg.map(|avg| row(names.avg, avg, false)));
+                    projection.values.push(row(names.count, count, true));
+                }
+                Err(reason) => projection.dropped.push(Dropped { record: point, reason }),
+            }
+        }
+    }
+}

@@ -1,0 +1,309 @@
+//! Spans to rows, told in one line per row.
+
+use bumpalo::Bump;
+
+use super::builder::{RECEIVED_NS, Traces, context, with_settings};
+use crate::model::{InvalidId, SpanKind, StatusCode};
+use crate::project::{DropReason, EntityKind, IngestSettings, Owner, ProjectContext, TraceProjection, traces};
+
+use SpanKind::{Client, Consumer, Internal, Producer, Server};
+
+const GET: (&str, &str) = ("http.request.method", "GET");
+const OK: (&str, &str) = ("http.response.status_code", "200");
+
+/// `endpoint GET /a 200 root | span 2 | dropped 3 unmatched_root | issue E: m by GET /a`, in order of the lists.
+fn told(projection: &TraceProjection<'_>) -> String {
+    let mut lines = Vec::new();
+    for entity in &projection.entities {
+        let kind = if entity.kind == EntityKind::Endpoint { "endpoint" } else { "task" };
+        let status =
+            if entity.kind == EntityKind::Endpoint { format!(" {}", entity.status_code) } else { String::new() };
+        let root = if entity.is_root { " root" } else { "" };
+        let stream = if entity.is_stream { " stream" } else { "" };
+        let error = if entity.is_error { " error" } else { "" };
+        lines.push(format!("{kind} {}{status}{root}{stream}{error}", entity.name));
+    }
+    for ai_trace in &projection.ai_traces {
+        lines.push(format!("ai {}{}", ai_trace.name, if ai_trace.is_root { " root" } else { "" }));
+    }
+    for span in &projection.spans {
+        if span.promoted == Default::default() {
+            lines.push(format!("span {}", span.span));
+        }
+    }
+    for dropped in &projection.dropped {
+        lines.push(format!("dropped {} {}", dropped.record, dropped.reason.as_str()));
+    }
+    for exception in &projection.exceptions {
+        let owner = match exception.owner {
+            Owner::Known { name, .. } => format!("by {name}"),
+            Owner::Nobody => "by nobody".to_owned(),
+            Owner::Above(id) => format!("look above {}", id.0[0]),
+        };
+        lines.push(format!("issue {} {owner}", exception.stack_trace.replace('\n', "/")));
+    }
+    lines.join(" | ")
+}
+
+#[track_caller]
+fn check(batch: Traces, expected: &str) {
+    check_in(batch, &context(), expected);
+}
+
+#[track_caller]
+fn check_in(batch: Traces, context: &ProjectContext, expected: &str) {
+    let arena = Bump::new();
+    assert_eq!(told(&traces(&batch.batch, context, &arena)), expected);
+}
+
+// Spec: classification, the table and rules 1, 2; entity rows, is_root.
+#[test]
+fn a_request_with_its_steps() {
+    let batch = Traces::default()
+        .span(1, 0, Server, "GET", &[GET, ("http.route", "/cart/:id"), OK])
+        .span(2, 1, Internal, "handler", &[("http.route", "/cart/:id")])
+        .span(3, 2, Client, "SELECT", &[("db.system.name", "postgresql")])
+        .span(4, 3, Consumer, "mail process", &[]);
+    check(batch, "endpoint GET /cart/:id 200 root | task mail process | span 1 | span 2");
+}
+
+#[test]
+fn an_upstream_service_makes_it_non_root() {
+    check(Traces::default().span(1, 9, Server, "GET", &[GET, ("http.route", "/a"), OK]), "endpoint GET /a 200");
+    check(Traces::default().span(1, 9, Consumer, "job", &[]), "task job");
+}
+
+// Spec: classification, rule 2.
+#[test]
+fn a_middleware_span_without_its_parent_is_a_junk_endpoint() {
+    let batch = Traces::default().span(2, 1, Internal, "middleware - auth", &[("http.route", "/checkout")]);
+    check(batch, "endpoint middleware - auth 0");
+}
+
+// Spec: classification, last row; DECISIONS 4.
+#[test]
+fn unmatched_roots_are_dropped_their_children_stay() {
+    let batch = || {
+        Traces::default()
+            .span(1, 0, Internal, "cron", &[])
+            .span(2, 1, Internal, "step", &[])
+            .span(3, 0, Producer, "send", &[])
+            .span(4, 0, Client, "GET", &[GET, ("url.full", "http://h/x")])
+            .span(5, 0, Internal, "app:sync", &[("console.command", "app:sync")])
+    };
+    check(batch(), "task app:sync root | span 1 | span 3 | dropped 0 unmatched_root | dropped 2 unmatched_root");
+    let keep = with_settings(IngestSettings { keep_unmatched_roots: true, ..IngestSettings::default() });
+    check_in(batch(), &keep, "task app:sync root | span 0 | span 1 | span 2 | span 3");
+}
+
+// Spec: entity rows: a request handler that calls an LLM yields both rows; DECISIONS 4: one span may be both.
+#[test]
+fn endpoints_and_ai_traces() {
+    let model = ("gen_ai.request.model", "gpt-4o");
+    let batch = Traces::default()
+        .span(1, 0, Server, "POST", &[("http.request.method", "POST"), ("http.route", "/ask"), OK, model])
+        .span(2, 1, Client, "chat gpt-4o", &[model, ("trace.name", "Plan my trip")]);
+    check(batch, "endpoint POST /ask 200 root | ai POST root | ai Plan my trip");
+}
+
+// DECISIONS 5.
+#[test]
+fn an_invalid_span_is_rejected_alone() {
+    let batch = Traces::default()
+        .span(1, 0, Server, "GET", &[GET, ("http.route", "/a"), OK])
+        .span(2, 1, Internal, "bad", &[("exception.type", "E")])
+        .with(|span| span.invalid = Some(InvalidId::SpanId));
+    let arena = Bump::new();
+    let projection = traces(&batch.batch, &context(), &arena);
+    assert_eq!(told(&projection), "endpoint GET /a 200 root | dropped 1 invalid_id");
+    assert_eq!(projection.rejected, [(1, InvalidId::SpanId)]);
+}
+
+// Spec: classification, rules 3 to 5; DECISIONS 7, 8.
+#[test]
+fn issues_and_their_owners() {
+    let server = [GET, ("http.route", "/a"), OK];
+    let boom: &[(&str, &str)] =
+        &[("exception.type", "E"), ("exception.message", "m"), ("exception.stacktrace", "E: m\n at f")];
+    check(
+        Traces::default().span(1, 0, Server, "GET", &server).event("exception", boom).event("exception", boom),
+        "endpoint GET /a 200 root | issue E: m/ at f by GET /a | issue E: m/ at f by GET /a",
+    );
+    check(
+        Traces::default().span(1, 0, Server, "GET", &server).span(2, 1, Internal, "s", &[("exception.message", "m")]),
+        "endpoint GET /a 200 root | span 1 | issue m by GET /a",
+    );
+    // Both on one span: the events only. Events of another name: none.
+    check(
+        Traces::default()
+            .span(1, 9, Internal, "s", &[("exception.type", "A")])
+            .event("log", boom)
+            .event("exception", boom),
+        "span 0 | issue E: m/ at f look above 9",
+    );
+    check(Traces::default().span(1, 9, Internal, "s", &[]).event("log", boom), "span 0");
+    // An exception that says nothing still counts.
+    check(
+        Traces::default().span(1, 9, Internal, "s", &[]).event("exception", &[]),
+        "span 0 | issue unknown exception look above 9",
+    );
+    // Error status alone: none.
+    check(Traces::default().span(1, 9, Internal, "s", &[]).with(|span| span.status = StatusCode::Error), "span 0");
+    // A dropped root and its child.
+    check(
+        Traces::default().span(1, 0, Internal, "cron", boom).span(2, 1, Internal, "step", boom),
+        "span 1 | dropped 0 unmatched_root | issue E: m/ at f by nobody | issue E: m/ at f by nobody",
+    );
+    // An AI Trace alone is no owner; a Task is. 4xx exceptions are Issues too.
+    check(
+        Traces::default()
+            .span(1, 0, Client, "chat", &[("gen_ai.system", "x")])
+            .event("exception", &[("exception.type", "E")]),
+        "ai chat root | issue E by nobody",
+    );
+    check(
+        Traces::default()
+            .span(1, 0, Consumer, "job", &[])
+            .event("exception", &[("exception.type", "NotFoundHttpException")]),
+        "task job root | issue NotFoundHttpException by job",
+    );
+    // The owner is found in another resource block, and before or after the span.
+    check(
+        Traces::default()
+            .block(&[])
+            .span(2, 1, Internal, "step", &[("exception.type", "E")])
+            .block(&[])
+            .span(1, 0, Server, "GET", &server),
+        "endpoint GET /a 200 root | span 0 | issue E by GET /a",
+    );
+}
+
+// Spec: edge-platform exports.
+#[test]
+fn edge_platform_fields() {
+    let batch = Traces::default().block(&[("service.name", "edge-shop"), ("service.version", "9")]).span(
+        1,
+        0,
+        Server,
+        "fetch",
+        &[
+            GET,
+            ("url.path", "/api/users/42"),
+            OK,
+            ("edge.script_version.id", "7f3b-0a1b"),
+            ("edge.outcome", "exception"),
+        ],
+    );
+    let batch = batch.span(2, 1, Internal, "step", &[]);
+    let arena = Bump::new();
+    let projection = traces(&batch.batch, &context(), &arena);
+    assert_eq!(told(&projection), "endpoint GET /api/users/42 200 root | span 1");
+    let versions: Vec<_> = projection.spans.iter().map(|span| (span.server_name, span.app_version)).collect();
+    assert_eq!(versions, [("edge-shop", "0a1b"), ("edge-shop", "9")]);
+}
+
+#[test]
+fn times_table() {
+    for (start, end, expected_start, expected_duration) in [
+        (1_000, 5_000, 1_000, 4_000),
+        (5_000, 1_000, 5_000, 0),
+        (0, 5_000, RECEIVED_NS, 0),
+        (0, 0, RECEIVED_NS, 0),
+        (1_000, 0, 1_000, 0),
+        (u64::MAX, u64::MAX, i64::MAX, 0),
+        (1, u64::MAX, 1, i64::MAX),
+    ] {
+        let batch =
+            Traces::default().span(1, 9, Internal, "s", &[]).with(|span| (span.start_ns, span.end_ns) = (start, end));
+        let arena = Bump::new();
+        let kept = traces(&batch.batch, &context(), &arena).spans[0];
+        assert_eq!((kept.start_ns, kept.duration_ns), (expected_start, expected_duration), "{start} to {end}");
+    }
+}
+
+// DECISIONS 13: a trace is an error trace when any span in the request has error status, a 5xx or an exception.
+#[test]
+fn sampling_keeps_error_traces() {
+    let context =
+        with_settings(IngestSettings { sample_rate: 0.0, error_sample_rate: 1.0, ..IngestSettings::default() });
+    let server = [GET, ("http.route", "/a"), OK];
+    let failed = [GET, ("http.route", "/a"), ("http.response.status_code", "500")];
+    check_in(Traces::default().span(1, 0, Server, "GET", &server), &context, "dropped 0 sampled");
+    check_in(Traces::default().span(1, 0, Server, "GET", &failed), &context, "endpoint GET /a 500 root error");
+    check_in(
+        Traces::default()
+            .span(1, 0, Server, "GET", &server)
+            .span(2, 1, Internal, "s", &[])
+            .with(|span| span.status = StatusCode::Error),
+        &context,
+        "endpoint GET /a 200 root | span 1",
+    );
+    check_in(
+        Traces::default().span(1, 0, Server, "GET", &server).event("exception", &[("exception.type", "E")]),
+        &context,
+        "endpoint GET /a 200 root | issue E by GET /a",
+    );
+    let none = with_settings(IngestSettings { sample_rate: 0.0, error_sample_rate: 0.0, ..IngestSettings::default() });
+    check_in(
+        Traces::default().span(1, 0, Server, "GET", &failed).event("exception", &[("exception.type", "E")]).span_in(
+            2,
+            7,
+            0,
+            Internal,
+            "cron",
+            &[],
+        ),
+        &none,
+        "dropped 0 sampled | dropped 1 unmatched_root",
+    );
+}
+
+#[test]
+fn sampled_rows_weigh_what_they_stand_for() {
+    let context =
+        with_settings(IngestSettings { sample_rate: 0.25, error_sample_rate: 0.25, ..IngestSettings::default() });
+    let mut batch = Traces::default();
+    for trace in 1..=250 {
+        batch = batch.span_in(trace, 1, 0, Server, "GET", &[GET, ("http.route", "/a"), OK]);
+        batch = batch.event("exception", &[("exception.type", "E")]);
+    }
+    let arena = Bump::new();
+    let projection = traces(&batch.batch, &context, &arena);
+    assert!(!projection.spans.is_empty() && projection.spans.len() < 250);
+    assert!(projection.spans.iter().all(|span| span.weight == 4.0));
+    assert!(projection.exceptions.iter().all(|exception| exception.weight == 4.0));
+    assert_eq!(projection.spans.len() + projection.dropped.len(), 250);
+    assert!(projection.dropped.iter().all(|dropped| dropped.reason == DropReason::Sampled));
+}
+
+// DECISIONS 11.
+#[test]
+fn a_retried_export_gives_the_same_ids() {
+    let batch = Traces::default()
+        .span(1, 0, Server, "GET", &[GET, ("http.route", "/a"), ("gen_ai.system", "x")])
+        .event("other", &[])
+        .event("exception", &[("exception.type", "E")])
+        .event("exception", &[("exception.type", "E")])
+        .batch;
+    let (first_arena, second_arena) = (Bump::new(), Bump::new());
+    let (first, second) = (traces(&batch, &context(), &first_arena), traces(&batch, &context(), &second_arena));
+    assert_eq!(first, second);
+    assert_eq!(first.entities[0].row_id, first.ai_traces[0].row_id);
+    assert_ne!(first.exceptions[0].row_id, first.exceptions[1].row_id);
+}
+
+// WIRE 8.3: conversation id, else session id (span, then resource), else trace id.
+#[test]
+fn conversation_ids() {
+    let ai = ("gen_ai.system", "x");
+    for (resource, span, expected) in [
+        ("r", vec![ai, ("gen_ai.conversation.id", "c"), ("session.id", "s")], "c"),
+        ("r", vec![ai, ("session.id", "s")], "s"),
+        ("r", vec![ai], "r"),
+        ("", vec![ai], "01010101010101010101010101010101"),
+    ] {
+        let batch = Traces::default().block(&[("session.id", resource)]).span(1, 0, Client, "chat", &span);
+        let arena = Bump::new();
+        assert_eq!(traces(&batch.batch, &context(), &arena).ai_traces[0].conversation_id, expected);
+    }
+}

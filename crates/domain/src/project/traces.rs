@@ -1,0 +1,306 @@
+//! Spans to rows: the promotion table, then what each promoted row says, then Issues.
+
+use std::cell::OnceCell;
+
+use bumpalo::Bump;
+
+use super::{
+    AiTrace, DropReason, Dropped, Entity, EntityKind, Exception, IngestSettings, KeptSpan, Owner, ProjectContext,
+    Promoted, TraceProjection,
+};
+use crate::model::{Span, StatusCode, TraceBatch, TraceId};
+use crate::rules::ai_trace::ModelCall;
+use crate::rules::classify::{Class, classify};
+use crate::rules::edge_platform::Process;
+use crate::rules::endpoint_name::endpoint_name;
+use crate::rules::entry_point::is_entry_point;
+use crate::rules::exception::{ExceptionText, exceptions_of, has_exception_event};
+use crate::rules::http::HttpRequest;
+use crate::rules::issue_group::issue_group;
+use crate::rules::owner::{End, Owners};
+use crate::rules::prices::{self, Price};
+use crate::rules::row_id::{entity_row_id, exception_row_id};
+use crate::rules::sampling::sample;
+use crate::rules::span_facts::SpanFacts;
+use crate::rules::span_index::SpanIndex;
+
+/// Spans to rows, models priced by the built-in table.
+pub fn traces<'a>(batch: &TraceBatch<'a>, context: &ProjectContext, arena: &'a Bump) -> TraceProjection<'a> {
+    traces_priced(batch, context, prices::BUILT_IN, arena)
+}
+
+/// Spans to rows, models priced by the given table. DECISIONS 12.
+pub fn traces_priced<'a>(
+    batch: &TraceBatch<'a>,
+    context: &ProjectContext,
+    price_table: &[Price<'_>],
+    arena: &'a Bump,
+) -> TraceProjection<'a> {
+    let facts: Vec<SpanFacts> = batch.spans.iter().map(|span| facts_of(batch, span)).collect();
+    let processes =
+        batch.resources.iter().map(|resource| Process::read(batch.attributes(resource.attributes))).collect();
+    let projector = Projector { batch, context, price_table, arena, facts, processes, index: OnceCell::new() };
+    projector.run()
+}
+
+fn facts_of(batch: &TraceBatch<'_>, span: &Span<'_>) -> SpanFacts {
+    let mut facts = SpanFacts::read(batch.span_attributes(span).0);
+    facts.exception_event = !span.events.is_empty() && has_exception_event(span.events.of(&batch.events));
+    facts
+}
+
+struct Projector<'b, 'a> {
+    batch: &'b TraceBatch<'a>,
+    context: &'b ProjectContext,
+    price_table: &'b [Price<'b>],
+    arena: &'a Bump,
+    /// Per span.
+    facts: Vec<SpanFacts>,
+    /// Per resource block.
+    processes: Vec<Process<'a>>,
+    /// Built when the first span has to look for its parent.
+    index: OnceCell<SpanIndex<'b, 'a>>,
+}
+
+/// A span that takes part: valid and in the sample.
+#[derive(Clone, Copy)]
+struct Accepted<'b, 'a> {
+    position: u32,
+    span: &'b Span<'a>,
+    facts: SpanFacts,
+    process: Process<'a>,
+    /// How many spans this one stands for.
+    weight: f64,
+}
+
+impl<'b, 'a> Projector<'b, 'a> {
+    fn run(&self) -> TraceProjection<'a> {
+        let spans = &self.batch.spans;
+        let mut rows = TraceProjection { spans: Vec::with_capacity(spans.len()), ..TraceProjection::default() };
+        let sampler = Sampler::new(self.batch, &self.facts, self.context.settings);
+        let mut with_exceptions = Vec::new();
+        for (position, span) in spans.iter().enumerate() {
+            let record = position as u32;
+            if let Some(invalid) = span.invalid {
+                rows.dropped.push(Dropped { record, reason: DropReason::InvalidId });
+                rows.rejected.push((record, invalid));
+                continue;
+            }
+            let facts = self.facts[position];
+            let class = self.class(span, &facts);
+            let weight = sampler.weight(span.trace_id);
+            if let Some(weight) = weight
+                && (facts.exception || facts.exception_event)
+            {
+                with_exceptions.push((record, weight));
+            }
+            match (class, weight) {
+                (Class::Dropped(reason), _) => rows.dropped.push(Dropped { record, reason }),
+                (Class::Kept(_), None) => rows.dropped.push(Dropped { record, reason: DropReason::Sampled }),
+                (Class::Kept(promoted), Some(weight)) => {
+                    let process = self.process(span);
+                    self.keep(&Accepted { position: record, span, facts, process, weight }, promoted, &mut rows);
+                }
+            }
+        }
+        self.exceptions(&with_exceptions, &mut rows);
+        rows
+    }
+
+    fn process(&self, span: &Span<'_>) -> Process<'a> {
+        self.processes.get(span.resource as usize).copied().unwrap_or_default()
+    }
+
+    fn index(&self) -> &SpanIndex<'b, 'a> {
+        self.index.get_or_init(|| SpanIndex::new(self.batch))
+    }
+
+    fn class(&self, span: &Span<'_>, facts: &SpanFacts) -> Class {
+        let is_root = span.parent_span_id.is_none();
+        let entry_point = || is_root || is_entry_point(self.batch, &self.facts, self.index(), span);
+        match classify(span.kind, facts, is_root, entry_point) {
+            Class::Dropped(DropReason::UnmatchedRoot) if self.context.settings.keep_unmatched_roots => {
+                Class::Kept(Promoted::default())
+            }
+            class => class,
+        }
+    }
+
+    fn keep(&self, accepted: &Accepted<'b, 'a>, promoted: Promoted, rows: &mut TraceProjection<'a>) {
+        let Accepted { position, span, facts, process, weight } = *accepted;
+        let attributes = self.batch.span_attributes(span).0;
+        let kept = rows.spans.len() as u32;
+        let (start_ns, duration_ns) = times(span, self.context.received_ns);
+        rows.spans.push(KeptSpan {
+            span: position,
+            start_ns,
+            duration_ns,
+            server_name: process.server_name,
+            app_version: process.app_version(facts.script_version(attributes)),
+            promoted,
+            http_status: facts.http_status,
+            weight,
+        });
+        if promoted.endpoint {
+            rows.entities.push(self.endpoint(accepted, kept));
+        }
+        if promoted.task {
+            rows.entities.push(self.task(accepted, kept));
+        }
+        if promoted.ai_trace {
+            rows.ai_traces.push(self.ai_trace(accepted, kept, start_ns));
+        }
+    }
+
+    fn endpoint(&self, accepted: &Accepted<'b, 'a>, kept: u32) -> Entity<'a> {
+        let request = HttpRequest::read(self.batch.span_attributes(accepted.span).0);
+        let name = endpoint_name(&request, accepted.span.name, self.arena);
+        Entity {
+            kind: EntityKind::Endpoint,
+            name: name.name,
+            status_code: name.status,
+            is_stream: request.is_stream,
+            client_ip: request.client_address,
+            body_size: request.body_size,
+            ..self.task(accepted, kept)
+        }
+    }
+
+    fn task(&self, accepted: &Accepted<'b, 'a>, kept: u32) -> Entity<'a> {
+        let span = accepted.span;
+        Entity {
+            kind: EntityKind::Task,
+            span: accepted.position,
+            kept,
+            row_id: entity_row_id(self.context.project, span.trace_id, span.span_id),
+            name: span.name,
+            status_code: 0,
+            is_root: span.parent_span_id.is_none(),
+            is_stream: false,
+            is_error: is_error(span, &accepted.facts),
+            client_ip: "",
+            body_size: 0,
+        }
+    }
+
+    fn ai_trace(&self, accepted: &Accepted<'b, 'a>, kept: u32, start_ns: i64) -> AiTrace<'a> {
+        let Accepted { span, process, .. } = *accepted;
+        let call = ModelCall::read(self.batch.span_attributes(span).0, self.arena);
+        let (cost, cost_estimated) = call.cost(self.price_table, start_ns);
+        let session = Some(process.session_id).filter(|id| !id.trim().is_empty());
+        let conversation_id = call.conversation_id.or(session);
+        AiTrace {
+            span: accepted.position,
+            kept,
+            row_id: entity_row_id(self.context.project, span.trace_id, span.span_id),
+            name: call.name.unwrap_or(span.name),
+            is_root: span.parent_span_id.is_none(),
+            is_error: is_error(span, &accepted.facts),
+            model: call.model,
+            response_model: call.response_model,
+            provider: call.provider,
+            operation: call.operation,
+            input_tokens: call.tokens.input,
+            output_tokens: call.tokens.output,
+            total_tokens: call.total_tokens,
+            cached_tokens: call.tokens.cached,
+            reasoning_tokens: call.tokens.reasoning,
+            input_cost: cost.input,
+            output_cost: cost.output,
+            total_cost: cost.total,
+            cost_estimated,
+            finish_reason: call.finish_reason,
+            user_id: call.user_id,
+            conversation_id: conversation_id.unwrap_or_else(|| self.arena.alloc_str(&span.trace_id.to_string())),
+            tool_call_count: call.tool_call_count,
+        }
+    }
+
+    /// Issues come last: an owner may be anywhere in the request. The span may be a dropped root (SPEC rule 3).
+    fn exceptions(&self, spans: &[(u32, f64)], rows: &mut TraceProjection<'a>) {
+        if spans.is_empty() {
+            return;
+        }
+        let mut owners = Owners::new(self.batch, self.index());
+        for (position, weight) in spans {
+            let span = &self.batch.spans[*position as usize];
+            let facts = &self.facts[*position as usize];
+            let entity_at = |position: u32| rows.entities.binary_search_by_key(&position, |entity| entity.span).ok();
+            let owner = match owners.end(*position, |span| entity_at(span).is_some()) {
+                End::Nobody => Owner::Nobody,
+                End::Above(span_id) => Owner::Above(span_id),
+                End::Entity(position) => {
+                    entity_at(position).map_or(Owner::Nobody, |place| known(&rows.entities[place], self.batch))
+                }
+            };
+            let process = self.process(span);
+            let (start_ns, _) = times(span, self.context.received_ns);
+            for found in exceptions_of(self.batch, span, facts) {
+                let text = ExceptionText::read(self.batch.attributes(found.attributes), self.arena);
+                rows.exceptions.push(Exception {
+                    span: *position,
+                    row_id: exception_row_id(self.context.project, span.trace_id, span.span_id, found.event_index),
+                    time_ns: if found.time_ns == 0 { start_ns } else { nanoseconds(found.time_ns) },
+                    group: issue_group(text.exception_type, text.message, text.stack_trace),
+                    exception_type: text.exception_type,
+                    message: text.message,
+                    stack_trace: text.stack_trace,
+                    event_attributes: if found.from_event { found.attributes } else { Default::default() },
+                    server_name: process.server_name,
+                    app_version: process.app_version(facts.script_version(self.batch.span_attributes(span).0)),
+                    owner,
+                    weight: *weight,
+                });
+            }
+        }
+    }
+}
+
+fn known<'a>(entity: &Entity<'a>, batch: &TraceBatch<'a>) -> Owner<'a> {
+    Owner::Known { kind: entity.kind, name: entity.name, span_id: batch.spans[entity.span as usize].span_id }
+}
+
+fn nanoseconds(time: u64) -> i64 {
+    i64::try_from(time).unwrap_or(i64::MAX)
+}
+
+/// Start and duration. A span without a start begins when it was received; one that ends before it starts lasts 0.
+fn times(span: &Span<'_>, received_ns: i64) -> (i64, i64) {
+    match span.start_ns {
+        0 => (received_ns, 0),
+        start => (nanoseconds(start), nanoseconds(span.end_ns.saturating_sub(start))),
+    }
+}
+
+fn is_error(span: &Span<'_>, facts: &SpanFacts) -> bool {
+    span.status == StatusCode::Error || facts.http_status >= 500
+}
+
+/// Weights by trace. DECISIONS 13: a trace is an error trace when any span in the request is an error or has an
+/// exception.
+struct Sampler {
+    settings: IngestSettings,
+    /// Ascending. Empty when it makes no difference.
+    error_traces: Vec<TraceId>,
+}
+
+impl Sampler {
+    fn new(batch: &TraceBatch<'_>, facts: &[SpanFacts], settings: IngestSettings) -> Self {
+        let mut error_traces = Vec::new();
+        if settings.sample_rate != settings.error_sample_rate {
+            let errors = batch.spans.iter().zip(facts).filter(|(span, facts)| {
+                span.invalid.is_none() && (is_error(span, facts) || facts.exception || facts.exception_event)
+            });
+            error_traces.extend(errors.map(|(span, _)| span.trace_id));
+            error_traces.sort_unstable();
+            error_traces.dedup();
+        }
+        Sampler { settings, error_traces }
+    }
+
+    /// `None`: not in the sample.
+    fn weight(&self, trace_id: TraceId) -> Option<f64> {
+        let is_error = self.error_traces.binary_search(&trace_id).is_ok();
+        sample(trace_id, if is_error { self.settings.error_sample_rate } else { self.settings.sample_rate })
+    }
+}

@@ -1,0 +1,142 @@
+//! The conversation of an AI Trace, put together when somebody opens it.
+//!
+//! SDKs write it in five ways; the first that gives anything wins, for input and output apart: whole texts
+//! (`gen_ai.prompt`), JSON messages (`gen_ai.input.messages`), one attribute per message (`gen_ai.prompt.0.role`), the
+//! Vercel AI SDK's own attributes, and span events (`gen_ai.user.message`).
+
+use super::messages::{Message, ToolCall, messages_of};
+use crate::model::{AnyValue, Attributes};
+use crate::wire::value_text;
+
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Conversation {
+    /// As sent; `None` when the span holds none.
+    pub input: Option<String>,
+    /// As sent; `None` when the span holds none.
+    pub output: Option<String>,
+    /// Input messages, then output messages.
+    pub messages: Vec<Message>,
+    /// Names of the tools called, or executed by this span, each once.
+    pub tool_names: Vec<String>,
+}
+
+const INPUTS: [&str; 6] =
+    ["gen_ai.prompt", "gen_ai.input.messages", "trace.input", "span.input", "ai.prompt.messages", "ai.prompt"];
+const OUTPUTS: [&str; 5] =
+    ["gen_ai.completion", "gen_ai.output.messages", "trace.output", "span.output", "ai.response.text"];
+
+/// `events`: names and attributes of the span's events, in order.
+pub fn conversation<'b, 'a: 'b>(
+    attributes: Attributes<'b, 'a>,
+    events: impl IntoIterator<Item = (&'b str, Attributes<'b, 'a>)>,
+) -> Conversation {
+    let text = |keys: &[&str]| {
+        keys.iter().find_map(|key| attributes.get(key).map(owned_text).filter(|text| !text.trim().is_empty()))
+    };
+    let mut conversation = Conversation { input: text(&INPUTS), output: text(&OUTPUTS), ..Conversation::default() };
+
+    let (event_inputs, event_outputs) = from_events(events);
+    let system = text(&["gen_ai.system_instructions"]).map_or_else(Vec::new, |text| messages_of(&text, "system"));
+    let side = |whole: &Option<String>, role: &str, indexed: &str, from_events: Vec<Message>| match whole {
+        Some(text) => messages_of(text, role),
+        None => Some(from_indexed(attributes, indexed, role)).filter(|found| !found.is_empty()).unwrap_or(from_events),
+    };
+    conversation.messages = system;
+    conversation.messages.extend(side(&conversation.input, "user", "gen_ai.prompt.", event_inputs));
+    let mut outputs = side(&conversation.output, "assistant", "gen_ai.completion.", event_outputs);
+    if let Some(calls) = text(&["ai.response.toolCalls"]) {
+        outputs.extend(messages_of(&calls, "assistant"));
+    }
+    conversation.messages.extend(outputs);
+    conversation.tool_names = tool_names(&conversation.messages, attributes);
+    conversation
+}
+
+fn owned_text(value: AnyValue<'_>) -> String {
+    value_text(value).into_owned()
+}
+
+/// `gen_ai.prompt.0.role`, `.content`, `.tool_calls.0.name`, `.arguments`: one attribute per field.
+fn from_indexed(attributes: Attributes<'_, '_>, prefix: &str, role: &str) -> Vec<Message> {
+    const MESSAGES_MAX: usize = 4_096;
+    let mut messages: Vec<(usize, Message)> = Vec::new();
+    for attribute in attributes.0 {
+        let Some((index, field)) = attribute.key.strip_prefix(prefix).and_then(|rest| rest.split_once('.')) else {
+            continue;
+        };
+        let Ok(index) = index.parse::<usize>() else { continue };
+        let place = match messages.binary_search_by_key(&index, |(index, _)| *index) {
+            Ok(place) => place,
+            Err(_) if messages.len() >= MESSAGES_MAX => continue,
+            Err(place) => {
+                messages.insert(place, (index, Message { role: role.to_owned(), ..Message::default() }));
+                place
+            }
+        };
+        set_field(&mut messages[place].1, field, owned_text(attribute.value));
+    }
+    messages.into_iter().map(|(_, message)| message).collect()
+}
+
+fn set_field(message: &mut Message, field: &str, text: String) {
+    match field {
+        "role" => message.role = text,
+        "content" => message.content = text,
+        _ => {
+            let Some((index, field)) = field.strip_prefix("tool_calls.").and_then(|rest| rest.split_once('.')) else {
+                return;
+            };
+            // Calls are numbered from 0 without gaps; anything else is not worth a hole in the list.
+            let Ok(index) = index.parse::<usize>() else { return };
+            if index == message.tool_calls.len() {
+                message.tool_calls.push(ToolCall::default());
+            }
+            let Some(call) = message.tool_calls.get_mut(index) else { return };
+            match field {
+                "name" => call.name = text,
+                "arguments" => call.arguments = text,
+                _ => {}
+            }
+        }
+    }
+}
+
+/// `gen_ai.user.message`, `gen_ai.choice`, `gen_ai.content.prompt`, …: inputs and outputs.
+fn from_events<'b, 'a: 'b>(
+    events: impl IntoIterator<Item = (&'b str, Attributes<'b, 'a>)>,
+) -> (Vec<Message>, Vec<Message>) {
+    let (mut inputs, mut outputs) = (Vec::new(), Vec::new());
+    for (name, attributes) in events {
+        let text = |keys: &[&str]| keys.iter().find_map(|key| attributes.get(key)).map(owned_text).unwrap_or_default();
+        match name {
+            "gen_ai.content.prompt" => inputs.extend(messages_of(&text(&["gen_ai.prompt"]), "user")),
+            "gen_ai.content.completion" => outputs.extend(messages_of(&text(&["gen_ai.completion"]), "assistant")),
+            "gen_ai.client.inference.operation.details" => {
+                inputs.extend(messages_of(&text(&["gen_ai.input.messages"]), "user"));
+                outputs.extend(messages_of(&text(&["gen_ai.output.messages"]), "assistant"));
+            }
+            "gen_ai.choice" => {
+                outputs.extend(messages_of(&text(&["message", "gen_ai.event.content", "content"]), "assistant"))
+            }
+            _ => {
+                let Some(role) = name.strip_prefix("gen_ai.").and_then(|rest| rest.strip_suffix(".message")) else {
+                    continue;
+                };
+                inputs.extend(messages_of(&text(&["content", "gen_ai.event.content"]), role));
+            }
+        }
+    }
+    (inputs, outputs)
+}
+
+fn tool_names(messages: &[Message], attributes: Attributes<'_, '_>) -> Vec<String> {
+    let executed = attributes.text("gen_ai.tool.name").map(str::to_owned);
+    let called = messages.iter().flat_map(|message| &message.tool_calls).map(|call| call.name.clone());
+    let mut names: Vec<String> = Vec::new();
+    for name in executed.into_iter().chain(called).filter(|name| !name.is_empty()) {
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    names
+}

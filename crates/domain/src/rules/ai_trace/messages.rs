@@ -1,0 +1,145 @@
+//! Chat messages in the shapes that SDKs write them: OpenTelemetry parts, OpenAI, Anthropic, Vercel AI SDK.
+
+use serde_json::Value;
+
+use crate::model::{AnyValue, Attributes};
+
+/// One turn of a conversation.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Message {
+    /// `system`, `user`, `assistant`, `tool` as sent; `""` when the message has none.
+    pub role: String,
+    /// Text parts joined by line breaks; parts that are neither text nor tool calls as JSON.
+    pub content: String,
+    pub tool_calls: Vec<ToolCall>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct ToolCall {
+    pub name: String,
+    /// JSON text, or as sent; `""` when absent.
+    pub arguments: String,
+}
+
+/// Attributes that hold what the model answered, where tool calls are looked for.
+const OUTPUTS: [&str; 5] =
+    ["gen_ai.output.messages", "gen_ai.completion", "ai.response.toolCalls", "trace.output", "span.output"];
+
+/// Tool calls the model asked for; else 1 for a span that executes a tool. WIRE 8.3.
+pub(super) fn tool_call_count(attributes: Attributes<'_, '_>, operation: Option<&str>) -> i64 {
+    let in_outputs: usize = OUTPUTS
+        .iter()
+        .filter_map(|key| attributes.get(key).and_then(AnyValue::as_str))
+        // Parsing is skipped for the many answers that cannot hold a call.
+        .filter(|text| memchr::memmem::find(text.as_bytes(), b"tool").is_some())
+        .map(|text| messages_of(text, "assistant").iter().map(|message| message.tool_calls.len()).sum::<usize>())
+        .sum();
+    let indexed =
+        attributes.0.iter().filter(|kv| kv.key.starts_with("gen_ai.completion.") && is_tool_call_name(kv.key)).count();
+    match in_outputs + indexed {
+        0 => i64::from(operation == Some("execute_tool")),
+        count => count as i64,
+    }
+}
+
+fn is_tool_call_name(key: &str) -> bool {
+    key.contains(".tool_calls.") && key.ends_with(".name")
+}
+
+/// The messages in a JSON text; plain text is one message of `role`; blank text is none.
+pub(super) fn messages_of(text: &str, role: &str) -> Vec<Message> {
+    let is_json = text.trim_start().starts_with(['{', '[']);
+    match is_json.then(|| serde_json::from_str::<Value>(text)) {
+        Some(Ok(value)) => from_value(&value, role),
+        _ if text.trim().is_empty() => Vec::new(),
+        _ => vec![Message { role: role.to_owned(), content: text.to_owned(), tool_calls: Vec::new() }],
+    }
+}
+
+/// A message, a list of them, or one of the envelopes around a list.
+fn from_value(value: &Value, role: &str) -> Vec<Message> {
+    match value {
+        Value::Array(items) if items.iter().all(is_tool_call) && !items.is_empty() => {
+            vec![Message {
+                role: role.to_owned(),
+                content: String::new(),
+                tool_calls: items.iter().map(tool_call).collect(),
+            }]
+        }
+        Value::Array(items) => items.iter().flat_map(|item| from_value(item, role)).collect(),
+        Value::Object(object) => {
+            // OpenAI answers `choices[].message`; requests hold `messages`; the Vercel SDK adds `system` and `prompt`.
+            if let Some(Value::Array(choices)) = object.get("choices") {
+                return choices
+                    .iter()
+                    .filter_map(|choice| choice.get("message"))
+                    .flat_map(|item| from_value(item, role))
+                    .collect();
+            }
+            if object.contains_key("messages") || object.contains_key("prompt") {
+                let named = [("system", "system"), ("prompt", "user"), ("messages", role)];
+                return named
+                    .iter()
+                    .filter_map(|(key, role)| object.get(*key).map(|item| from_value(item, role)))
+                    .flatten()
+                    .collect();
+            }
+            vec![one_message(value, role)]
+        }
+        Value::Null => Vec::new(),
+        other => vec![Message { role: role.to_owned(), content: plain(other), tool_calls: Vec::new() }],
+    }
+}
+
+fn one_message(value: &Value, role: &str) -> Message {
+    let mut message =
+        Message { role: value.get("role").and_then(Value::as_str).unwrap_or(role).to_owned(), ..Message::default() };
+    let mut texts = Vec::new();
+    let bodies = ["content", "parts", "text"].iter().filter_map(|key| value.get(*key)).collect::<Vec<_>>();
+    for body in &bodies {
+        match body {
+            Value::Array(parts) => parts.iter().for_each(|part| take_part(part, &mut texts, &mut message.tool_calls)),
+            Value::Null => {}
+            other => texts.push(plain(other)),
+        }
+    }
+    if let Some(Value::Array(calls)) = value.get("tool_calls") {
+        message.tool_calls.extend(calls.iter().map(tool_call));
+    }
+    if bodies.is_empty() && message.tool_calls.is_empty() {
+        texts.push(plain(value));
+    }
+    message.content = texts.join("\n");
+    message
+}
+
+fn take_part(part: &Value, texts: &mut Vec<String>, tool_calls: &mut Vec<ToolCall>) {
+    let text = ["text", "content"].iter().find_map(|key| part.get(*key).and_then(Value::as_str));
+    match text {
+        _ if is_tool_call(part) => tool_calls.push(tool_call(part)),
+        Some(text) => texts.push(text.to_owned()),
+        None => texts.push(plain(part)),
+    }
+}
+
+/// OpenAI `type: function`, Anthropic `tool_use`, OpenTelemetry `tool_call`, Vercel `tool-call`; or just its fields.
+fn is_tool_call(value: &Value) -> bool {
+    match value.get("type").and_then(Value::as_str) {
+        Some(kind) => matches!(kind, "function" | "tool_use" | "tool_call" | "tool-call"),
+        None => value.get("toolName").is_some(),
+    }
+}
+
+fn tool_call(value: &Value) -> ToolCall {
+    let inner = value.get("function").unwrap_or(value);
+    let field = |names: &[&str]| names.iter().find_map(|name| inner.get(*name)).map(plain).unwrap_or_default();
+    ToolCall { name: field(&["name", "toolName"]), arguments: field(&["arguments", "input", "args"]) }
+}
+
+fn plain(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        Value::Null => String::new(),
+        other => other.to_string(),
+    }
+}

@@ -1,0 +1,152 @@
+//! What a `gen_ai.*` span says about its model call: names, tokens, cost, tool calls. DECISIONS 12, WIRE 8.3.
+//!
+//! [`conversation`] is read when somebody opens the AI Trace; it is not stored apart from the span.
+
+mod conversation;
+mod messages;
+
+pub use conversation::{Conversation, conversation};
+pub use messages::{Message, ToolCall};
+
+use bumpalo::Bump;
+
+use super::prices::{self, Cost, Price, Tokens};
+use super::value_text::value_text;
+use crate::model::{AnyValue, Attributes, KeyValue};
+
+/// Everything an AI Trace row takes from attributes. `None` means absent, never zero.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct ModelCall<'a> {
+    /// `trace.name`; the span's name stands in for it.
+    pub name: Option<&'a str>,
+    pub model: Option<&'a str>,
+    pub response_model: Option<&'a str>,
+    /// `gen_ai.provider.name`, else `gen_ai.system`.
+    pub provider: Option<&'a str>,
+    pub operation: Option<&'a str>,
+    pub tokens: Tokens,
+    /// The span's own, else the sum of input and output.
+    pub total_tokens: Option<i64>,
+    /// Costs the span itself states.
+    pub stated_cost: Cost,
+    pub finish_reason: Option<&'a str>,
+    pub user_id: Option<&'a str>,
+    /// `gen_ai.conversation.id`, else the span's `session.id`.
+    pub conversation_id: Option<&'a str>,
+    pub tool_call_count: i64,
+}
+
+impl<'a> ModelCall<'a> {
+    pub fn read(attributes: &[KeyValue<'a>], arena: &'a Bump) -> Self {
+        let mut found = Found::default();
+        for attribute in attributes {
+            found.take(attribute.key, attribute.value, arena);
+        }
+        let mut call = found.call();
+        call.tool_call_count = messages::tool_call_count(Attributes(attributes), call.operation);
+        call
+    }
+
+    /// The span's own costs where it states any; otherwise those of the table, marked as estimated (`true`).
+    pub fn cost(&self, table: &[Price<'_>], time_ns: i64) -> (Cost, bool) {
+        if self.stated_cost != Cost::default() {
+            return (self.stated_cost, false);
+        }
+        let price = [self.model, self.response_model]
+            .into_iter()
+            .flatten()
+            .find_map(|model| prices::price_of(table, model, time_ns));
+        let cost = price.map_or_else(Cost::default, |price| prices::cost(&price, self.tokens));
+        (cost, cost.total.is_some())
+    }
+}
+
+/// Every attribute by itself; of several names for one thing the first that is present wins.
+#[derive(Default)]
+struct Found<'a> {
+    call: ModelCall<'a>,
+    system: Option<&'a str>,
+    session: Option<&'a str>,
+    input: [Option<i64>; 2],
+    output: [Option<i64>; 2],
+    cached: [Option<i64>; 4],
+    reasoning: [Option<i64>; 3],
+}
+
+impl<'a> Found<'a> {
+    fn take(&mut self, key: &str, value: AnyValue<'a>, arena: &'a Bump) {
+        let text = || value.as_str().filter(|text| !text.trim().is_empty());
+        let count = || value.as_int().filter(|count| *count >= 0);
+        let call = &mut self.call;
+        match key {
+            "trace.name" => call.name = text(),
+            "user.id" => call.user_id = text(),
+            "session.id" => self.session = text(),
+            _ => {}
+        }
+        let Some(key) = key.strip_prefix("gen_ai.") else { return };
+        match key {
+            "request.model" => call.model = text(),
+            "response.model" => call.response_model = text(),
+            "provider.name" => call.provider = text(),
+            "system" => self.system = text(),
+            "operation.name" => call.operation = text(),
+            "conversation.id" => call.conversation_id = text(),
+            "response.finish_reasons" | "response.finish_reason" => call.finish_reason = joined(value, arena),
+            "usage.input_tokens" => self.input[0] = count(),
+            "usage.prompt_tokens" => self.input[1] = count(),
+            "usage.output_tokens" => self.output[0] = count(),
+            "usage.completion_tokens" => self.output[1] = count(),
+            "usage.total_tokens" => call.total_tokens = count(),
+            "usage.cache_read.input_tokens" => self.cached[0] = count(),
+            "usage.input_tokens.cached" => self.cached[1] = count(),
+            "usage.cache_read_input_tokens" => self.cached[2] = count(),
+            "usage.cached_tokens" => self.cached[3] = count(),
+            "usage.reasoning.output_tokens" => self.reasoning[0] = count(),
+            "usage.output_tokens.reasoning" => self.reasoning[1] = count(),
+            "usage.reasoning_tokens" => self.reasoning[2] = count(),
+            "usage.input_cost" => call.stated_cost.input = value.as_double(),
+            "usage.output_cost" => call.stated_cost.output = value.as_double(),
+            "usage.total_cost" | "usage.cost" => call.stated_cost.total = value.as_double(),
+            _ => {}
+        }
+    }
+
+    fn call(self) -> ModelCall<'a> {
+        let first = |counts: &[Option<i64>]| counts.iter().copied().flatten().next();
+        let mut call = self.call;
+        call.tokens = Tokens {
+            input: first(&self.input),
+            cached: first(&self.cached),
+            output: first(&self.output),
+            reasoning: first(&self.reasoning),
+        };
+        call.provider = call.provider.or(self.system);
+        call.conversation_id = call.conversation_id.or(self.session);
+        call.total_tokens = call.total_tokens.or_else(|| sum(call.tokens.input, call.tokens.output));
+        let Cost { input, output, total } = call.stated_cost;
+        let parts = || (input.is_some() || output.is_some()).then(|| input.unwrap_or(0.0) + output.unwrap_or(0.0));
+        call.stated_cost.total = total.or_else(parts);
+        call
+    }
+}
+
+fn sum(left: Option<i64>, right: Option<i64>) -> Option<i64> {
+    (left.is_some() || right.is_some()).then(|| left.unwrap_or(0).saturating_add(right.unwrap_or(0)))
+}
+
+/// A string as it is, a list joined by commas.
+fn joined<'a>(value: AnyValue<'a>, arena: &'a Bump) -> Option<&'a str> {
+    let text = match value {
+        AnyValue::Array([one]) => value_text(*one, arena),
+        AnyValue::Array(items) => {
+            let parts: Vec<_> = items.iter().map(|item| value_text(*item, arena)).collect();
+            arena.alloc_str(&parts.join(","))
+        }
+        other => value_text(other, arena),
+    };
+    (!text.trim().is_empty()).then_some(text)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,108 @@
+//! The promotion table: a span and what is around it, to what it becomes. SPEC classification, DECISIONS 2, 4, 6.
+
+use super::span_facts::SpanFacts;
+use crate::model::SpanKind;
+use crate::project::{DropReason, Promoted};
+
+/// What becomes of an accepted span.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Class {
+    /// Stored as a Span, and promoted to what `Promoted` says (possibly nothing).
+    Kept(Promoted),
+    Dropped(DropReason),
+}
+
+/// `is_root`: the span has no parent id. `is_entry_point` is asked only when the answer matters.
+pub fn classify(kind: SpanKind, facts: &SpanFacts, is_root: bool, is_entry_point: impl FnOnce() -> bool) -> Class {
+    let endpoint = facts.http && matches!(kind, SpanKind::Server | SpanKind::Internal) && is_entry_point();
+    // A span is at most one of the two; the table's first row wins.
+    let task =
+        !endpoint && (kind == SpanKind::Consumer || (is_root && kind == SpanKind::Internal && facts.console_command));
+    let promoted = Promoted { endpoint, task, ai_trace: facts.gen_ai };
+    // A root with HTTP attributes is never dropped: the table's last row asks for "no HTTP attributes".
+    let matches_nothing = promoted == Promoted::default() && !facts.http;
+    if is_root && matches_nothing { Class::Dropped(DropReason::UnmatchedRoot) } else { Class::Kept(promoted) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{AnyValue, KeyValue};
+
+    #[derive(Clone, Copy)]
+    enum Parent {
+        Nobody,
+        SameProcess,
+        OtherProcess,
+    }
+
+    #[track_caller]
+    fn check(kind: SpanKind, parent: Parent, keys: &[&'static str], expected: &str) {
+        let attributes: Vec<_> = keys.iter().map(|key| KeyValue { key, value: AnyValue::Str("x") }).collect();
+        let is_root = matches!(parent, Parent::Nobody);
+        let entry_point = !matches!(parent, Parent::SameProcess);
+        let text = match classify(kind, &SpanFacts::read(&attributes), is_root, || entry_point) {
+            Class::Dropped(reason) => format!("dropped: {}", reason.as_str()),
+            Class::Kept(Promoted { endpoint, task, ai_trace }) => {
+                let names: Vec<_> = [(endpoint, "endpoint"), (task, "task"), (ai_trace, "ai_trace")]
+                    .iter()
+                    .filter_map(|(is, name)| is.then_some(*name))
+                    .collect();
+                if names.is_empty() { "span".to_owned() } else { names.join(" + ") }
+            }
+        };
+        assert_eq!(text, expected, "{kind:?} {keys:?}");
+    }
+
+    // Spec: classification, the table.
+    #[test]
+    fn promotion_table() {
+        use Parent::{Nobody, OtherProcess, SameProcess};
+        use SpanKind::{Client, Consumer, Internal, Producer, Server, Unspecified};
+        let method = "http.request.method";
+        // Row 1: SERVER or INTERNAL with HTTP attributes at an entry point.
+        check(Server, Nobody, &[method], "endpoint");
+        check(Server, OtherProcess, &[method], "endpoint");
+        check(Internal, Nobody, &[method], "endpoint");
+        check(Internal, OtherProcess, &["http.route"], "endpoint");
+        check(Server, SameProcess, &[method], "span");
+        check(Internal, SameProcess, &["http.route"], "span");
+        check(Client, SameProcess, &[method], "span");
+        // Row 2: CONSUMER, root or child, whatever else it carries.
+        check(Consumer, Nobody, &[], "task");
+        check(Consumer, SameProcess, &[], "task");
+        check(Consumer, OtherProcess, &[method], "task");
+        // Row 3: root INTERNAL with console.command.
+        check(Internal, Nobody, &["console.command"], "task");
+        check(Internal, SameProcess, &["console.command"], "span");
+        check(Internal, OtherProcess, &["console.command"], "span");
+        check(Server, Nobody, &["console.command"], "dropped: unmatched_root");
+        check(Internal, Nobody, &["console.command", method], "endpoint");
+        // Row 4: gen_ai.*, root or child, beside whatever the span is.
+        check(Client, SameProcess, &["gen_ai.request.model"], "ai_trace");
+        check(Client, Nobody, &["gen_ai.request.model"], "ai_trace");
+        check(Server, Nobody, &[method, "gen_ai.system"], "endpoint + ai_trace");
+        check(Consumer, Nobody, &["gen_ai.system"], "task + ai_trace");
+        // Row 6: any other non-root.
+        check(Internal, SameProcess, &[], "span");
+        check(Server, OtherProcess, &["rpc.system"], "span");
+        check(Unspecified, SameProcess, &[], "span");
+        // Row 7: any other root.
+        check(Internal, Nobody, &[], "dropped: unmatched_root");
+        check(Producer, Nobody, &[], "dropped: unmatched_root");
+        check(Client, Nobody, &[], "dropped: unmatched_root");
+        check(Server, Nobody, &["rpc.system"], "dropped: unmatched_root");
+        check(Server, Nobody, &["http.response.status_code"], "dropped: unmatched_root");
+        check(Unspecified, Nobody, &[], "dropped: unmatched_root");
+        // DECISIONS 4: a root CLIENT span with HTTP attributes is a plain Span; so is any other such root.
+        check(Client, Nobody, &[method], "span");
+        check(Producer, Nobody, &["url.full"], "span");
+    }
+
+    // Spec: classification, rule 3: an Issue changes nothing about the span itself.
+    #[test]
+    fn exception_attributes_do_not_promote_or_demote() {
+        check(SpanKind::Internal, Parent::Nobody, &["exception.type"], "dropped: unmatched_root");
+        check(SpanKind::Internal, Parent::Nobody, &["exception.type", "http.route"], "endpoint");
+    }
+}

@@ -1,0 +1,147 @@
+//! Is a span an inbound entry point: a root, or a span whose parent lives in a different process?
+//!
+//! DECISIONS 1 and 6. The walk stays inside the span's own resource block; what is not there is unknown, and unknown
+//! means entry point. So separately exported nested server spans yield extra Endpoints (SPEC classification, rules 1
+//! and 2).
+
+use super::span_facts::SpanFacts;
+use super::span_index::SpanIndex;
+use crate::model::{Span, SpanKind, TraceBatch};
+
+/// Ancestors looked at before the walk gives up and calls the parent unknown; also what ends a cycle.
+const STEPS_MAX: usize = 64;
+
+const REMOTENESS_KNOWN: u32 = 0x100;
+const PARENT_IS_REMOTE: u32 = 0x200;
+
+/// What a span's own flags say about its parent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ParentFlags {
+    Remote,
+    Local,
+    Unknown,
+}
+
+impl ParentFlags {
+    pub fn of(flags: u32) -> Self {
+        match (flags & REMOTENESS_KNOWN != 0, flags & PARENT_IS_REMOTE != 0) {
+            (true, true) => ParentFlags::Remote,
+            (true, false) => ParentFlags::Local,
+            (false, _) => ParentFlags::Unknown,
+        }
+    }
+}
+
+/// `facts` are those of all spans of the batch, by position. Meant for SERVER and INTERNAL spans.
+pub fn is_entry_point(batch: &TraceBatch<'_>, facts: &[SpanFacts], index: &SpanIndex<'_, '_>, span: &Span<'_>) -> bool {
+    let mut current = span;
+    for _ in 0..STEPS_MAX {
+        let flags = ParentFlags::of(current.flags);
+        if current.parent_span_id.is_none() || flags == ParentFlags::Remote {
+            return true;
+        }
+        let Some(parent) = index.parent_in_block(current) else {
+            return flags != ParentFlags::Local;
+        };
+        let parent_span = &batch.spans[parent as usize];
+        if std::ptr::eq(parent_span, span) {
+            // A circle: nothing above is known.
+            return true;
+        }
+        match parent_span.kind {
+            SpanKind::Client | SpanKind::Producer => return true,
+            SpanKind::Server if facts[parent as usize].http => return false,
+            // DECISIONS 6: below any other local parent, a SERVER span may still be an entry point, an INTERNAL
+            // one is a step inside the process.
+            _ if span.kind == SpanKind::Internal => return false,
+            _ => current = parent_span,
+        }
+    }
+    true
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{SpanId, TraceId};
+
+    const LOCAL: u32 = 0x101;
+    const REMOTE: u32 = 0x301;
+
+    /// A span of a little language: id, parent, kind, flags, has HTTP attributes, resource block.
+    type Row = (u8, u8, SpanKind, u32, bool, u32);
+
+    /// Is the first row an entry point?
+    #[track_caller]
+    fn check(name: &str, rows: &[Row], expected: bool) {
+        let facts: Vec<_> =
+            rows.iter().map(|(_, _, _, _, http, _)| SpanFacts { http: *http, ..SpanFacts::default() }).collect();
+        let spans = rows
+            .iter()
+            .map(|(id, parent, kind, flags, _, resource)| Span {
+                resource: *resource,
+                trace_id: TraceId([1; 16]),
+                span_id: SpanId([*id; 8]),
+                parent_span_id: SpanId([*parent; 8]),
+                kind: *kind,
+                flags: *flags,
+                ..Span::default()
+            })
+            .collect();
+        let batch = TraceBatch { spans, ..TraceBatch::default() };
+        let index = SpanIndex::new(&batch);
+        assert_eq!(is_entry_point(&batch, &facts, &index, &batch.spans[0]), expected, "{name}");
+    }
+
+    // Spec: classification, rules 1 and 2; DECISIONS 1, 6.
+    #[test]
+    fn entry_point_table() {
+        use SpanKind::{Client, Consumer, Internal, Producer, Server};
+        check("a root", &[(1, 0, Server, 0, true, 0)], true);
+        check("an internal root", &[(1, 0, Internal, 0, true, 0)], true);
+        check("flags say the parent is remote", &[(1, 9, Server, REMOTE, true, 0)], true);
+        check("flags say remote, parent visible", &[(1, 2, Server, REMOTE, true, 0), (2, 0, Server, 0, true, 0)], true);
+        check("parent missing, flags silent", &[(1, 9, Server, 0, true, 0)], true);
+        check("internal, parent missing, flags silent", &[(1, 9, Internal, 0, true, 0)], true);
+        check("parent missing, flags say local", &[(1, 9, Internal, LOCAL, true, 0)], false);
+        check("client parent in the block", &[(1, 2, Server, 0, true, 0), (2, 0, Client, 0, true, 0)], true);
+        check("producer parent in the block", &[(1, 2, Server, 0, true, 0), (2, 0, Producer, 0, false, 0)], true);
+        check("http server parent", &[(1, 2, Server, 0, true, 0), (2, 0, Server, 0, true, 0)], false);
+        check("internal under http server", &[(1, 2, Internal, 0, true, 0), (2, 0, Server, 0, true, 0)], false);
+        check("rpc server parent, itself a root", &[(1, 2, Server, 0, true, 0), (2, 0, Server, 0, false, 0)], true);
+        check("server under internal root", &[(1, 2, Server, 0, true, 0), (2, 0, Internal, 0, false, 0)], true);
+        check("internal under internal root", &[(1, 2, Internal, 0, true, 0), (2, 0, Internal, 0, false, 0)], false);
+        check("server under consumer", &[(1, 2, Server, 0, true, 0), (2, 0, Consumer, 0, false, 0)], true);
+        check(
+            "http server above an internal step",
+            &[(1, 2, Server, 0, true, 0), (2, 3, Internal, 0, false, 0), (3, 0, Server, 0, true, 0)],
+            false,
+        );
+        check(
+            "client above an internal step",
+            &[(1, 2, Server, 0, true, 0), (2, 3, Internal, 0, false, 0), (3, 0, Client, 0, true, 0)],
+            true,
+        );
+        check(
+            "missing parent above an internal step",
+            &[(1, 2, Server, 0, true, 0), (2, 9, Internal, 0, false, 0)],
+            true,
+        );
+        check(
+            "local missing parent above an internal step",
+            &[(1, 2, Server, 0, true, 0), (2, 9, Internal, LOCAL, false, 0)],
+            false,
+        );
+        check("parent in another block", &[(1, 2, Server, 0, true, 1), (2, 0, Server, 0, true, 0)], true);
+        check("a cycle", &[(1, 2, Server, 0, true, 0), (2, 1, Internal, 0, false, 0)], true);
+        check("its own parent", &[(1, 1, Server, 0, false, 0)], true);
+    }
+
+    #[test]
+    fn a_very_long_chain_ends() {
+        let mut rows: Vec<Row> = (1..=100).map(|id| (id, id + 1, SpanKind::Internal, 0, false, 0)).collect();
+        rows[0].2 = SpanKind::Server;
+        rows.push((101, 0, SpanKind::Server, 0, true, 0));
+        check("beyond 64 steps the parent is unknown", &rows, true);
+    }
+}

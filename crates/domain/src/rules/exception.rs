@@ -1,0 +1,207 @@
+//! Exceptions of a span or a log record: which there are, and their text. SPEC classification, rule 3; DECISIONS 7, 9.
+
+use bumpalo::Bump;
+
+use super::span_facts::SpanFacts;
+use super::value_text::value_text;
+use crate::model::{AnyValue, Attributes, Event, KeyValue, Slice, Span, TraceBatch};
+
+/// Name of the events that become Issues; events of any other name never do.
+const EXCEPTION_EVENT: &str = "exception";
+
+/// Shown when an exception says nothing about itself. WIRE 4.4.
+const NOTHING_KNOWN: &str = "unknown exception";
+
+/// Where an exception was recorded.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Found {
+    /// Position among the span's events; 0 for the span's own attributes.
+    pub event_index: u32,
+    /// As received; 0 when the event carries none.
+    pub time_ns: u64,
+    /// Attributes to read `exception.*` from.
+    pub attributes: Slice,
+    pub from_event: bool,
+}
+
+/// Has the span an `exception` event?
+pub fn has_exception_event(events: &[Event<'_>]) -> bool {
+    events.iter().any(|event| event.name == EXCEPTION_EVENT)
+}
+
+/// Each `exception` event once; without any, the span's own attributes once, at the span's start. DECISIONS 7.
+pub fn exceptions_of<'b, 'a>(
+    batch: &'b TraceBatch<'a>,
+    span: &Span<'a>,
+    facts: &SpanFacts,
+) -> impl Iterator<Item = Found> + use<'b, 'a> {
+    let own_attributes = (facts.exception && !facts.exception_event).then_some(Found {
+        event_index: 0,
+        time_ns: span.start_ns,
+        attributes: span.attributes,
+        from_event: false,
+    });
+    let events = if facts.exception_event { span.events.of(&batch.events) } else { &[] };
+    let from_events =
+        events.iter().enumerate().filter(|(_, event)| event.name == EXCEPTION_EVENT).map(|(position, event)| Found {
+            event_index: position as u32,
+            time_ns: event.time_ns,
+            attributes: event.attributes,
+            from_event: true,
+        });
+    from_events.chain(own_attributes)
+}
+
+/// What an exception says about itself; `""` when absent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ExceptionText<'a> {
+    pub exception_type: &'a str,
+    pub message: &'a str,
+    /// Header and frames as shown.
+    pub stack_trace: &'a str,
+}
+
+impl<'a> ExceptionText<'a> {
+    pub fn read(attributes: Attributes<'_, 'a>, arena: &'a Bump) -> Self {
+        let text = |key| attributes.get(key).map_or("", |value| value_text(value, arena)).trim();
+        let (exception_type, message) = (text("exception.type"), text("exception.message"));
+        let stack = match attributes.get("exception.stacktrace") {
+            Some(AnyValue::Array(lines)) => joined_lines(lines, arena),
+            Some(AnyValue::Str(stack)) => stack.trim_end(),
+            _ => structured_stack(attributes, arena),
+        };
+        ExceptionText { exception_type, message, stack_trace: stack_trace(exception_type, message, stack, arena) }
+    }
+}
+
+/// Has a log record any of the three attributes? DECISIONS 9.
+pub fn has_exception_attributes(attributes: &[KeyValue<'_>]) -> bool {
+    SpanFacts::read(attributes).exception
+}
+
+/// `type: message` above the stack, unless the stack already starts with the type. WIRE 4.4 "OTLP exception".
+pub fn stack_trace<'a>(exception_type: &'a str, message: &'a str, stack: &'a str, arena: &'a Bump) -> &'a str {
+    let header = match (exception_type.is_empty(), message.is_empty()) {
+        (false, false) => arena.alloc_str(&[exception_type, ": ", message].concat()),
+        (false, true) => exception_type,
+        (true, _) => message,
+    };
+    let first_word = if exception_type.is_empty() { message } else { exception_type };
+    if stack.trim().is_empty() {
+        if header.is_empty() { NOTHING_KNOWN } else { header }
+    } else if header.is_empty() || stack.trim_start().starts_with(first_word) {
+        stack
+    } else {
+        arena.alloc_str(&[header, "\n", stack].concat())
+    }
+}
+
+/// Some SDKs send the stack as a list of lines (Rust: an empty one).
+fn joined_lines<'a>(lines: &[AnyValue<'a>], arena: &'a Bump) -> &'a str {
+    let lines: Vec<&str> = lines.iter().map(|line| value_text(*line, arena)).collect();
+    arena.alloc_str(&lines.join("\n"))
+}
+
+/// Parallel lists of frames: `exception.structured_stacktrace.*`, as web and Android agents send them. WIRE 4.4.
+fn structured_stack<'a>(attributes: Attributes<'_, 'a>, arena: &'a Bump) -> &'a str {
+    let list = |name: &str| -> &'a [AnyValue<'a>] {
+        match attributes.get(&["exception.structured_stacktrace.", name].concat()) {
+            Some(AnyValue::Array(items)) => items,
+            _ => &[],
+        }
+    };
+    let lines = list("lines");
+    let at = |items: &[AnyValue<'a>], position: usize| items.get(position).map_or("", |item| value_text(*item, arena));
+    let (urls, functions, columns) = (list("urls"), list("functions"), list("columns"));
+    let (classes, methods, files) = (list("classes"), list("methods"), list("source_files"));
+    let mut stack = String::new();
+    for position in 0..urls.len().max(functions.len()) {
+        let function = Some(at(functions, position)).filter(|name| !name.is_empty()).unwrap_or("<anonymous>");
+        let place = [at(urls, position), at(lines, position), at(columns, position)].join(":");
+        stack.push_str(&[function, "()\n    ", place.trim_end_matches(':'), "\n"].concat());
+    }
+    for position in 0..classes.len().max(methods.len()) {
+        let place = [at(files, position), at(lines, position)].join(":");
+        let method = [at(classes, position), at(methods, position)].join(".");
+        stack.push_str(&["\tat ", &method, "(", place.trim_matches(':'), ")\n"].concat());
+    }
+    arena.alloc_str(stack.trim_end())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // WIRE 4.4 "OTLP exception".
+    #[test]
+    fn stack_text_table() {
+        for (exception_type, message, stack, expected) in [
+            ("E", "m", "E: m\n  at f", "E: m\n  at f"),
+            ("E", "m", "  at f", "E: m\n  at f"),
+            ("E", "", "  at f", "E\n  at f"),
+            ("", "m", "  at f", "m\n  at f"),
+            ("", "m", "m\n  at f", "m\n  at f"),
+            ("", "", "  at f", "  at f"),
+            ("E", "m", "", "E: m"),
+            ("E", "", "", "E"),
+            ("", "m", "", "m"),
+            ("", "", "", "unknown exception"),
+            ("E", "m", " \n", "E: m"),
+            (
+                "ValueError",
+                "x",
+                "Traceback:\n  File\nValueError: x",
+                "ValueError: x\nTraceback:\n  File\nValueError: x",
+            ),
+        ] {
+            assert_eq!(stack_trace(exception_type, message, stack, &Bump::new()), expected);
+        }
+    }
+
+    fn read(pairs: &[(&'static str, AnyValue<'static>)]) -> (String, String, String) {
+        let arena = Bump::new();
+        let attributes: Vec<_> = pairs.iter().map(|(key, value)| KeyValue { key, value: *value }).collect();
+        // Copied out, for the arena ends here.
+        let text = ExceptionText::read(Attributes(arena.alloc_slice_copy(&attributes)), &arena);
+        (text.exception_type.to_owned(), text.message.to_owned(), text.stack_trace.to_owned())
+    }
+
+    // DECISIONS 7: `exception.stacktrace` may be an empty array; type and message alone make the Issue.
+    #[test]
+    fn stack_as_a_list() {
+        let empty = read(&[
+            ("exception.message", AnyValue::Str("reset by peer")),
+            ("exception.stacktrace", AnyValue::Array(&[])),
+        ]);
+        assert_eq!(empty, (String::new(), "reset by peer".into(), "reset by peer".into()));
+        const LINES: &[AnyValue<'static>] = &[AnyValue::Str("at a"), AnyValue::Str("at b")];
+        let lines = read(&[("exception.type", AnyValue::Str("E")), ("exception.stacktrace", AnyValue::Array(LINES))]);
+        assert_eq!(lines.2, "E\nat a\nat b");
+    }
+
+    #[test]
+    fn structured_stacks() {
+        const URLS: &[AnyValue<'static>] = &[AnyValue::Str("app.js"), AnyValue::Str("lib.js")];
+        const FUNCTIONS: &[AnyValue<'static>] = &[AnyValue::Str("render"), AnyValue::Str("")];
+        const LINES: &[AnyValue<'static>] = &[AnyValue::Int(1), AnyValue::Int(20)];
+        const COLUMNS: &[AnyValue<'static>] = &[AnyValue::Int(4821)];
+        let web = read(&[
+            ("exception.type", AnyValue::Str("TypeError")),
+            ("exception.structured_stacktrace.urls", AnyValue::Array(URLS)),
+            ("exception.structured_stacktrace.functions", AnyValue::Array(FUNCTIONS)),
+            ("exception.structured_stacktrace.lines", AnyValue::Array(LINES)),
+            ("exception.structured_stacktrace.columns", AnyValue::Array(COLUMNS)),
+        ]);
+        assert_eq!(web.2, "TypeError\nrender()\n    app.js:1:4821\n<anonymous>()\n    lib.js:20");
+        const CLASSES: &[AnyValue<'static>] = &[AnyValue::Str("a.B")];
+        const METHODS: &[AnyValue<'static>] = &[AnyValue::Str("run")];
+        const FILES: &[AnyValue<'static>] = &[AnyValue::Str("B.java")];
+        let android = read(&[
+            ("exception.structured_stacktrace.classes", AnyValue::Array(CLASSES)),
+            ("exception.structured_stacktrace.methods", AnyValue::Array(METHODS)),
+            ("exception.structured_stacktrace.source_files", AnyValue::Array(FILES)),
+            ("exception.structured_stacktrace.lines", AnyValue::Array(LINES)),
+        ]);
+        assert_eq!(android.2, "\tat a.B.run(B.java:1)");
+    }
+}

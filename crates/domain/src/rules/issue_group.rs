@@ -1,0 +1,98 @@
+//! Which Issue an exception belongs to, and what the Issue is called. SPEC classification, rule 3; WIRE 4.6.
+
+use sha2::{Digest, Sha256};
+
+use super::stack_normalize::normalize_stack;
+
+const TITLE_CHARACTERS_MAX: usize = 200;
+
+/// The Issue of a stack trace: the first 8 bytes of the SHA-256 of its normal form, big-endian, so that its 16
+/// hexadecimal digits are the fingerprint. `stack_trace` is the text shown, symbolicated where possible (DECISIONS 14).
+///
+/// The message is no part of it where the text begins with `type: message` and frames follow, however many lines the
+/// message has.
+pub fn issue_group(exception_type: &str, message: &str, stack_trace: &str) -> u64 {
+    let digest = match without_message(exception_type, message, stack_trace) {
+        Some(text) => Sha256::digest(normalize_stack(&text)),
+        None => Sha256::digest(normalize_stack(stack_trace)),
+    };
+    let first_bytes = digest.first_chunk().expect("a SHA-256 digest has 32 bytes");
+    u64::from_be_bytes(*first_bytes)
+}
+
+/// The text with `type: message` at its start cut down to `type`; `None` when it starts otherwise or nothing follows.
+fn without_message(exception_type: &str, message: &str, stack_trace: &str) -> Option<String> {
+    let frames = stack_trace
+        .strip_prefix(exception_type)
+        .filter(|_| !exception_type.is_empty() && !message.is_empty())?
+        .strip_prefix(": ")?
+        .strip_prefix(message)
+        .filter(|rest| rest.starts_with(['\n', '\r']) && !rest.trim().is_empty())?;
+    Some([exception_type, frames].concat())
+}
+
+/// `type: first line of the message`, at most 200 characters; for want of both, the first line of the trace.
+pub fn issue_title(exception_type: &str, message: &str, stack_trace: &str) -> String {
+    let line = |text: &str| text.trim().lines().next().unwrap_or("").trim_end().to_owned();
+    let title = match (exception_type.trim(), line(message)) {
+        ("", message) if message.is_empty() => line(stack_trace),
+        ("", message) => message,
+        (exception_type, message) if message.is_empty() => line(exception_type),
+        (exception_type, message) => [&line(exception_type), ": ", &message].concat(),
+    };
+    title.chars().take(TITLE_CHARACTERS_MAX).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check_same(same: bool, left: (&str, &str, &str), right: (&str, &str, &str)) {
+        let groups = [left, right].map(|(exception_type, message, stack)| {
+            let header = [exception_type, ": ", message].concat();
+            issue_group(exception_type, message, &[&header, stack].concat())
+        });
+        assert_eq!(groups[0] == groups[1], same, "{left:?} {right:?}");
+    }
+
+    // Spec: classification, rule 3: grouped by the normalized stack trace.
+    #[test]
+    fn grouping_table() {
+        let stack = "\n    at f (/app/a.js:10:5)";
+        check_same(true, ("E", "no user 1", stack), ("E", "no user 2", stack));
+        check_same(true, ("E", "one line", stack), ("E", "two\nlines: here", stack));
+        check_same(true, ("E", "x", stack), ("E", "x", "\n    at f (/srv/other/a.js:10:9)"));
+        check_same(false, ("E", "x", stack), ("F", "x", stack));
+        check_same(false, ("E", "x", stack), ("E", "x", "\n    at g (/app/a.js:10:5)"));
+        // Without frames the message is all there is (Go records no stack): it stays, without its numbers.
+        check_same(false, ("E", "connection refused", ""), ("E", "no such file", ""));
+        check_same(true, ("E", "no user 100001", ""), ("E", "no user 100002", ""));
+    }
+
+    #[test]
+    fn sixteen_digits_of_the_sha_256() {
+        // printf 'E\nat f' | sha256sum
+        let expected = Sha256::digest("E\nat f");
+        let group = issue_group("E", "m", "E: m\n  at f");
+        assert!(
+            expected.iter().map(|byte| format!("{byte:02x}")).collect::<String>().starts_with(&format!("{group:016x}"))
+        );
+    }
+
+    #[test]
+    fn titles() {
+        let long = "x".repeat(300);
+        for (exception_type, message, stack, expected) in [
+            ("Error", "boom", "", "Error: boom".to_owned()),
+            ("Error", "first\nsecond", "", "Error: first".to_owned()),
+            ("Error", "", "", "Error".to_owned()),
+            ("", "only a message", "", "only a message".to_owned()),
+            ("", "", "Fatal Signal SIGSEGV (11)\n#0 f", "Fatal Signal SIGSEGV (11)".to_owned()),
+            ("", "", "", String::new()),
+            ("E", long.as_str(), "", format!("E: {}", "x".repeat(197))),
+        ] {
+            assert_eq!(issue_title(exception_type, message, stack), expected);
+        }
+    }
+}

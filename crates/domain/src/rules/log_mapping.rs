@@ -1,0 +1,69 @@
+//! Time, severity and body of a log record. SPEC logs mapping, DECISIONS 17, WIRE 8.4.
+
+use std::borrow::Cow;
+
+/// `time_unix_nano`, else `observed_time_unix_nano`, else the receive time. Nanoseconds since the epoch.
+pub fn log_time(time_ns: u64, observed_ns: u64, received_ns: i64) -> i64 {
+    match [time_ns, observed_ns].into_iter().find(|time| *time != 0) {
+        Some(time) => i64::try_from(time).unwrap_or(i64::MAX),
+        None => received_ns,
+    }
+}
+
+/// The text in upper case, else the name of the number's range; `""` for none.
+pub fn severity_text(text: &str, number: u8) -> Cow<'_, str> {
+    let text = text.trim();
+    if text.is_empty() {
+        Cow::Borrowed(severity_name(number))
+    } else if text.chars().any(char::is_lowercase) {
+        Cow::Owned(text.to_uppercase())
+    } else {
+        Cow::Borrowed(text)
+    }
+}
+
+/// OTLP severity numbers, four to a name; above 24 they still read as `FATAL`.
+fn severity_name(number: u8) -> &'static str {
+    match number {
+        0 => "",
+        1..=4 => "TRACE",
+        5..=8 => "DEBUG",
+        9..=12 => "INFO",
+        13..=16 => "WARN",
+        17..=20 => "ERROR",
+        21.. => "FATAL",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // DECISIONS 17.
+    #[test]
+    fn time_table() {
+        for (time, observed, expected) in [(5, 6, 5), (0, 6, 6), (0, 0, 7), (u64::MAX, 6, i64::MAX)] {
+            assert_eq!(log_time(time, observed, 7), expected);
+        }
+    }
+
+    // DECISIONS 17, WIRE 8.4.
+    #[test]
+    fn severity_table() {
+        for (text, number, expected) in [
+            ("info", 0, "INFO"),
+            ("Warning", 13, "WARNING"),
+            ("ERROR", 9, "ERROR"),
+            ("", 1, "TRACE"),
+            ("", 8, "DEBUG"),
+            ("", 9, "INFO"),
+            (" ", 13, "WARN"),
+            ("", 17, "ERROR"),
+            ("", 24, "FATAL"),
+            ("", 25, "FATAL"),
+            ("", 0, ""),
+        ] {
+            assert_eq!(severity_text(text, number), expected);
+        }
+    }
+}

@@ -1,0 +1,95 @@
+//! What a metric point is stored as. SPEC metrics mapping, DECISIONS 16.
+
+use bumpalo::Bump;
+
+use crate::model::{HistogramPoint, MetricKind, Point, PointData};
+use crate::project::DropReason;
+
+/// OTLP data point flag: the point says that there is no value.
+const NO_RECORDED_VALUE: u32 = 1;
+
+/// What is stored of one point.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Stored {
+    /// Under the metric's own name.
+    AsIs(f64),
+    /// Under `<name>.avg` (when it can be computed) and `<name>.count`.
+    Histogram { avg: Option<f64>, count: f64 },
+}
+
+pub fn stored(kind: MetricKind, point: &Point<'_>) -> Result<Stored, DropReason> {
+    match kind {
+        MetricKind::ExponentialHistogram | MetricKind::Summary => return Err(DropReason::UnsupportedMetricType),
+        _ if point.flags & NO_RECORDED_VALUE != 0 => return Err(DropReason::EmptyPoint),
+        _ => {}
+    }
+    match (kind, point.data) {
+        (MetricKind::Gauge | MetricKind::Sum, PointData::Int(value)) => Ok(Stored::AsIs(value as f64)),
+        (MetricKind::Gauge | MetricKind::Sum, PointData::Double(value)) if value.is_finite() => Ok(Stored::AsIs(value)),
+        (MetricKind::Gauge | MetricKind::Sum, PointData::Double(_)) => Err(DropReason::NotFinite),
+        (MetricKind::Histogram, PointData::Histogram(histogram)) => Ok(of_histogram(&histogram)),
+        _ => Err(DropReason::EmptyPoint),
+    }
+}
+
+/// DECISIONS 16: sum / count of the point as received; count 0 gives no average.
+fn of_histogram(histogram: &HistogramPoint<'_>) -> Stored {
+    let count = histogram.count as f64;
+    let avg = histogram.sum.filter(|_| histogram.count > 0).map(|sum| sum / count).filter(|avg| avg.is_finite());
+    Stored::Histogram { avg, count }
+}
+
+/// The two names of a histogram.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct HistogramNames<'a> {
+    pub avg: &'a str,
+    pub count: &'a str,
+}
+
+pub fn histogram_names<'a>(name: &str, arena: &'a Bump) -> HistogramNames<'a> {
+    HistogramNames {
+        avg: arena.alloc_str(&[name, ".avg"].concat()),
+        count: arena.alloc_str(&[name, ".count"].concat()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // Spec: metrics mapping; DECISIONS 16.
+    #[test]
+    fn mapping_table() {
+        let histogram = |count, sum| PointData::Histogram(HistogramPoint { count, sum, ..HistogramPoint::default() });
+        let as_is = |value| Ok(Stored::AsIs(value));
+        let both = |avg, count| Ok(Stored::Histogram { avg, count });
+        for (kind, flags, data, expected) in [
+            (MetricKind::Sum, 0, PointData::Int(5), as_is(5.0)),
+            (MetricKind::Sum, 0, PointData::Double(-3.5), as_is(-3.5)),
+            (MetricKind::Gauge, 0, PointData::Double(21.5), as_is(21.5)),
+            (MetricKind::Histogram, 0, histogram(4, Some(100.0)), both(Some(25.0), 4.0)),
+            (MetricKind::Histogram, 0, histogram(4, Some(-100.0)), both(Some(-25.0), 4.0)),
+            (MetricKind::Histogram, 0, histogram(0, Some(0.0)), both(None, 0.0)),
+            (MetricKind::Histogram, 0, histogram(4, None), both(None, 4.0)),
+            (MetricKind::Histogram, 0, histogram(4, Some(f64::NAN)), both(None, 4.0)),
+            (MetricKind::ExponentialHistogram, 0, PointData::Empty, Err(DropReason::UnsupportedMetricType)),
+            (MetricKind::Summary, 1, PointData::Empty, Err(DropReason::UnsupportedMetricType)),
+            (MetricKind::Gauge, 0, PointData::Empty, Err(DropReason::EmptyPoint)),
+            (MetricKind::Gauge, 1, PointData::Double(0.0), Err(DropReason::EmptyPoint)),
+            (MetricKind::Histogram, 1, histogram(0, None), Err(DropReason::EmptyPoint)),
+            (MetricKind::Empty, 0, PointData::Int(1), Err(DropReason::EmptyPoint)),
+            (MetricKind::Gauge, 0, PointData::Double(f64::NAN), Err(DropReason::NotFinite)),
+            (MetricKind::Sum, 0, PointData::Double(f64::INFINITY), Err(DropReason::NotFinite)),
+        ] {
+            let point = Point { flags, data, ..Point::default() };
+            assert_eq!(stored(kind, &point), expected, "{kind:?} {data:?}");
+        }
+    }
+
+    #[test]
+    fn a_histogram_has_two_names() {
+        let arena = Bump::new();
+        let names = histogram_names("shop.latency", &arena);
+        assert_eq!((names.avg, names.count), ("shop.latency.avg", "shop.latency.count"));
+    }
+}

@@ -1,0 +1,155 @@
+//! What the promotion table asks about a span's attributes, found in one pass.
+//!
+//! Most spans are neither Endpoints nor anything else, so this pass is what classification costs: it branches on the
+//! first letter and the length of a key before it compares, and remembers only bits. Promoted spans are read again
+//! by the rule that needs more ([`super::http`], [`super::ai_trace`], [`super::exception`]).
+
+use crate::model::{AnyValue, KeyValue};
+
+/// The attributes of one span, as far as classification goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct SpanFacts {
+    /// Has an attribute that makes a span an Endpoint candidate. DECISIONS 2.
+    pub http: bool,
+    /// Has `console.command`.
+    pub console_command: bool,
+    /// Has any `gen_ai.*` attribute.
+    pub gen_ai: bool,
+    /// Has `exception.type`, `exception.message` or `exception.stacktrace`. SPEC classification, rule 3.
+    pub exception: bool,
+    /// Has an `exception` event. Filled in by the caller, for the events are not attributes.
+    pub exception_event: bool,
+    /// HTTP status, 0 when missing or out of range. DECISIONS 3.
+    pub http_status: i16,
+    /// Position of `edge.script_version.id` among the span's attributes, plus one; 0 when absent.
+    pub script_version: u32,
+}
+
+impl SpanFacts {
+    pub fn read(attributes: &[KeyValue<'_>]) -> Self {
+        let mut facts = SpanFacts::default();
+        let (mut status, mut old_status) = (None, None);
+        for (position, attribute) in attributes.iter().enumerate() {
+            let key = attribute.key;
+            match (key.as_bytes().first(), key.len()) {
+                (Some(b'h'), 8) => facts.http |= key == "http.url",
+                (Some(b'h'), 10) => facts.http |= key == "http.route",
+                (Some(b'h'), 11) => facts.http |= key == "http.method" || key == "http.target",
+                (Some(b'h'), 16) if key == "http.status_code" => old_status = Some(attribute.value),
+                (Some(b'h'), 19) => facts.http |= key == "http.request.method",
+                (Some(b'h'), 25) if key == "http.response.status_code" => status = Some(attribute.value),
+                (Some(b'u'), 8) => facts.http |= key == "url.path" || key == "url.full",
+                (Some(b'g'), 8..) => facts.gen_ai |= key.starts_with("gen_ai."),
+                (Some(b'c'), 15) => facts.console_command |= key == "console.command",
+                (Some(b'e'), 14) => facts.exception |= key == "exception.type",
+                (Some(b'e'), 17) => facts.exception |= key == "exception.message",
+                (Some(b'e'), 20) => facts.exception |= key == "exception.stacktrace",
+                (Some(b'e'), 22) if key == "edge.script_version.id" => facts.script_version = position as u32 + 1,
+                _ => {}
+            }
+        }
+        facts.http_status = status.and_then(status_code).or_else(|| old_status.and_then(status_code)).unwrap_or(0);
+        facts
+    }
+
+    /// The span's own `edge.script_version.id`; `""` when absent. `attributes` are those the facts were read from.
+    pub fn script_version<'a>(&self, attributes: &[KeyValue<'a>]) -> &'a str {
+        match self.script_version {
+            0 => "",
+            position => attributes[position as usize - 1].value.as_str().unwrap_or(""),
+        }
+    }
+}
+
+/// A status number; numeric strings are parsed, what does not fit is none. DECISIONS 3.
+pub fn status_code(value: AnyValue<'_>) -> Option<i16> {
+    value.as_int().and_then(|number| i16::try_from(number).ok()).filter(|number| *number > 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(pairs: &[(&'static str, AnyValue<'static>)]) -> SpanFacts {
+        let attributes: Vec<_> = pairs.iter().map(|(key, value)| KeyValue { key, value: *value }).collect();
+        SpanFacts::read(&attributes)
+    }
+
+    // DECISIONS 2.
+    #[test]
+    fn http_attributes_table() {
+        for (key, expected) in [
+            ("http.request.method", true),
+            ("http.method", true),
+            ("http.route", true),
+            ("url.path", true),
+            ("http.target", true),
+            ("url.full", true),
+            ("http.url", true),
+            ("http.response.status_code", false),
+            ("http.status_code", false),
+            ("url.scheme", false),
+            ("http.scheme", false),
+            ("http", false),
+            ("", false),
+        ] {
+            assert_eq!(read(&[(key, AnyValue::Str("x"))]).http, expected, "{key}");
+        }
+    }
+
+    // Spec: classification, rows 3 and 4, rule 3.
+    #[test]
+    fn other_attributes_table() {
+        for (key, console_command, gen_ai, exception) in [
+            ("console.command", true, false, false),
+            ("console.args", false, false, false),
+            ("gen_ai.system", false, true, false),
+            ("gen_ai.x", false, true, false),
+            ("gen_ai", false, false, false),
+            ("ai.model.id", false, false, false),
+            ("exception.type", false, false, true),
+            ("exception.message", false, false, true),
+            ("exception.stacktrace", false, false, true),
+            ("exception.escaped", false, false, false),
+        ] {
+            let facts = read(&[(key, AnyValue::Str(""))]);
+            assert_eq!(
+                (facts.console_command, facts.gen_ai, facts.exception),
+                (console_command, gen_ai, exception),
+                "{key}"
+            );
+        }
+    }
+
+    // DECISIONS 3: status missing 0, numeric strings parsed; the newer name wins, the last of a key wins.
+    #[test]
+    fn status_table() {
+        let new = "http.response.status_code";
+        let old = "http.status_code";
+        for (attributes, expected) in [
+            (vec![], 0),
+            (vec![(new, AnyValue::Int(404))], 404),
+            (vec![(old, AnyValue::Int(500))], 500),
+            (vec![(new, AnyValue::Str("503"))], 503),
+            (vec![(new, AnyValue::Double(204.0))], 204),
+            (vec![(old, AnyValue::Int(500)), (new, AnyValue::Int(200))], 200),
+            (vec![(new, AnyValue::Int(200)), (new, AnyValue::Int(201))], 201),
+            (vec![(new, AnyValue::Str("")), (old, AnyValue::Int(302))], 302),
+            (vec![(new, AnyValue::Str("teapot"))], 0),
+            (vec![(new, AnyValue::Int(1_000_000))], 0),
+            (vec![(new, AnyValue::Int(-1))], 0),
+        ] {
+            assert_eq!(read(&attributes).http_status, expected, "{attributes:?}");
+        }
+    }
+
+    #[test]
+    fn script_version_is_found_again() {
+        let attributes = [
+            KeyValue { key: "a", value: AnyValue::Int(1) },
+            KeyValue { key: "edge.script_version.id", value: AnyValue::Str("v-1") },
+        ];
+        assert_eq!(SpanFacts::read(&attributes).script_version(&attributes), "v-1");
+        assert_eq!(SpanFacts::read(&attributes[..1]).script_version(&attributes[..1]), "");
+    }
+}

@@ -1,0 +1,92 @@
+//! One pass over the lines of a stack trace.
+
+use super::words;
+
+/// The text after one pass. Lines are trimmed, empty ones left out.
+pub(super) fn pass(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut lines = text.trim().lines().filter(|line| !line.trim().is_empty()).peekable();
+    let mut is_first = true;
+    while let Some(raw) = lines.next() {
+        let next = lines.peek().copied();
+        if !is_first {
+            out.push('\n');
+        }
+        let start = out.len();
+        write_line(raw, next, is_first, &mut out);
+        trim_from(&mut out, start);
+        if out.len() == start && !is_first {
+            out.pop();
+        }
+        is_first &= out.is_empty();
+    }
+    out
+}
+
+fn write_line(raw: &str, next: Option<&str>, is_first: bool, out: &mut String) {
+    let line = raw.trim();
+    // A trace of one line is all message: it stays.
+    let has_frames = !is_first || next.is_some();
+    if let Some((prefix, exception_type)) = header_type(line).filter(|_| has_frames) {
+        out.push_str(prefix);
+        words::write(exception_type, out);
+    } else if let Some(rest) = frames_left_out(line) {
+        out.push_str("... ");
+        out.push_str(rest);
+    } else if next.is_some_and(is_script_location) && is_script_function(raw, is_first) {
+        out.push_str("<fn>");
+    } else {
+        words::write(line, out);
+    }
+}
+
+/// `app.Error: text` to `app.Error`; after `Caused by: `, `Suppressed: ` and `Next ` too. `None`: not a header.
+fn header_type(line: &str) -> Option<(&str, &str)> {
+    let prefix =
+        ["Caused by: ", "Suppressed: ", "Next "].into_iter().find(|prefix| line.starts_with(prefix)).unwrap_or("");
+    let rest = &line[prefix.len()..];
+    let name = rest.strip_prefix('*').unwrap_or(rest);
+    let bytes = name.as_bytes();
+    let mut end = 0;
+    while end < bytes.len() {
+        match bytes[end] {
+            b':' if bytes.get(end + 1) == Some(&b':') => end += 2,
+            b'_' | b'.' | b'\\' | b'$' => end += 1,
+            byte if byte.is_ascii_alphanumeric() => end += 1,
+            _ => break,
+        }
+    }
+    let is_name = name[..end].bytes().any(|byte| byte.is_ascii_alphabetic());
+    let is_header = is_name && bytes.get(end) == Some(&b':') && bytes.get(end + 1).is_none_or(u8::is_ascii_whitespace);
+    is_header.then(|| (prefix, &rest[..rest.len() - name.len() + end]))
+}
+
+/// `... 12 more` to `more`.
+fn frames_left_out(line: &str) -> Option<&str> {
+    let rest = line.strip_prefix("... ")?.trim_start_matches(|c: char| c.is_ascii_digit()).trim_start();
+    (rest == "more").then_some(rest)
+}
+
+/// Exactly four spaces, then `file:line` or `file:line:column`: how JavaScript and Flutter frames name their place.
+fn is_script_location(raw: &str) -> bool {
+    let Some(place) = raw.strip_prefix("    ").map(str::trim_end) else { return false };
+    if place.starts_with(char::is_whitespace) || place.contains([' ', '\t']) {
+        return false;
+    }
+    let mut parts = place.rsplit(':');
+    let is_number =
+        |part: Option<&str>| part.is_some_and(|text| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit()));
+    is_number(parts.next()) && parts.next().is_some_and(|file| !file.is_empty())
+}
+
+/// The line above such a place: a function's name at the margin. The first line is the header unless it is a call.
+fn is_script_function(raw: &str, is_first: bool) -> bool {
+    !raw.starts_with(char::is_whitespace) && (!is_first || raw.trim_end().ends_with("()"))
+}
+
+fn trim_from(out: &mut String, start: usize) {
+    let kept = out[start..].trim_end().len();
+    out.truncate(start + kept);
+    let blanks = out[start..].len() - out[start..].trim_start().len();
+    out.replace_range(start..start + blanks, "");
+}

@@ -1,0 +1,278 @@
+//! One pass over the characters of a line: every rule that looks at a word and not at the line.
+//!
+//! A cursor moves left to right and never back; what a rule takes away to the left is cut off the output. Every look
+//! ahead is either bounded or skipped over afterwards, so the pass is linear.
+
+/// Characters of an e-mail's local part, or of a URL's scheme, looked at to the left.
+const LOOK_BACK_MAX: usize = 64;
+
+/// Appends the normal form of `line`. Blanks collapse to one space.
+pub(super) fn write(line: &str, out: &mut String) {
+    let floor = out.len();
+    let mut cursor = 0;
+    while cursor < line.len() {
+        cursor += step(line, cursor, floor, out);
+    }
+}
+
+/// Writes what stands at `at` in its normal form; the number of bytes read, at least 1.
+fn step(line: &str, at: usize, floor: usize, out: &mut String) -> usize {
+    let bytes = line.as_bytes();
+    let rest = &bytes[at..];
+    let before = at.checked_sub(1).map(|place| bytes[place]);
+    let read = match rest[0] {
+        b' ' | b'\t' | b'\r' => {
+            if !out[floor..].ends_with(' ') {
+                out.push(' ');
+            }
+            Some(1)
+        }
+        b':' => origin(&line[at..], floor, out).or_else(|| line_and_column(rest, floor, out)),
+        b'/' if is_edge(before) => path(&line[at..], out),
+        b'@' => version(rest).or_else(|| email(rest, floor, out)),
+        b'0' if !is_word(before) && rest.get(1).is_some_and(|byte| *byte | 0x20 == b'x') => hexadecimal(rest, out),
+        b'g' if !is_word(before) => goroutine(rest, out),
+        _ => None,
+    };
+    let read = read
+        .or_else(|| if is_word(before) { None } else { uuid(rest, out).or_else(|| windows_path(&line[at..], out)) });
+    read.or_else(|| digits(rest, before, out)).unwrap_or_else(|| {
+        let character = line[at..].chars().next().expect("the cursor is inside the line, at a character");
+        out.push(character);
+        character.len_utf8()
+    })
+}
+
+fn is_word(byte: Option<u8>) -> bool {
+    byte.is_some_and(|byte| byte.is_ascii_alphanumeric() || byte == b'_' || byte >= 0x80)
+}
+
+/// May an absolute path begin after this byte? Each of these also ends one, so that no byte is looked at twice.
+fn is_edge(byte: Option<u8>) -> bool {
+    byte.is_none_or(|byte| matches!(byte, b' ' | b'\t' | b'(' | b'<' | b'"' | b'\'' | b'`' | b',' | b'|'))
+}
+
+fn count(bytes: &[u8], is: impl Fn(u8) -> bool) -> usize {
+    bytes.iter().take_while(|byte| is(**byte)).count()
+}
+
+fn count_digits(bytes: &[u8]) -> usize {
+    count(bytes, |byte| byte.is_ascii_digit())
+}
+
+/// `https://cdn.example.com:8080/js/app.js:1:2`: the scheme is cut off, the host skipped; the path follows as a path.
+fn origin(text: &str, floor: usize, out: &mut String) -> Option<usize> {
+    let after = text.strip_prefix("://")?;
+    let scheme = out.as_bytes()[floor..]
+        .iter()
+        .rev()
+        .take(LOOK_BACK_MAX)
+        .take_while(|byte| byte.is_ascii_alphanumeric() || matches!(**byte, b'+' | b'-' | b'.'))
+        .count();
+    if scheme == 0 {
+        return None;
+    }
+    out.truncate(out.len() - scheme);
+    let host = count(after.as_bytes(), |byte| {
+        !matches!(byte, b'/' | b' ' | b'\t' | b')' | b'"' | b'\'' | b'>' | b',' | b'?' | b'#')
+    });
+    // The path belongs to the origin: its folders go too when a line number follows.
+    let after_host = &after[host..];
+    let path_read = if after_host.starts_with('/') { path(after_host, out).unwrap_or(0) } else { 0 };
+    Some("://".len() + host + path_read)
+}
+
+/// Where a path ends.
+fn ends_path(byte: u8) -> bool {
+    matches!(
+        byte,
+        b' ' | b'\t' | b':' | b'(' | b')' | b'"' | b'\'' | b'`' | b',' | b'?' | b'#' | b'<' | b'>' | b']' | b'}' | b'|'
+    )
+}
+
+/// `/srv/app/main.js:10` to `main.js` (what follows is read next). Only where a line number follows, in any of the
+/// ways languages print it. A query between name and number goes too.
+fn path(text: &str, out: &mut String) -> Option<usize> {
+    let length = text.bytes().take_while(|byte| !ends_path(*byte)).count();
+    let query = match text.as_bytes().get(length) {
+        Some(b'?') => text.as_bytes()[length..].iter().take_while(|byte| !ends_path(**byte) || **byte == b'?').count(),
+        _ => 0,
+    };
+    write_file_name(text, length, query, &['/'], out)
+}
+
+/// `C:\app\Main.cs:line 7` to `Main.cs`.
+fn windows_path(text: &str, out: &mut String) -> Option<usize> {
+    let bytes = text.as_bytes();
+    let is_drive = bytes[0].is_ascii_alphabetic()
+        && bytes.get(1) == Some(&b':')
+        && bytes.get(2).is_some_and(|byte| matches!(byte, b'\\' | b'/'))
+        && !matches!(bytes.get(3), Some(b'/'));
+    if !is_drive {
+        return None;
+    }
+    let length = 3 + count(&bytes[3..], |byte| !ends_path(byte));
+    write_file_name(text, length, 0, &['/', '\\'], out)
+}
+
+fn write_file_name(text: &str, length: usize, skipped: usize, separators: &[char], out: &mut String) -> Option<usize> {
+    let name = text[..length].rsplit(separators).next().filter(|name| !name.is_empty())?;
+    let after = &text.as_bytes()[length + skipped..];
+    let has_line_number = match after.first() {
+        Some(b':') => after.get(1).is_some_and(u8::is_ascii_digit) || after.starts_with(b":line "),
+        Some(b'(') => after.get(1).is_some_and(u8::is_ascii_digit),
+        Some(b'"') => after.starts_with(b"\", line "),
+        _ => false,
+    };
+    has_line_number.then(|| {
+        // A file name may hold ids of its own; it has no slash any more, so this goes one level deep at most.
+        write(name, out);
+        length + skipped
+    })
+}
+
+/// `:10:5` to `:10`, for minified bundles have everything on line 1 and keep their column. After a Java or Kotlin file
+/// the line goes too.
+fn line_and_column(rest: &[u8], floor: usize, out: &mut String) -> Option<usize> {
+    let line_digits = count_digits(&rest[1..]);
+    if line_digits == 0 {
+        return None;
+    }
+    let line_end = 1 + line_digits;
+    let is_jvm = [".java", ".kt", ".scala", ".groovy"].iter().any(|ending| out[floor..].ends_with(ending));
+    if is_jvm && rest.get(line_end) == Some(&b')') {
+        return Some(line_end);
+    }
+    let column_digits = match rest.get(line_end) {
+        Some(b':') => count_digits(&rest[line_end + 1..]),
+        _ => 0,
+    };
+    let line = std::str::from_utf8(&rest[..line_end]).ok()?;
+    out.push_str(line);
+    let is_first_line = line[1..].trim_start_matches('0').len() <= 1 && line.ends_with(['0', '1']);
+    match column_digits {
+        0 => Some(line_end),
+        digits => {
+            let column_end = line_end + 1 + digits;
+            if is_first_line {
+                out.push_str(std::str::from_utf8(&rest[line_end..column_end]).ok()?);
+            }
+            Some(column_end)
+        }
+    }
+}
+
+/// `@4.17.21` and `@v1.2.3` go.
+fn version(rest: &[u8]) -> Option<usize> {
+    let start = 1 + usize::from(rest.get(1) == Some(&b'v'));
+    let major = count_digits(&rest[start.min(rest.len())..]);
+    let minor_at = start + major;
+    let has_minor =
+        major > 0 && rest.get(minor_at) == Some(&b'.') && rest.get(minor_at + 1).is_some_and(u8::is_ascii_digit);
+    has_minor.then(|| {
+        minor_at + count(&rest[minor_at..], |byte| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-' | b'+'))
+    })
+}
+
+/// `jane@example.com` to `<email>`.
+fn email(rest: &[u8], floor: usize, out: &mut String) -> Option<usize> {
+    let domain = count(&rest[1..], |byte| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-'));
+    let name = &rest[1..1 + domain];
+    let dot = name.iter().rposition(|byte| *byte == b'.')?;
+    let last_label = &name[dot + 1..];
+    if dot == 0 || last_label.len() < 2 || !last_label.iter().all(u8::is_ascii_alphabetic) {
+        return None;
+    }
+    let local = out.as_bytes()[floor..]
+        .iter()
+        .rev()
+        .take(LOOK_BACK_MAX)
+        .take_while(|byte| byte.is_ascii_alphanumeric() || matches!(**byte, b'.' | b'_' | b'%' | b'+' | b'-'))
+        .count();
+    if local == 0 {
+        return None;
+    }
+    out.truncate(out.len() - local);
+    out.push_str("<email>");
+    Some(1 + domain)
+}
+
+/// `0x7f3a` to `<hex>`.
+fn hexadecimal(rest: &[u8], out: &mut String) -> Option<usize> {
+    let digits = count(&rest[2..], |byte| byte.is_ascii_hexdigit());
+    (digits > 0).then(|| {
+        out.push_str("<hex>");
+        2 + digits
+    })
+}
+
+/// `goroutine 42` to `goroutine <n>`.
+fn goroutine(rest: &[u8], out: &mut String) -> Option<usize> {
+    let number = rest.strip_prefix(b"goroutine ")?;
+    let digits = count_digits(number);
+    (digits > 0).then(|| {
+        out.push_str("goroutine <n>");
+        rest.len() - number.len() + digits
+    })
+}
+
+/// `550e8400-e29b-41d4-a716-446655440000` to `<uuid>`.
+fn uuid(rest: &[u8], out: &mut String) -> Option<usize> {
+    const LENGTH: usize = 36;
+    let text = rest.get(..LENGTH)?;
+    let is_uuid = text.iter().enumerate().all(|(place, byte)| match place {
+        8 | 13 | 18 | 23 => *byte == b'-',
+        _ => byte.is_ascii_hexdigit(),
+    });
+    (is_uuid && !is_word(rest.get(LENGTH).copied())).then(|| {
+        out.push_str("<uuid>");
+        LENGTH
+    })
+}
+
+/// An IPv4 address to `<ip>`, five digits or more to `<id>`; shorter numbers stay. Reads the whole run of digits.
+fn digits(rest: &[u8], before: Option<u8>, out: &mut String) -> Option<usize> {
+    const ID_DIGITS_MIN: usize = 5;
+    if !rest[0].is_ascii_digit() {
+        return None;
+    }
+    if !is_word(before)
+        && before != Some(b'.')
+        && let Some(length) = ipv4(rest)
+    {
+        out.push_str("<ip>");
+        return Some(length);
+    }
+    let length = count_digits(rest);
+    if length >= ID_DIGITS_MIN && before != Some(b':') {
+        out.push_str("<id>");
+    } else {
+        out.push_str(std::str::from_utf8(&rest[..length]).ok()?);
+    }
+    Some(length)
+}
+
+/// The length of `127.0.0.1` or `127.0.0.1:80`.
+fn ipv4(rest: &[u8]) -> Option<usize> {
+    let mut at = 0;
+    for part in 0..4 {
+        if part > 0 {
+            if rest.get(at) != Some(&b'.') {
+                return None;
+            }
+            at += 1;
+        }
+        let digits = count_digits(rest.get(at..at + 4).unwrap_or(&rest[at.min(rest.len())..]));
+        if !(1..=3).contains(&digits) {
+            return None;
+        }
+        at += digits;
+    }
+    if is_word(rest.get(at).copied())
+        || (rest.get(at) == Some(&b'.') && rest.get(at + 1).is_some_and(u8::is_ascii_digit))
+    {
+        return None;
+    }
+    let port = if rest.get(at) == Some(&b':') { count_digits(&rest[at + 1..]) } else { 0 };
+    Some(if port > 0 { at + 1 + port } else { at })
+}
