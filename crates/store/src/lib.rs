@@ -4,6 +4,7 @@
 //! memtable, immutable Parquet parts, a SQLite catalog. Rows come in as [`columns::Rows`] and go out as Arrow batches.
 
 mod arrow_schema;
+pub mod columns;
 mod error;
 pub mod lake;
 pub mod plan;

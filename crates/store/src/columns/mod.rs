@@ -1,0 +1,109 @@
+//! From the rules' projection to typed columns: the rows of one request, ready for the memtable.
+//!
+//! [`Rows`] also says which record of the request each row came from, what identifies that record when it is sent
+//! again, and what became of every record: the store drops rows of records it has seen, and counts all of them.
+
+mod buffer;
+mod keys;
+mod logs;
+mod metrics;
+mod traces;
+
+#[cfg(test)]
+mod tests;
+
+use tidewatch_domain::model::{KeyValue, Signal};
+use tidewatch_domain::project::{DropReason, Dropped};
+use tidewatch_domain::wire;
+
+pub use buffer::{RowWriter, TableBuffer};
+pub use keys::{NO_KEY, span_key};
+
+use crate::tables::Table;
+
+/// The rows of one accepted request.
+#[derive(Debug, Clone)]
+pub struct Rows {
+    pub(crate) project: u32,
+    pub(crate) signal: Signal,
+    pub(crate) tables: Vec<TableRows>,
+    /// What became of every record of the request, by record.
+    pub(crate) fates: Vec<Fate>,
+    /// What identifies every record when it is sent again, by record; [`NO_KEY`] when nothing does.
+    /// Empty for signals that are recognised by the whole request alone.
+    pub(crate) keys: Vec<u128>,
+}
+
+/// What the rules decided about a record.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fate {
+    Kept,
+    Dropped(DropReason),
+}
+
+/// Rows of one table, and the record each came from.
+#[derive(Debug, Clone)]
+pub(crate) struct TableRows {
+    pub buffer: TableBuffer,
+    pub records: Vec<u32>,
+}
+
+impl TableRows {
+    fn new(table: Table) -> TableRows {
+        TableRows { buffer: TableBuffer::new(table), records: Vec::new() }
+    }
+
+    /// Starts a row that stems from `record`.
+    fn row(&mut self, record: u32) -> RowWriter<'_> {
+        self.records.push(record);
+        self.buffer.row()
+    }
+}
+
+impl Rows {
+    fn new(project: u32, signal: Signal, tables: Vec<TableRows>, records: usize, dropped: &[Dropped]) -> Rows {
+        let mut fates = vec![Fate::Kept; records];
+        for drop in dropped {
+            fates[drop.record as usize] = Fate::Dropped(drop.reason);
+        }
+        let tables = tables.into_iter().filter(|table| table.buffer.rows() > 0).collect();
+        Rows { project, signal, tables, fates, keys: Vec::new() }
+    }
+
+    /// Records of the request, stored or not.
+    pub fn records(&self) -> usize {
+        self.fates.len()
+    }
+
+    /// Rows of all tables.
+    pub fn rows(&self) -> usize {
+        self.tables.iter().map(|table| table.buffer.rows()).sum()
+    }
+}
+
+/// Bytes that the copies of one repeated list of attributes (a resource on each of its records) may take in a request.
+const REPEATED_BYTES_MAX: usize = 64 * 1024 * 1024;
+/// What a repeated list may always take, however many records repeat it.
+const REPEATED_BYTES_FREE: usize = 1024;
+
+/// The attributes encoded once, to be written with each of `repeats` records.
+///
+/// A hostile request can name one huge resource and a hundred thousand records; attributes that would make the copies
+/// exceed [`REPEATED_BYTES_MAX`] are left out, one by one.
+fn encode_repeated(attributes: &[KeyValue<'_>], repeats: usize) -> Vec<u8> {
+    let bytes_max = (REPEATED_BYTES_MAX / repeats.max(1)).max(REPEATED_BYTES_FREE);
+    let mut bytes = Vec::new();
+    wire::encode_attributes(attributes, &mut bytes);
+    if bytes.len() <= bytes_max {
+        return bytes;
+    }
+    bytes.clear();
+    for attribute in attributes {
+        let before = bytes.len();
+        wire::encode_attributes(std::slice::from_ref(attribute), &mut bytes);
+        if bytes.len() > bytes_max {
+            bytes.truncate(before);
+        }
+    }
+    bytes
+}

@@ -1,0 +1,233 @@
+//! Spans, Endpoints, Tasks, AI Traces and exceptions of a trace export.
+
+use tidewatch_domain::model::{Signal, SpanId, TraceBatch};
+use tidewatch_domain::project::{
+    AiTrace, Entity, EntityKind, Exception, KeptSpan, Owner, ProjectContext, TraceProjection,
+};
+use tidewatch_domain::wire;
+
+use super::{NO_KEY, Rows, TableRows, encode_repeated, span_key};
+use crate::tables::Table;
+
+/// Bits of the `promoted` column.
+const ENDPOINT: u8 = 1;
+const TASK: u8 = 1 << 1;
+const AI_TRACE: u8 = 1 << 2;
+const HAS_EXCEPTIONS: u8 = 1 << 3;
+
+impl Rows {
+    /// The rows of a trace export. `project` is the number of the project in the control database.
+    pub fn traces(
+        project: u32,
+        _context: &ProjectContext,
+        batch: &TraceBatch<'_>,
+        projection: &TraceProjection<'_>,
+    ) -> Rows {
+        let writer = Writer { project, batch, resources: resources(batch, projection) };
+        let mut spans = TableRows::new(Table::Spans);
+        let mut endpoints = TableRows::new(Table::Endpoints);
+        let mut tasks = TableRows::new(Table::Tasks);
+        let mut ai_traces = TableRows::new(Table::AiTraces);
+        let mut exceptions = TableRows::new(Table::Exceptions);
+
+        let with_exceptions = spans_with_exceptions(batch.spans.len(), &projection.exceptions);
+        for kept in &projection.spans {
+            writer.span(&mut spans, kept, with_exceptions[kept.span as usize]);
+        }
+        for entity in &projection.entities {
+            let table = match entity.kind {
+                EntityKind::Endpoint => &mut endpoints,
+                EntityKind::Task => &mut tasks,
+            };
+            writer.entity(table, entity, &projection.spans[entity.kept as usize]);
+        }
+        for ai_trace in &projection.ai_traces {
+            writer.ai_trace(&mut ai_traces, ai_trace, &projection.spans[ai_trace.kept as usize]);
+        }
+        for exception in &projection.exceptions {
+            writer.exception(&mut exceptions, exception);
+        }
+
+        let tables = vec![spans, endpoints, tasks, ai_traces, exceptions];
+        let mut rows = Rows::new(project, Signal::Traces, tables, batch.spans.len(), &projection.dropped);
+        let key = |span: &tidewatch_domain::model::Span<'_>| match span.invalid {
+            Some(_) => NO_KEY,
+            None => span_key(project, span.trace_id, span.span_id),
+        };
+        rows.keys = batch.spans.iter().map(key).collect();
+        rows
+    }
+}
+
+/// Every resource encoded, by index; empty where no kept span has it.
+fn resources(batch: &TraceBatch<'_>, projection: &TraceProjection<'_>) -> Vec<Vec<u8>> {
+    let mut repeats = vec![0; batch.resources.len()];
+    for kept in &projection.spans {
+        repeats[batch.spans[kept.span as usize].resource as usize] += 1;
+    }
+    let encode = |(resource, repeats): (&tidewatch_domain::model::Resource<'_>, usize)| match repeats {
+        0 => Vec::new(),
+        _ => encode_repeated(batch.attributes(resource.attributes).0, repeats),
+    };
+    batch.resources.iter().zip(repeats).map(encode).collect()
+}
+
+fn spans_with_exceptions(spans: usize, exceptions: &[Exception<'_>]) -> Vec<bool> {
+    let mut with = vec![false; spans];
+    for exception in exceptions {
+        with[exception.span as usize] = true;
+    }
+    with
+}
+
+struct Writer<'b, 'a> {
+    project: u32,
+    batch: &'b TraceBatch<'a>,
+    resources: Vec<Vec<u8>>,
+}
+
+impl Writer<'_, '_> {
+    fn span(&self, table: &mut TableRows, kept: &KeptSpan<'_>, has_exceptions: bool) {
+        let batch = self.batch;
+        let span = &batch.spans[kept.span as usize];
+        let scope = &batch.scopes[span.scope as usize];
+        let bit = |set: bool, bit: u8| if set { bit } else { 0 };
+        let promoted = bit(kept.promoted.endpoint, ENDPOINT)
+            | bit(kept.promoted.task, TASK)
+            | bit(kept.promoted.ai_trace, AI_TRACE)
+            | bit(has_exceptions, HAS_EXCEPTIONS);
+        table
+            .row(kept.span)
+            .u32(self.project)
+            .id(&span.trace_id.0)
+            .id(&span.span_id.0)
+            .id(&span.parent_span_id.0)
+            .i64(kept.start_ns)
+            .i64(kept.duration_ns)
+            .text(span.name)
+            .u8(span.kind as u8)
+            .u8(span.status as u8)
+            .text(span.status_message)
+            .i16(kept.http_status)
+            .u8(promoted)
+            .text(kept.server_name)
+            .text(kept.app_version)
+            .text(scope.name)
+            .text(scope.version)
+            .text(span.trace_state)
+            .u32(span.flags)
+            .f64(kept.weight)
+            .bytes_with(|out| wire::encode_attributes(batch.span_attributes(span).0, out))
+            .bytes(&self.resources[span.resource as usize])
+            .bytes_with(|out| wire::encode_events(batch, span, out))
+            .bytes_with(|out| wire::encode_links(batch, span, out))
+            .u32(span.dropped_attributes)
+            .u32(span.dropped_events)
+            .u32(span.dropped_links);
+    }
+
+    fn entity(&self, table: &mut TableRows, entity: &Entity<'_>, kept: &KeptSpan<'_>) {
+        let span = &self.batch.spans[entity.span as usize];
+        table
+            .row(entity.span)
+            .u32(self.project)
+            .text(entity.name)
+            .i64(kept.start_ns)
+            .i64(kept.duration_ns)
+            .i16(entity.status_code)
+            .id(&span.trace_id.0)
+            .id(&span.span_id.0)
+            .id(&span.parent_span_id.0)
+            .id(&entity.row_id.0)
+            .bool(entity.is_root)
+            .bool(entity.is_stream)
+            .bool(entity.is_error)
+            .text(kept.server_name)
+            .text(kept.app_version)
+            .text(entity.client_ip)
+            .i64(entity.body_size)
+            .f64(kept.weight)
+            .bytes_with(|out| wire::encode_attributes(self.batch.span_attributes(span).0, out));
+    }
+
+    fn ai_trace(&self, table: &mut TableRows, ai: &AiTrace<'_>, kept: &KeptSpan<'_>) {
+        let span = &self.batch.spans[ai.span as usize];
+        table
+            .row(ai.span)
+            .u32(self.project)
+            .text(ai.name)
+            .i64(kept.start_ns)
+            .i64(kept.duration_ns)
+            .i16(kept.http_status)
+            .id(&span.trace_id.0)
+            .id(&span.span_id.0)
+            .id(&span.parent_span_id.0)
+            .id(&ai.row_id.0)
+            .bool(ai.is_root)
+            .bool(ai.is_error)
+            .text(kept.server_name)
+            .text(kept.app_version)
+            .optional_text(ai.model)
+            .optional_text(ai.response_model)
+            .optional_text(ai.provider)
+            .optional_text(ai.operation)
+            .optional_i64(ai.input_tokens)
+            .optional_i64(ai.output_tokens)
+            .optional_i64(ai.total_tokens)
+            .optional_i64(ai.cached_tokens)
+            .optional_i64(ai.reasoning_tokens)
+            .optional_f64(ai.input_cost)
+            .optional_f64(ai.output_cost)
+            .optional_f64(ai.total_cost)
+            .bool(ai.cost_estimated)
+            .optional_text(ai.finish_reason)
+            .optional_text(ai.user_id)
+            .text(ai.conversation_id)
+            .i64(ai.tool_call_count)
+            .f64(kept.weight)
+            .bytes_with(|out| wire::encode_attributes(self.batch.span_attributes(span).0, out));
+    }
+
+    fn exception(&self, table: &mut TableRows, exception: &Exception<'_>) {
+        let span = &self.batch.spans[exception.span as usize];
+        let attributes = self.batch.span_attributes(span).0;
+        let event = self.batch.attributes(exception.event_attributes).0;
+        let ids = (&span.trace_id.0, &span.span_id.0);
+        write_exception(table, self.project, ids, exception, attributes, event);
+    }
+}
+
+/// The row of an exception, of a span or of a log record (`ids`: its trace and span).
+pub(super) fn write_exception(
+    table: &mut TableRows,
+    project: u32,
+    ids: (&[u8; 16], &[u8; 8]),
+    exception: &Exception<'_>,
+    attributes: &[tidewatch_domain::model::KeyValue<'_>],
+    event_attributes: &[tidewatch_domain::model::KeyValue<'_>],
+) {
+    let (owner_kind, owner_name, owner_span) = match exception.owner {
+        Owner::Nobody => (0, "", SpanId::default()),
+        Owner::Known { kind, name, span_id } => (kind as u8, name, span_id),
+        Owner::Above(span_id) => (255, "", span_id),
+    };
+    table
+        .row(exception.span)
+        .u32(project)
+        .u64(exception.group)
+        .i64(exception.time_ns)
+        .id(ids.0)
+        .id(ids.1)
+        .id(&exception.row_id.0)
+        .text(exception.exception_type)
+        .text(exception.message)
+        .text(exception.stack_trace)
+        .text(exception.server_name)
+        .text(exception.app_version)
+        .u8(owner_kind)
+        .text(owner_name)
+        .id(&owner_span.0)
+        .f64(exception.weight)
+        .bytes_with(|out| wire::encode_attributes(attributes, out))
+        .bytes_with(|out| wire::encode_attributes(event_attributes, out));
+}
