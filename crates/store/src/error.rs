@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use parquet::errors::ParquetError;
+
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
     /// The disk refused; trying again later may help.
@@ -50,8 +52,14 @@ impl StoreError {
     }
 
     /// A Parquet error while reading `path`.
-    pub fn parquet(path: &Path, source: parquet::errors::ParquetError) -> StoreError {
-        StoreError::Corrupt { path: path.to_path_buf(), why: source.to_string() }
+    pub fn parquet(path: &Path, source: ParquetError) -> StoreError {
+        match source {
+            ParquetError::External(source) => match source.downcast::<std::io::Error>() {
+                Ok(source) => StoreError::io("read", path, *source),
+                Err(source) => StoreError::Corrupt { path: path.to_path_buf(), why: source.to_string() },
+            },
+            other => StoreError::Corrupt { path: path.to_path_buf(), why: other.to_string() },
+        }
     }
 
     pub fn catalog(what: &'static str) -> impl FnOnce(rusqlite::Error) -> StoreError {

@@ -1,8 +1,210 @@
-//! The embedded engine.
+//! The embedded engine: a memtable, immutable Parquet parts, a SQLite catalog, one data directory.
+//!
+//! ```text
+//! Rows ──apply──> memtable ──seal──> sealed ──flush──> parts + keys ──one transaction──> catalog ──> journal trimmed
+//!                    └────────────────┴───────────────────┴── ask: every row exactly once, the newest included
+//! ```
+//!
+//! - [`Lake`] is the whole interface. [`Lake::apply`] is called in journal order by one thread, live and in replay.
+//! - In: `memtable`, `counts`, and `seen` (retries: `seen_file`, `bloom`).
+//! - Down: `flush` (`days`, `sort`, `part_writer`) and `catalog`; `merge` and retention (`upkeep`) later.
+//! - Out: [`Source`]s, of which [`Part`]s are read with positioned reads.
+//!
+//! Invariants: a part is registered only after it, its name and its folder are synced; parts appear and the journal
+//! position advances in the same transaction; a reader sees a row in the memtable or in a part, never in both.
 
-pub mod disk;
+mod bloom;
+mod catalog;
+pub mod counts;
+mod days;
+mod flush;
+mod memtable;
+mod merge;
+mod open;
+mod options;
 pub mod part;
+mod part_writer;
+mod seen;
+mod seen_file;
+mod sort;
 pub mod source;
+mod state;
+mod upkeep;
+mod workers;
 
+#[cfg(test)]
+mod tests;
+
+use std::borrow::Cow;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use tidewatch_domain::model::Signal;
+use tidewatch_journal::Position;
+
+use crate::StoreError;
+use crate::columns::{NO_KEY, Rows};
+use crate::plan::Plan;
+use crate::tables::Table;
+
+pub use counts::Outcome;
+pub use days::{day_name, day_of};
+pub use merge::MergeOptions;
+pub use options::{LakeOptions, Retention};
 pub use part::{Part, PartFacts, PartFile};
 pub use source::Source;
+pub use state::{Stats, TableStats};
+
+use state::Shared;
+use workers::Workers;
+
+/// The store of one data directory. Dropping it stops its threads and flushes nothing: the journal has it all.
+pub struct Lake {
+    /// Before `shared`, so that threads end first.
+    workers: Workers,
+    shared: Arc<Shared>,
+}
+
+/// What became of a request's records.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Applied {
+    /// Records with rows.
+    pub stored: usize,
+    /// Records received before.
+    pub duplicates: usize,
+}
+
+impl Lake {
+    /// Opens or creates the lake, removes what a crash left behind, and starts its threads.
+    ///
+    /// The journal is to be replayed from [`Lake::covered`] before new requests are applied.
+    pub fn open(options: LakeOptions) -> Result<Lake, StoreError> {
+        let background = options.background;
+        let shared = Arc::new(open::open(options)?);
+        let workers = if background { Workers::start(&shared) } else { Workers::none() };
+        Ok(Lake { workers, shared })
+    }
+
+    /// Parts hold everything up to here; replay the journal from here, trim it up to here.
+    pub fn covered(&self) -> Position {
+        self.shared.state.lock().covered
+    }
+
+    /// Takes the rows of one request; the next question sees them.
+    ///
+    /// Called in the order of the journal, by one thread at a time: `position` is just after the request's record and
+    /// grows from call to call (a position that was applied already is ignored). `request_key` stands for the body and
+    /// its project, [`NO_KEY`] for none; `received_ns` is when it was accepted. Live or replayed, the same calls store
+    /// the same rows. Never waits for the disk to write; see [`Lake::is_behind`].
+    pub fn apply(&self, position: Position, request_key: u128, received_ns: i64, rows: Rows) -> Applied {
+        let mut seen = self.shared.seen.lock();
+        if position <= self.shared.state.lock().active.position {
+            return Applied::default();
+        }
+        let records = rows.records();
+        let (duplicates, count) = if request_key != NO_KEY && !seen.insert(request_key, received_ns) {
+            (Some(vec![true; records]), records)
+        } else {
+            let flags: Vec<bool> =
+                rows.keys.iter().map(|key| *key != NO_KEY && !seen.insert(*key, received_ns)).collect();
+            let count = flags.iter().filter(|duplicate| **duplicate).count();
+            (if count > 0 { Some(flags) } else { None }, count)
+        };
+        let is_duplicate = |record: usize| duplicates.as_ref().is_some_and(|flags| flags[record]);
+        let is_stored = |record: &usize| rows.fates[*record] == crate::columns::Fate::Kept && !is_duplicate(*record);
+        let applied = Applied { stored: (0..records).filter(is_stored).count(), duplicates: count };
+
+        let mut state = self.shared.state.lock();
+        let active = &mut state.active;
+        active.counts().add_request(rows.project, received_ns, rows.signal, &rows.fates, is_duplicate);
+        if applied.stored > 0 || !rows.tables.is_empty() {
+            active.append(rows, duplicates.as_deref());
+        }
+        active.position = position;
+        active.since.get_or_insert_with(Instant::now);
+        if active.rows() >= self.shared.options.flush_rows || active.bytes() >= self.shared.options.flush_bytes {
+            state.seal(&mut seen);
+            self.shared.wake.notify_all();
+        }
+        applied
+    }
+
+    /// Counts `count` requests that were refused before they reached the journal. Lost when the process dies before the
+    /// next flush.
+    pub fn count(
+        &self,
+        project: u32,
+        time_ns: i64,
+        signal: Signal,
+        outcome: Outcome,
+        reason: impl Into<Cow<'static, str>>,
+        count: u64,
+    ) {
+        let mut state = self.shared.state.lock();
+        let minute = counts::minute(time_ns);
+        state.active.counts().add(project, minute, signal, outcome, reason.into(), count);
+        state.active.since.get_or_insert_with(Instant::now);
+    }
+
+    /// Every row that may answer a plan of this table, projects and time, exactly once.
+    pub fn sources(&self, plan: &Plan) -> Vec<Source> {
+        self.shared.state.lock().sources(plan)
+    }
+
+    /// Flushing cannot keep up with what comes in: accept nothing more for now.
+    pub fn is_behind(&self) -> bool {
+        self.shared.state.lock().is_behind()
+    }
+
+    /// Waits until the lake is no longer behind; false when `timeout` passes first. A replay calls this between
+    /// requests.
+    pub fn wait_while_behind(&self, timeout: Duration) -> bool {
+        let deadline = Instant::now() + timeout;
+        let mut state = self.shared.state.lock();
+        while state.is_behind() {
+            if self.shared.wake.wait_until(&mut state, deadline).timed_out() {
+                return !state.is_behind();
+            }
+        }
+        true
+    }
+
+    /// Flushes all that was applied so far.
+    pub fn flush(&self) -> Result<(), StoreError> {
+        self.shared.flush_all()
+    }
+
+    /// Called with [`Lake::covered`] now and whenever it has grown, from any thread.
+    pub fn set_on_covered(&self, callback: impl Fn(Position) + Send + Sync + 'static) {
+        self.shared.set_on_covered(Box::new(callback));
+    }
+
+    /// Merges what is worth merging on the UTC day of `now_ns`; the number of merges done.
+    pub fn merge(&self, now_ns: i64) -> Result<usize, StoreError> {
+        let mut merges = 0;
+        while self.shared.merge_once(day_of(now_ns), &mut || false)? {
+            merges += 1;
+        }
+        Ok(merges)
+    }
+
+    /// Drops what is older than its table is kept, counted from `now_ns`. Bytes given back to the disk.
+    pub fn retain(&self, now_ns: i64) -> Result<u64, StoreError> {
+        self.shared.retain(now_ns)
+    }
+
+    /// Drops the parts of days before `day` (days since 1970-01-01, UTC). Bytes given back to the disk.
+    pub fn drop_before(&self, table: Table, day: i32) -> Result<u64, StoreError> {
+        self.shared.drop_before(table, day)
+    }
+
+    pub fn stats(&self) -> Stats {
+        self.shared.stats()
+    }
+
+    /// Stops the threads and flushes.
+    pub fn shutdown(mut self) -> Result<(), StoreError> {
+        self.workers.stop();
+        self.shared.flush_all()
+    }
+}

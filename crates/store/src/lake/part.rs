@@ -18,8 +18,8 @@ use parquet::file::metadata::PageIndexPolicy;
 use parquet::file::reader::{ChunkReader, Length};
 
 use crate::StoreError;
-use crate::lake::disk::{Disk, DiskFile};
 use crate::tables::Table;
+use tidewatch_journal::disk::{Disk, DiskFile};
 
 /// What the catalog knows of a part.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -81,6 +81,11 @@ impl Part {
         Ok(metadata)
     }
 
+    /// The error for rows that cannot be decoded.
+    pub fn damaged(&self, error: &arrow::error::ArrowError) -> StoreError {
+        StoreError::Corrupt { path: self.path.clone(), why: error.to_string() }
+    }
+
     /// No row of the part can lie in `from <= time < to` of these projects.
     pub fn misses(&self, projects: &[u32], from: i64, to: i64) -> bool {
         let facts = &self.facts;
@@ -100,7 +105,7 @@ impl Drop for Part {
             return;
         }
         // A file that stays behind is an orphan, which the next start removes.
-        if let Err(error) = self.disk.remove_file(&self.path) {
+        if let Err(error) = self.disk.remove(&self.path) {
             tracing::warn!(path = %self.path.display(), %error, "cannot remove a part that is no longer needed");
         }
     }

@@ -1,0 +1,228 @@
+//! `catalog.sqlite`: which parts and key files exist, and up to where the journal is covered by them.
+//!
+//! Every change is one transaction: parts appear together with the journal position they cover, a merge replaces its
+//! inputs by its output. What is not listed here does not exist; a file nobody lists is an orphan.
+
+use std::path::Path;
+
+use rusqlite::{Connection, Transaction, params};
+use tidewatch_journal::Position;
+
+use super::part::PartFacts;
+use super::seen_file::SeenFacts;
+use crate::StoreError;
+use crate::tables::Table;
+
+pub struct Catalog {
+    connection: Connection,
+}
+
+/// What a flush adds, atomically.
+pub struct FlushRecord<'a> {
+    pub parts: &'a [PartFacts],
+    pub seen: Option<&'a SeenFacts>,
+    /// The journal is covered up to here.
+    pub covered: Position,
+}
+
+const SCHEMA: &str = "
+CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS parts (
+    id INTEGER PRIMARY KEY,
+    first_id INTEGER NOT NULL,   -- age: lowest id of the flushed parts inside
+    table_name TEXT NOT NULL,
+    day INTEGER NOT NULL,        -- UTC, days since 1970-01-01
+    rows INTEGER NOT NULL,
+    bytes INTEGER NOT NULL,
+    time_min INTEGER NOT NULL,   -- nanoseconds, inclusive
+    time_max INTEGER NOT NULL,
+    project_min INTEGER NOT NULL,
+    project_max INTEGER NOT NULL,
+    level INTEGER NOT NULL       -- merges deep
+) STRICT;
+CREATE TABLE IF NOT EXISTS seen (
+    id INTEGER PRIMARY KEY,
+    keys INTEGER NOT NULL,
+    received_min INTEGER NOT NULL,
+    received_max INTEGER NOT NULL,
+    level INTEGER NOT NULL
+) STRICT;
+";
+
+/// Bumped when the meaning of the tables changes.
+const VERSION: i64 = 1;
+
+impl Catalog {
+    /// Opens or creates the catalog. A catalog of another version is refused.
+    pub fn open(path: &Path) -> Result<Catalog, StoreError> {
+        let connection = Connection::open(path).map_err(StoreError::catalog("open the database"))?;
+        let prepare = |connection: &Connection| {
+            connection.pragma_update(None, "journal_mode", "WAL")?;
+            connection.pragma_update(None, "synchronous", "FULL")?;
+            connection.execute_batch(SCHEMA)?;
+            let version: i64 = connection.pragma_query_value(None, "user_version", |row| row.get(0))?;
+            if version == 0 {
+                connection.pragma_update(None, "user_version", VERSION)?;
+            }
+            Ok(version)
+        };
+        match prepare(&connection).map_err(StoreError::catalog("prepare the tables"))? {
+            0 | VERSION => Ok(Catalog { connection }),
+            other => Err(StoreError::Corrupt {
+                path: path.to_path_buf(),
+                why: format!("catalog version {other} is not {VERSION}"),
+            }),
+        }
+    }
+
+    /// Up to where the journal is covered by parts.
+    pub fn covered(&self) -> Result<Position, StoreError> {
+        let value = meta(&self.connection, "covered").map_err(StoreError::catalog("read the position"))?;
+        Ok(Position(value))
+    }
+
+    /// Parts by id.
+    pub fn parts(&self) -> Result<Vec<PartFacts>, StoreError> {
+        let read = || -> rusqlite::Result<Vec<PartFacts>> {
+            let mut statement = self.connection.prepare(
+                "SELECT id, first_id, table_name, day, rows, bytes, time_min, time_max, project_min, project_max, level
+                 FROM parts ORDER BY id",
+            )?;
+            statement.query_map([], part_row)?.collect()
+        };
+        read().map_err(StoreError::catalog("list the parts"))
+    }
+
+    /// Key files by id.
+    pub fn seen(&self) -> Result<Vec<SeenFacts>, StoreError> {
+        let read = || -> rusqlite::Result<Vec<SeenFacts>> {
+            let mut statement =
+                self.connection.prepare("SELECT id, keys, received_min, received_max, level FROM seen ORDER BY id")?;
+            let row = |row: &rusqlite::Row<'_>| {
+                Ok(SeenFacts {
+                    id: row.get::<_, i64>(0)? as u64,
+                    keys: row.get::<_, i64>(1)? as u64,
+                    received_min: row.get(2)?,
+                    received_max: row.get(3)?,
+                    level: row.get(4)?,
+                })
+            };
+            statement.query_map([], row)?.collect()
+        };
+        read().map_err(StoreError::catalog("list the key files"))
+    }
+
+    /// Parts, their keys and the position they cover: all or nothing.
+    pub fn flushed(&mut self, record: &FlushRecord<'_>) -> Result<(), StoreError> {
+        self.transaction("add flushed parts", |transaction| {
+            record.parts.iter().try_for_each(|facts| insert_part(transaction, facts))?;
+            record.seen.iter().try_for_each(|facts| insert_seen(transaction, facts))?;
+            let position = record.covered.0 as i64;
+            transaction.execute("INSERT OR REPLACE INTO meta VALUES ('covered', ?1)", [position])?;
+            Ok(true)
+        })
+        .map(drop)
+    }
+
+    /// Replaces parts by `with`. False, and nothing done, when one of them is no longer there.
+    pub fn replace_parts(&mut self, ids: &[u64], with: &[PartFacts]) -> Result<bool, StoreError> {
+        self.transaction("replace merged parts", |transaction| {
+            if delete(transaction, "DELETE FROM parts WHERE id = ?1", ids)? != ids.len() {
+                return Ok(false);
+            }
+            with.iter().try_for_each(|facts| insert_part(transaction, facts))?;
+            Ok(true)
+        })
+    }
+
+    /// Replaces key files by `with`. False, and nothing done, when one of them is no longer there.
+    pub fn replace_seen(&mut self, ids: &[u64], with: Option<&SeenFacts>) -> Result<bool, StoreError> {
+        self.transaction("replace key files", |transaction| {
+            if delete(transaction, "DELETE FROM seen WHERE id = ?1", ids)? != ids.len() {
+                return Ok(false);
+            }
+            with.iter().try_for_each(|facts| insert_seen(transaction, facts))?;
+            Ok(true)
+        })
+    }
+
+    /// Commits when `change` says true, else rolls back.
+    fn transaction(
+        &mut self,
+        what: &'static str,
+        change: impl FnOnce(&Transaction<'_>) -> rusqlite::Result<bool>,
+    ) -> Result<bool, StoreError> {
+        let run = || {
+            let transaction = self.connection.transaction()?;
+            let done = change(&transaction)?;
+            match done {
+                true => transaction.commit()?,
+                false => transaction.rollback()?,
+            }
+            Ok(done)
+        };
+        run().map_err(StoreError::catalog(what))
+    }
+}
+
+fn meta(connection: &Connection, key: &str) -> rusqlite::Result<u64> {
+    match connection.query_row("SELECT value FROM meta WHERE key = ?1", [key], |row| row.get::<_, i64>(0)) {
+        Ok(value) => Ok(value as u64),
+        Err(rusqlite::Error::QueryReturnedNoRows) => Ok(0),
+        Err(error) => Err(error),
+    }
+}
+
+fn delete(transaction: &Transaction<'_>, sql: &str, ids: &[u64]) -> rusqlite::Result<usize> {
+    let mut statement = transaction.prepare_cached(sql)?;
+    ids.iter().try_fold(0, |deleted, id| Ok(deleted + statement.execute([*id as i64])?))
+}
+
+fn insert_part(transaction: &Transaction<'_>, facts: &PartFacts) -> rusqlite::Result<()> {
+    let mut statement =
+        transaction.prepare_cached("INSERT INTO parts VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)")?;
+    statement.execute(params![
+        facts.id as i64,
+        facts.first_id as i64,
+        facts.table.name(),
+        facts.day,
+        facts.rows as i64,
+        facts.bytes as i64,
+        facts.time_min,
+        facts.time_max,
+        facts.project_min,
+        facts.project_max,
+        facts.level,
+    ])?;
+    Ok(())
+}
+
+fn insert_seen(transaction: &Transaction<'_>, facts: &SeenFacts) -> rusqlite::Result<()> {
+    let mut statement = transaction.prepare_cached("INSERT INTO seen VALUES (?1, ?2, ?3, ?4, ?5)")?;
+    statement.execute(params![
+        facts.id as i64,
+        facts.keys as i64,
+        facts.received_min,
+        facts.received_max,
+        facts.level
+    ])?;
+    Ok(())
+}
+
+fn part_row(row: &rusqlite::Row<'_>) -> rusqlite::Result<PartFacts> {
+    let name: String = row.get(2)?;
+    let unknown = || rusqlite::Error::InvalidColumnName(format!("table {name}"));
+    Ok(PartFacts {
+        id: row.get::<_, i64>(0)? as u64,
+        first_id: row.get::<_, i64>(1)? as u64,
+        table: Table::ALL.into_iter().find(|table| table.name() == name).ok_or_else(unknown)?,
+        day: row.get(3)?,
+        rows: row.get::<_, i64>(4)? as u64,
+        bytes: row.get::<_, i64>(5)? as u64,
+        time_min: row.get(6)?,
+        time_max: row.get(7)?,
+        project_min: row.get(8)?,
+        project_max: row.get(9)?,
+        level: row.get(10)?,
+    })
+}

@@ -1,0 +1,122 @@
+//! What was received and what became of it, summed per minute until it is flushed as rows of [`Table::IngestCounts`].
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+use arrow::array::{AsArray, RecordBatch};
+use arrow::datatypes::{Int64Type, UInt32Type, UInt64Type};
+use tidewatch_domain::model::Signal;
+use tidewatch_domain::project::DropReason;
+
+use crate::columns::{Fate, TableBuffer};
+use crate::tables::Table;
+
+const MINUTE_NS: i64 = 60 * 1_000_000_000;
+
+/// The two things counted are requests and records.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Outcome {
+    /// A request that was acknowledged.
+    Accepted,
+    /// A request that was refused.
+    Rejected,
+    /// A record that is stored.
+    Kept,
+    /// A record that is not.
+    Dropped,
+}
+
+impl Outcome {
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Outcome::Accepted => "accepted",
+            Outcome::Rejected => "rejected",
+            Outcome::Kept => "kept",
+            Outcome::Dropped => "dropped",
+        }
+    }
+}
+
+type Text = Cow<'static, str>;
+
+/// Counts by project, minute, signal, outcome and reason: the sort order of the table.
+#[derive(Debug, Clone, Default)]
+pub struct Counts(BTreeMap<(u32, i64, Text, Text, Text), u64>);
+
+/// Start of the minute, nanoseconds.
+pub fn minute(time_ns: i64) -> i64 {
+    time_ns - time_ns.rem_euclid(MINUTE_NS)
+}
+
+impl Counts {
+    /// `minute_ns` is the start of a minute.
+    pub fn add(&mut self, project: u32, minute_ns: i64, signal: Signal, outcome: Outcome, reason: Text, count: u64) {
+        if count > 0 {
+            let key = (project, minute_ns, Cow::Borrowed(signal.as_str()), Cow::Borrowed(outcome.as_str()), reason);
+            *self.0.entry(key).or_default() += count;
+        }
+    }
+
+    /// An accepted request and its records; `duplicate` says which of them were received before.
+    pub fn add_request(
+        &mut self,
+        project: u32,
+        received_ns: i64,
+        signal: Signal,
+        fates: &[Fate],
+        duplicate: impl Fn(usize) -> bool,
+    ) {
+        let minute = minute(received_ns);
+        self.add(project, minute, signal, Outcome::Accepted, Cow::Borrowed(""), 1);
+        let mut kept = 0;
+        let mut dropped: Vec<(DropReason, u64)> = Vec::new();
+        for (record, fate) in fates.iter().enumerate() {
+            let reason = match fate {
+                _ if duplicate(record) => DropReason::Duplicate,
+                Fate::Dropped(reason) => *reason,
+                Fate::Kept => {
+                    kept += 1;
+                    continue;
+                }
+            };
+            match dropped.iter_mut().find(|(known, _)| *known == reason) {
+                Some((_, count)) => *count += 1,
+                None => dropped.push((reason, 1)),
+            }
+        }
+        self.add(project, minute, signal, Outcome::Kept, Cow::Borrowed(""), kept);
+        for (reason, count) in dropped {
+            self.add(project, minute, signal, Outcome::Dropped, Cow::Borrowed(reason.as_str()), count);
+        }
+    }
+
+    /// Adds rows of the table.
+    pub fn add_batch(&mut self, batch: &RecordBatch) {
+        let projects = batch.column(0).as_primitive::<UInt32Type>();
+        let times = batch.column(1).as_primitive::<Int64Type>();
+        let texts: [_; 3] = [2, 3, 4].map(|column| batch.column(column).as_string::<i32>());
+        let counts = batch.column(5).as_primitive::<UInt64Type>();
+        for row in 0..batch.num_rows() {
+            let [signal, outcome, reason] = texts.map(|text| Cow::Owned(text.value(row).to_owned()));
+            let key = (projects.value(row), times.value(row), signal, outcome, reason);
+            *self.0.entry(key).or_default() += counts.value(row);
+        }
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Rows of the table, sorted.
+    pub fn to_batch(&self) -> RecordBatch {
+        let mut buffer = TableBuffer::new(Table::IngestCounts);
+        for ((project, minute, signal, outcome, reason), count) in &self.0 {
+            buffer.row().u32(*project).i64(*minute).text(signal).text(outcome).text(reason).u64(*count);
+        }
+        buffer.into_batch()
+    }
+}

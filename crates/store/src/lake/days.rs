@@ -1,0 +1,78 @@
+//! Which UTC day's part a row belongs to.
+
+use std::collections::BTreeMap;
+
+const DAY_NS: i64 = 24 * 3600 * 1_000_000_000;
+/// Parts of one table that one flush may make. Senders with broken clocks name any day they like.
+const DAYS_MAX: usize = 16;
+
+/// Days since 1970-01-01, UTC.
+pub fn day_of(time_ns: i64) -> i32 {
+    i32::try_from(time_ns.div_euclid(DAY_NS)).expect("a 64-bit nanosecond time has at most 106752 days")
+}
+
+/// `2026-11-21`: the folder of a day.
+pub fn day_name(day: i32) -> String {
+    // Days to civil date, Gregorian, eras of 400 years starting on 1 March.
+    let shifted = i64::from(day) + 719_468;
+    let (era, day_of_era) = (shifted.div_euclid(146_097), shifted.rem_euclid(146_097));
+    let year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let month_from_march = (5 * day_of_year + 2) / 153;
+    let day_of_month = day_of_year - (153 * month_from_march + 2) / 5 + 1;
+    let month = if month_from_march < 10 { month_from_march + 3 } else { month_from_march - 9 };
+    let year = year_of_era + era * 400 + i64::from(month <= 2);
+    format!("{year:04}-{month:02}-{day_of_month:02}")
+}
+
+/// Splits times into days: the day of the part and the places, in order, for at most [`DAYS_MAX`] days.
+///
+/// When there are more, the days with the fewest rows join the next later day that is left, so that retention never
+/// drops a row early. The latest day always stays.
+pub fn split<P>(times: impl Iterator<Item = (i64, P)>) -> BTreeMap<i32, Vec<P>> {
+    let mut days: BTreeMap<i32, Vec<P>> = BTreeMap::new();
+    for (time, place) in times {
+        days.entry(day_of(time)).or_default().push(place);
+    }
+    while days.len() > DAYS_MAX {
+        let latest = *days.keys().next_back().expect("there are more than DAYS_MAX days");
+        let smallest = days.iter().filter(|(day, _)| **day != latest).min_by_key(|(_, places)| places.len());
+        let day = *smallest.expect("there are more than DAYS_MAX days").0;
+        let places = days.remove(&day).expect("the day was just found");
+        let (_, next) = days.range_mut(day..).next().expect("the latest day is later");
+        next.extend(places);
+    }
+    days
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn days_have_their_names() {
+        let table = [
+            (0, "1970-01-01"),
+            (-1, "1969-12-31"),
+            (59, "1970-03-01"),
+            (11_016, "2000-02-29"),
+            (20_778, "2026-11-21"),
+            (106_751, "2262-04-11"),
+            (-106_752, "1677-09-21"),
+        ];
+        for (day, name) in table {
+            assert_eq!(day_name(day), name);
+        }
+        assert_eq!(day_of(-1), -1);
+        assert_eq!(day_of(i64::MAX), 106_751);
+        assert_eq!(day_of(i64::MIN), -106_752);
+    }
+
+    #[test]
+    fn many_days_join_later_ones() {
+        let days: BTreeMap<i32, Vec<i64>> = split((0..100).map(|day| (day * DAY_NS, day)));
+        assert_eq!(days.len(), DAYS_MAX);
+        assert_eq!(days.values().map(Vec::len).sum::<usize>(), 100);
+        assert!(days.iter().all(|(day, rows)| rows.iter().all(|row| *row <= i64::from(*day))));
+    }
+}

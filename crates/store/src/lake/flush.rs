@@ -1,0 +1,147 @@
+//! A sealed memtable to sorted parts, one per table and UTC day, synced and under their names but not yet registered.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use arrow::array::{AsArray, RecordBatch};
+use arrow::datatypes::Int64Type;
+use tidewatch_journal::disk::{Disk, parent_of};
+
+use super::days;
+use super::memtable::Sealed;
+use super::part::PartFacts;
+use super::part_writer::PartWriter;
+use super::seen::KeySet;
+use super::seen_file::{self, SeenFacts, SeenFile};
+use super::sort;
+use crate::StoreError;
+use crate::tables::Table;
+
+/// Where files of the lake lie, and the ids they get.
+pub struct Layout {
+    pub disk: Arc<dyn Disk>,
+    /// The data directory.
+    pub dir: PathBuf,
+    next_id: AtomicU64,
+}
+
+impl Layout {
+    pub fn new(disk: Arc<dyn Disk>, dir: PathBuf, next_id: u64) -> Layout {
+        Layout { disk, dir, next_id: AtomicU64::new(next_id) }
+    }
+
+    /// Ids grow with time and are never used twice.
+    pub fn next_id(&self) -> u64 {
+        self.next_id.fetch_add(1, Ordering::Relaxed)
+    }
+
+    pub fn parts_folder(&self) -> PathBuf {
+        self.dir.join("parts")
+    }
+
+    pub fn seen_folder(&self) -> PathBuf {
+        self.dir.join("seen")
+    }
+
+    /// `parts/<table>/<day>/<id>.parquet`
+    pub fn part_path(&self, facts: &PartFacts) -> PathBuf {
+        let folder = self.parts_folder().join(facts.table.name()).join(days::day_name(facts.day));
+        folder.join(format!("{:012}.parquet", facts.id))
+    }
+
+    /// A writer for a new part of this table and day, its folder made durable.
+    pub fn create_part(
+        &self,
+        table: Table,
+        day: i32,
+        level: u8,
+        first_id: Option<u64>,
+    ) -> Result<PartWriter, StoreError> {
+        let id = self.next_id();
+        let facts = PartFacts {
+            id,
+            first_id: first_id.unwrap_or(id),
+            table,
+            day,
+            rows: 0,
+            bytes: 0,
+            time_min: i64::MAX,
+            time_max: i64::MIN,
+            project_min: u32::MAX,
+            project_max: 0,
+            level,
+        };
+        let path = self.part_path(&facts);
+        self.make_folder(parent_of(&path))?;
+        PartWriter::create(Arc::clone(&self.disk), path, facts)
+    }
+
+    pub fn make_folder(&self, folder: &Path) -> Result<(), StoreError> {
+        self.disk.create_dir_all(folder).map_err(|e| StoreError::io("create", folder, e))
+    }
+
+    /// Takes back files that were written and will not be registered.
+    pub fn discard(&self, parts: &[PartFacts]) {
+        for facts in parts {
+            let path = self.part_path(facts);
+            // What stays is an orphan, removed at the next start.
+            if let Err(error) = self.disk.remove(&path) {
+                tracing::warn!(path = %path.display(), %error, "cannot remove an unregistered part");
+            }
+        }
+    }
+}
+
+/// Writes every row of the memtable. On an error nothing is left behind but orphans.
+pub fn write_parts(layout: &Layout, sealed: &Sealed) -> Result<Vec<PartFacts>, StoreError> {
+    let mut parts = Vec::new();
+    for table in Table::ALL {
+        if let Err(error) = write_table(layout, table, &sealed.tables[table as usize], &mut parts) {
+            layout.discard(&parts);
+            return Err(error);
+        }
+    }
+    Ok(parts)
+}
+
+/// Rows of one table to one part per day, appended to `parts`.
+pub fn write_table(
+    layout: &Layout,
+    table: Table,
+    batches: &[RecordBatch],
+    parts: &mut Vec<PartFacts>,
+) -> Result<(), StoreError> {
+    let (time, _) = table.column("time").expect("every table has a time");
+    let times = batches.iter().enumerate().flat_map(|(number, batch)| {
+        let times = batch.column(time).as_primitive::<Int64Type>().values().iter();
+        times.enumerate().map(move |(row, time)| (*time, (number, row)))
+    });
+    let mut days = days::split(times);
+    sort::sort_places(table, batches, &mut days.values_mut().collect::<Vec<_>>())?;
+    for (day, places) in days {
+        let mut writer = layout.create_part(table, day, 0, None)?;
+        sort::gather(batches, &places, |batch| writer.write(batch))?;
+        parts.push(writer.finish()?);
+    }
+    Ok(())
+}
+
+/// Writes the keys received with a memtable; `None` when there were none.
+pub fn write_keys(layout: &Layout, set: &KeySet) -> Result<Option<SeenFile>, StoreError> {
+    if set.keys.is_empty() {
+        return Ok(None);
+    }
+    let keys = set.sorted();
+    let facts = SeenFacts {
+        id: layout.next_id(),
+        keys: keys.len() as u64,
+        received_min: set.received_min,
+        received_max: set.received_max,
+        level: 0,
+    };
+    let folder = layout.seen_folder();
+    layout.make_folder(&folder)?;
+    let mut keys = keys.into_iter();
+    seen_file::write(&layout.disk, &folder, facts, facts.keys, || Ok(keys.next())).map(Some)
+}

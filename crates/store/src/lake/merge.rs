@@ -1,0 +1,311 @@
+//! Many small parts to few large ones: which to take, and a streaming merge in bounded memory.
+//!
+//! Parts of one table and day, never across days. Equal identities become one row: the one in the oldest part. The
+//! inputs stay as they are; the caller swaps them for the output in one catalog transaction.
+
+use std::collections::BTreeMap;
+use std::hash::BuildHasherDefault;
+use std::sync::Arc;
+
+use arrow::array::{AsArray, RecordBatch};
+use arrow::compute::interleave_record_batch;
+use arrow::datatypes::UInt32Type;
+use arrow::row::Rows;
+use hashbrown::HashSet;
+use parquet::arrow::ProjectionMask;
+use parquet::arrow::arrow_reader::{ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder};
+use xxhash_rust::xxh3::Xxh3;
+
+use super::counts::Counts;
+use super::flush::Layout;
+use super::part::{Part, PartFacts};
+use super::seen::KeyHasher;
+use super::sort::{BATCH_ROWS, SortKeys};
+use crate::StoreError;
+use crate::tables::Table;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct MergeOptions {
+    /// Parts of one level that become one of the next.
+    pub fan_in: usize,
+    /// Rows of a merged part, about. Parts of more than half of it are left alone.
+    pub rows_max: u64,
+}
+
+impl Default for MergeOptions {
+    fn default() -> Self {
+        MergeOptions { fan_in: 8, rows_max: 8 * 262_144 }
+    }
+}
+
+/// Decoded bytes of one input's batch.
+const INPUT_BATCH_BYTES: u64 = 4 * 1024 * 1024;
+
+/// The next parts to merge, oldest first; `None` when nothing is worth it.
+///
+/// `today`: UTC day. Days before yesterday get no more rows, as a rule: their small parts are merged whatever their level.
+pub fn pick(parts: &[Arc<Part>], options: MergeOptions, today: i32) -> Option<Vec<Arc<Part>>> {
+    let mut days: BTreeMap<(Table, i32), Vec<&Arc<Part>>> = BTreeMap::new();
+    for part in parts.iter().filter(|part| part.facts.rows < options.rows_max / 2) {
+        days.entry((part.facts.table, part.facts.day)).or_default().push(part);
+    }
+    days.into_iter().find_map(|((_, day), mut parts)| {
+        parts.sort_by_key(|part| part.facts.first_id);
+        let mut levels: BTreeMap<u8, Vec<&Arc<Part>>> = BTreeMap::new();
+        parts.iter().for_each(|part| levels.entry(part.facts.level).or_default().push(part));
+        let tier = levels.into_values().find_map(|level| full_tier(&level, options));
+        tier.or_else(|| if day < today - 1 { closed_day(&parts, options) } else { None })
+    })
+}
+
+/// The oldest parts of a level, when there are enough of them.
+fn full_tier(level: &[&Arc<Part>], options: MergeOptions) -> Option<Vec<Arc<Part>>> {
+    let taken = fitting(level, options);
+    let enough = taken.len() == options.fan_in || (taken.len() > 1 && taken.len() < level.len());
+    enough.then_some(taken)
+}
+
+/// What is left of a day that is over, unless it would mean to write a large part again for a few late rows.
+fn closed_day(parts: &[&Arc<Part>], options: MergeOptions) -> Option<Vec<Arc<Part>>> {
+    let taken = fitting(parts, options);
+    let rows: u64 = taken.iter().map(|part| part.facts.rows).sum();
+    let largest = taken.iter().map(|part| part.facts.rows).max()?;
+    (taken.len() > 1 && (largest < rows / 4 * 3 || taken.len() == options.fan_in)).then_some(taken)
+}
+
+/// The oldest parts that fit into one, at most `fan_in`.
+fn fitting(parts: &[&Arc<Part>], options: MergeOptions) -> Vec<Arc<Part>> {
+    let mut rows = 0;
+    let fits = |part: &&&Arc<Part>| {
+        rows += part.facts.rows;
+        rows <= options.rows_max
+    };
+    parts.iter().take(options.fan_in).take_while(fits).map(|part| Arc::clone(part)).collect()
+}
+
+/// Merges parts of one table and day into a new, unregistered one. `None` when `stop` said so.
+///
+/// `stop` is asked after every few thousand rows.
+pub fn merge(
+    layout: &Layout,
+    parts: &[Arc<Part>],
+    stop: &mut dyn FnMut() -> bool,
+) -> Result<Option<PartFacts>, StoreError> {
+    let first = &parts.first().expect("at least two parts are merged").facts;
+    let first_id = parts.iter().map(|part| part.facts.first_id).min();
+    let level = parts.iter().map(|part| part.facts.level).max().unwrap_or(0).saturating_add(1);
+    let table = first.table;
+
+    let mut parts: Vec<&Arc<Part>> = parts.iter().collect();
+    parts.sort_by_key(|part| part.facts.first_id);
+    let duplicates = duplicates(table, &parts)?;
+
+    let mut writer = layout.create_part(table, first.day, level, first_id)?;
+    if table == Table::IngestCounts {
+        writer.write(&sum_counts(&parts)?)?;
+        return writer.finish().map(Some);
+    }
+    let inputs = parts.iter().zip(duplicates).map(|(part, duplicates)| Input::new(part, duplicates));
+    let mut merge =
+        Merge { inputs: inputs.collect::<Result<_, _>>()?, keys: SortKeys::new(table)?, places: Vec::new() };
+    merge.inputs.iter_mut().try_for_each(|input| input.refill(&mut merge.keys))?;
+    while let Some(batch) = merge.next_batch()? {
+        writer.write(&batch)?;
+        if stop() {
+            return Ok(None);
+        }
+    }
+    writer.finish().map(Some)
+}
+
+/// Rows with equal keys become one with the sum.
+fn sum_counts(parts: &[&Arc<Part>]) -> Result<RecordBatch, StoreError> {
+    let mut counts = Counts::default();
+    for part in parts {
+        for batch in open(part, ProjectionMask::all(), BATCH_ROWS)? {
+            counts.add_batch(&batch.map_err(|e| part.damaged(&e))?);
+        }
+    }
+    Ok(counts.to_batch())
+}
+
+fn open(part: &Part, columns: ProjectionMask, batch_rows: usize) -> Result<ParquetRecordBatchReader, StoreError> {
+    ParquetRecordBatchReaderBuilder::new_with_metadata(part.file()?, part.metadata()?)
+        .with_projection(columns)
+        .with_batch_size(batch_rows)
+        .build()
+        .map_err(|e| StoreError::parquet(part.path(), e))
+}
+
+/// The rows, ascending, of each part whose identity an older part (or an earlier row) has already.
+///
+/// Holds 16 bytes per row of the output; reads only the identity columns.
+fn duplicates(table: Table, parts: &[&Arc<Part>]) -> Result<Vec<Vec<usize>>, StoreError> {
+    let identity = table.identity();
+    if identity.is_empty() {
+        return Ok(vec![Vec::new(); parts.len()]);
+    }
+    let mut known: HashSet<u128, BuildHasherDefault<KeyHasher>> = HashSet::default();
+    let mut all = Vec::new();
+    for part in parts {
+        let metadata = part.metadata()?;
+        let mask = ProjectionMask::columns(metadata.parquet_schema(), identity.iter().copied());
+        let (mut duplicates, mut row) = (Vec::new(), 0);
+        for batch in open(part, mask, BATCH_ROWS)? {
+            for key in identities(identity, &batch.map_err(|e| part.damaged(&e))?) {
+                if !known.insert(key) {
+                    duplicates.push(row);
+                }
+                row += 1;
+            }
+        }
+        all.push(duplicates);
+    }
+    Ok(all)
+}
+
+/// A hash per row of the identity columns: `project`, then fixed-size ids.
+fn identities(identity: &[&str], batch: &RecordBatch) -> Vec<u128> {
+    let column = |name: &str| batch.column_by_name(name).expect("identity columns are in every part");
+    let project = column(identity[0]).as_primitive::<UInt32Type>();
+    let ids: Vec<_> = identity[1..].iter().map(|name| column(name).as_fixed_size_binary()).collect();
+    (0..batch.num_rows())
+        .map(|row| {
+            let mut hasher = Xxh3::new();
+            hasher.update(&project.value(row).to_le_bytes());
+            ids.iter().for_each(|id| hasher.update(id.value(row)));
+            hasher.digest128()
+        })
+        .collect()
+}
+
+/// One part being merged: its current batch, and where it stands in it.
+struct Input {
+    part: Arc<Part>,
+    reader: ParquetRecordBatchReader,
+    /// Rows to leave out, ascending, by row of the part; those before `skipped` are behind.
+    duplicates: Vec<usize>,
+    skipped: usize,
+    batch: RecordBatch,
+    keys: Option<Rows>,
+    row: usize,
+    /// Row of the part at which the batch starts.
+    start: usize,
+}
+
+impl Input {
+    fn new(part: &Arc<Part>, duplicates: Vec<usize>) -> Result<Input, StoreError> {
+        let metadata = part.metadata()?;
+        let bytes: i64 = metadata.metadata().row_groups().iter().map(|group| group.total_byte_size()).sum();
+        let row_bytes = (bytes.max(1) as u64 / part.facts.rows.max(1)).max(1);
+        let batch_rows = (INPUT_BATCH_BYTES / row_bytes).clamp(64, BATCH_ROWS as u64) as usize;
+        Ok(Input {
+            reader: open(part, ProjectionMask::all(), batch_rows)?,
+            part: Arc::clone(part),
+            duplicates,
+            skipped: 0,
+            batch: RecordBatch::new_empty(Arc::clone(metadata.schema())),
+            keys: None,
+            row: 0,
+            start: 0,
+        })
+    }
+
+    /// Goes to the next row that counts, reading on when the batch is used up. Without any: `keys` is `None`.
+    fn refill(&mut self, keys: &mut SortKeys) -> Result<(), StoreError> {
+        self.skip();
+        while self.row == self.batch.num_rows() {
+            self.start += self.batch.num_rows();
+            self.row = 0;
+            match self.reader.next() {
+                Some(batch) => self.batch = batch.map_err(|e| self.part.damaged(&e))?,
+                None => {
+                    self.keys = None;
+                    return Ok(());
+                }
+            }
+            self.keys = Some(keys.of(&self.batch)?);
+            self.skip();
+        }
+        Ok(())
+    }
+
+    /// Steps over duplicates within the batch.
+    fn skip(&mut self) {
+        while self.row < self.batch.num_rows() && self.duplicates.get(self.skipped) == Some(&(self.start + self.row)) {
+            self.skipped += 1;
+            self.row += 1;
+        }
+    }
+
+    fn key(&self) -> Option<&[u8]> {
+        self.keys.as_ref().map(|keys| keys.row(self.row).data())
+    }
+}
+
+struct Merge {
+    /// Oldest first.
+    inputs: Vec<Input>,
+    keys: SortKeys,
+    /// Rows chosen from the current batches: (input, row).
+    places: Vec<(usize, usize)>,
+}
+
+impl Merge {
+    /// The next rows in order; `None` at the end.
+    fn next_batch(&mut self) -> Result<Option<RecordBatch>, StoreError> {
+        self.places.clear();
+        while let Some((least, bound)) = self.least() {
+            let bound = bound.map(|input| self.inputs[input].key().expect("the bound has a row").to_vec());
+            let used_up = self.take_run(least, bound.as_deref());
+            if used_up {
+                // The batch is about to be replaced: what was chosen from it must go first.
+                let batch = self.gather()?;
+                self.inputs[least].refill(&mut self.keys)?;
+                return Ok(Some(batch));
+            }
+            if self.places.len() >= BATCH_ROWS {
+                return self.gather().map(Some);
+            }
+        }
+        Ok(None)
+    }
+
+    /// The input with the least row, and the one with the least row among the others. On a tie the older comes first.
+    fn least(&self) -> Option<(usize, Option<usize>)> {
+        let mut least: Option<(usize, &[u8])> = None;
+        let mut second: Option<(usize, &[u8])> = None;
+        for (number, input) in self.inputs.iter().enumerate() {
+            let Some(key) = input.key() else { continue };
+            if least.is_none_or(|(_, known)| key < known) {
+                second = least;
+                least = Some((number, key));
+            } else if second.is_none_or(|(_, known)| key < known) {
+                second = Some((number, key));
+            }
+        }
+        least.map(|(number, _)| (number, second.map(|(number, _)| number)))
+    }
+
+    /// Takes rows of `input` as long as they are not above `bound`. True when its batch is used up.
+    fn take_run(&mut self, number: usize, bound: Option<&[u8]>) -> bool {
+        let input = &mut self.inputs[number];
+        loop {
+            self.places.push((number, input.row));
+            input.row += 1;
+            input.skip();
+            if input.row == input.batch.num_rows() {
+                return true;
+            }
+            let key = input.key().expect("the batch is not used up");
+            if bound.is_some_and(|bound| key > bound) || self.places.len() >= BATCH_ROWS {
+                return false;
+            }
+        }
+    }
+
+    fn gather(&self) -> Result<RecordBatch, StoreError> {
+        let batches: Vec<&RecordBatch> = self.inputs.iter().map(|input| &input.batch).collect();
+        interleave_record_batch(&batches, &self.places).map_err(StoreError::internal("gather rows"))
+    }
+}

@@ -1,0 +1,215 @@
+//! Writing one part: how each column is encoded, and a file that counts only once it is synced under its name.
+//!
+//! The choices are measured (zstd-1; no dictionary on ids, times and opaque columns; times delta-packed; statistics per
+//! page on what is filtered or sorted by, none on what never is; a bloom filter on what is looked up by id).
+
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use arrow::array::{Array, AsArray, RecordBatch};
+use arrow::compute;
+use arrow::datatypes::{Int64Type, UInt32Type};
+use parquet::arrow::ArrowWriter;
+use parquet::basic::{Compression, Encoding, ZstdLevel};
+use parquet::errors::ParquetError;
+use parquet::file::properties::{EnabledStatistics, WriterProperties, WriterPropertiesBuilder};
+use parquet::schema::types::ColumnPath;
+use tidewatch_journal::disk::{Disk, DiskFile, parent_of};
+
+use super::part::PartFacts;
+use crate::tables::{Column, Kind, Table};
+use crate::{StoreError, arrow_schema};
+
+/// Rows of a row group, as flushed and as merged.
+pub const GROUP_ROWS_FLUSHED: usize = 64 * 1024;
+pub const GROUP_ROWS_MERGED: usize = 128 * 1024;
+const PAGE_ROWS_MAX: usize = 8192;
+const BLOOM_FALSE_POSITIVES: f64 = 0.01;
+const WRITE_BUFFER_BYTES: usize = 1024 * 1024;
+
+/// A part in the making. Dropped unfinished, it leaves nothing but perhaps a temporary file, which the next start removes.
+pub struct PartWriter {
+    disk: Arc<dyn Disk>,
+    /// `None` once finished.
+    writer: Option<ArrowWriter<FileWriter>>,
+    temporary: PathBuf,
+    path: PathBuf,
+    facts: PartFacts,
+}
+
+impl PartWriter {
+    /// The part will lie at `path`, whose folder exists. `facts` name id, age, table, day and level; the rest is found
+    /// while writing.
+    pub fn create(disk: Arc<dyn Disk>, path: PathBuf, facts: PartFacts) -> Result<PartWriter, StoreError> {
+        let temporary = path.with_extension("parquet.tmp");
+        let file = disk.create(&temporary).map_err(|e| StoreError::io("create", &temporary, e))?;
+        let file = FileWriter { file: Arc::from(file), buffer: Vec::new(), offset: 0 };
+        let group_rows = if facts.level == 0 { GROUP_ROWS_FLUSHED } else { GROUP_ROWS_MERGED };
+        let writer = ArrowWriter::try_new(file, arrow_schema(facts.table), Some(properties(facts.table, group_rows)))
+            .map_err(|e| write_error(&temporary, e))?;
+        Ok(PartWriter { disk, writer: Some(writer), temporary, path, facts: PartFacts { rows: 0, bytes: 0, ..facts } })
+    }
+
+    /// Appends rows; all batches together are sorted.
+    pub fn write(&mut self, batch: &RecordBatch) -> Result<(), StoreError> {
+        let writer = self.writer.as_mut().expect("write comes before finish");
+        writer.write(batch).map_err(|e| write_error(&self.temporary, e))?;
+        note(&mut self.facts, batch);
+        Ok(())
+    }
+
+    /// Syncs the file, gives it its name, syncs the folder. After this the part may be registered.
+    pub fn finish(mut self) -> Result<PartFacts, StoreError> {
+        let writer = self.writer.take().expect("finish is called once");
+        let file = writer.into_inner().map_err(|e| write_error(&self.temporary, e))?;
+        let (file, bytes) = file.finish().map_err(|e| StoreError::io("write", &self.temporary, e))?;
+        file.sync_data().map_err(|e| StoreError::io("sync", &self.temporary, e))?;
+        self.disk.rename(&self.temporary, &self.path).map_err(|e| StoreError::io("rename", &self.temporary, e))?;
+        let folder = parent_of(&self.path);
+        self.disk.sync_dir(folder).map_err(|e| StoreError::io("sync", folder, e))?;
+        self.facts.bytes = bytes;
+        Ok(self.facts.clone())
+    }
+}
+
+impl Drop for PartWriter {
+    fn drop(&mut self) {
+        // Space is what is missing when a part could not be written: give it back now. What cannot be removed is an
+        // orphan for the next start.
+        if self.facts.bytes == 0 {
+            drop(self.writer.take());
+            let _ = self.disk.remove(&self.temporary);
+            let _ = self.disk.remove(&self.path);
+        }
+    }
+}
+
+/// Disk errors come back as they went in; the caller decides on them.
+fn write_error(path: &Path, error: ParquetError) -> StoreError {
+    match error {
+        ParquetError::External(source) => match source.downcast::<io::Error>() {
+            Ok(source) => StoreError::io("write", path, *source),
+            Err(source) => StoreError::Internal { what: "write a part", why: source.to_string() },
+        },
+        other => StoreError::Internal { what: "write a part", why: other.to_string() },
+    }
+}
+
+/// Widens the ranges by the rows of a batch.
+fn note(facts: &mut PartFacts, batch: &RecordBatch) {
+    let time = batch.column_by_name("time").expect("every table has a time").as_primitive::<Int64Type>();
+    let project = batch.column_by_name("project").expect("every table has a project").as_primitive::<UInt32Type>();
+    debug_assert!(time.null_count() == 0 && project.null_count() == 0);
+    if let (Some(min), Some(max)) = (compute::min(time), compute::max(time)) {
+        facts.time_min = facts.time_min.min(min);
+        facts.time_max = facts.time_max.max(max);
+    }
+    if let (Some(min), Some(max)) = (compute::min(project), compute::max(project)) {
+        facts.project_min = facts.project_min.min(min);
+        facts.project_max = facts.project_max.max(max);
+    }
+    facts.rows += batch.num_rows() as u64;
+}
+
+fn properties(table: Table, group_rows: usize) -> WriterProperties {
+    let zstd = Compression::ZSTD(ZstdLevel::try_new(1).expect("level 1 exists"));
+    let builder = WriterProperties::builder()
+        .set_created_by("tidewatch".to_owned())
+        .set_compression(zstd)
+        .set_max_row_group_row_count(Some(group_rows))
+        .set_data_page_row_count_limit(PAGE_ROWS_MAX)
+        .set_statistics_enabled(EnabledStatistics::None);
+    table.columns().iter().fold(builder, |builder, column| with_column(builder, table, column)).build()
+}
+
+fn with_column(builder: WriterPropertiesBuilder, table: Table, column: &Column) -> WriterPropertiesBuilder {
+    let path = ColumnPath::from(column.name);
+    let builder = match column.kind {
+        Kind::Id8 => builder
+            .set_column_dictionary_enabled(path.clone(), false)
+            .set_column_compression(path.clone(), Compression::UNCOMPRESSED),
+        Kind::Id16 => builder.set_column_dictionary_enabled(path.clone(), false),
+        Kind::I64 => builder
+            .set_column_dictionary_enabled(path.clone(), false)
+            .set_column_encoding(path.clone(), Encoding::DELTA_BINARY_PACKED),
+        Kind::F64 | Kind::U64 | Kind::Bytes | Kind::Text if !has_few_values(column) => {
+            builder.set_column_dictionary_enabled(path.clone(), false)
+        }
+        _ => builder,
+    };
+    let builder = match is_filtered(table, column) {
+        true => builder.set_column_statistics_enabled(path.clone(), EnabledStatistics::Page),
+        false => builder,
+    };
+    match is_looked_up(column) {
+        true => builder.set_column_bloom_filter_fpp(path, BLOOM_FALSE_POSITIVES),
+        false => builder,
+    }
+}
+
+/// Neighbouring rows share values: a dictionary is smaller and faster to read.
+fn has_few_values(column: &Column) -> bool {
+    match column.kind {
+        Kind::Text => !matches!(column.name, "body" | "message" | "trace_state"),
+        Kind::Bytes => matches!(column.name, "resource" | "scope_attributes" | "bounds"),
+        Kind::U64 => matches!(column.name, "series" | "group"),
+        Kind::F64 => column.name == "weight",
+        _ => true,
+    }
+}
+
+/// Statistics per page let a scan skip pages.
+fn is_filtered(table: Table, column: &Column) -> bool {
+    match column.kind {
+        Kind::Bool | Kind::U8 | Kind::I16 | Kind::U32 | Kind::U64 | Kind::I64 | Kind::F64 => true,
+        Kind::Text => !matches!(
+            column.name,
+            "body" | "message" | "stack_trace" | "status_message" | "description" | "trace_state" | "scope_version"
+        ),
+        // Rows of one trace lie together in the spans only.
+        Kind::Id16 => table == Table::Spans && column.name == "trace_id",
+        Kind::Id8 | Kind::Bytes => false,
+    }
+}
+
+fn is_looked_up(column: &Column) -> bool {
+    matches!(column.name, "trace_id" | "row_id")
+}
+
+/// Collects small writes into large ones at growing offsets.
+struct FileWriter {
+    file: Arc<dyn DiskFile>,
+    buffer: Vec<u8>,
+    offset: u64,
+}
+
+impl FileWriter {
+    fn write_out(&mut self) -> io::Result<()> {
+        self.file.write_at(&self.buffer, self.offset)?;
+        self.offset += self.buffer.len() as u64;
+        self.buffer.clear();
+        Ok(())
+    }
+
+    /// The file and its length in bytes; not yet synced.
+    fn finish(mut self) -> io::Result<(Arc<dyn DiskFile>, u64)> {
+        self.write_out()?;
+        Ok((self.file, self.offset))
+    }
+}
+
+impl Write for FileWriter {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.buffer.extend_from_slice(bytes);
+        if self.buffer.len() >= WRITE_BUFFER_BYTES {
+            self.write_out()?;
+        }
+        Ok(bytes.len())
+    }
+
+    /// Parquet flushes after each row group; the file is synced once, in [`PartWriter::finish`].
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}

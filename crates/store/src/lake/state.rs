@@ -1,0 +1,197 @@
+//! What the threads share: the visible state, and the flush that moves rows from memory to parts.
+//!
+//! Locks are taken in this order: `flushing`, `upkeep`, `seen`, `state`; `catalog` is never held with `seen` or `state`.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use parking_lot::{Condvar, Mutex};
+use tidewatch_journal::Position;
+use tidewatch_journal::disk::DiskLock;
+
+use super::catalog::{Catalog, FlushRecord};
+use super::flush::{self, Layout};
+use super::memtable::{Memtable, Sealed};
+use super::options::LakeOptions;
+use super::part::{Part, PartFacts};
+use super::seen::{KeySet, Seen};
+use super::source::Source;
+use crate::StoreError;
+use crate::plan::Plan;
+use crate::tables::Table;
+
+/// More sealed memtables than this: flushing is behind.
+const SEALED_MAX: usize = 2;
+
+type OnCovered = Box<dyn Fn(Position) + Send + Sync>;
+
+pub struct Shared {
+    pub options: LakeOptions,
+    pub layout: Layout,
+    pub catalog: Mutex<Catalog>,
+    /// One flush at a time.
+    pub flushing: Mutex<()>,
+    /// One merge or retention at a time.
+    pub upkeep: Mutex<()>,
+    pub seen: Mutex<Seen>,
+    pub state: Mutex<State>,
+    /// Signalled when something was sealed or flushed, and on stop.
+    pub wake: Condvar,
+    pub on_covered: Mutex<Option<OnCovered>>,
+    /// No other process has this directory.
+    pub _lock: DiskLock,
+}
+
+/// What a question sees; changed in one step when a flush or a merge is done.
+pub struct State {
+    pub active: Memtable,
+    /// Oldest first, each with the keys received meanwhile.
+    pub sealed: VecDeque<(Arc<Sealed>, Arc<KeySet>)>,
+    /// By table number.
+    pub parts: Vec<Vec<Arc<Part>>>,
+    pub covered: Position,
+    pub stopping: bool,
+}
+
+impl State {
+    pub fn new(covered: Position, parts: Vec<Part>) -> State {
+        let mut by_table = vec![Vec::new(); Table::ALL.len()];
+        for part in parts {
+            by_table[part.facts.table as usize].push(Arc::new(part));
+        }
+        State { active: Memtable::new(covered), sealed: VecDeque::new(), parts: by_table, covered, stopping: false }
+    }
+
+    /// Sets the active memtable and its keys aside for flushing, when there is anything in it.
+    pub fn seal(&mut self, seen: &mut Seen) {
+        if self.active.since.is_none() {
+            return;
+        }
+        let next = Memtable::new(self.active.position);
+        let sealed = std::mem::replace(&mut self.active, next).seal();
+        self.sealed.push_back((Arc::new(sealed), seen.seal()));
+    }
+
+    pub fn is_behind(&self) -> bool {
+        self.sealed.len() > SEALED_MAX
+    }
+
+    pub fn sources(&mut self, plan: &Plan) -> Vec<Source> {
+        let table = plan.table as usize;
+        let parts = self.parts[table].iter().filter(|part| !part.misses(&plan.projects, plan.from, plan.to));
+        let mut sources: Vec<Source> = parts.map(|part| Source::Part(Arc::clone(part))).collect();
+        let sealed = self.sealed.iter().flat_map(|(sealed, _)| sealed.tables[table].iter().cloned());
+        sources.extend(sealed.map(Source::Memory));
+        sources.extend(self.active.snapshot(plan.table).into_iter().map(Source::Memory));
+        sources
+    }
+}
+
+impl Shared {
+    /// Seals what is active and flushes everything that is sealed.
+    pub fn flush_all(&self) -> Result<(), StoreError> {
+        {
+            let mut seen = self.seen.lock();
+            self.state.lock().seal(&mut seen);
+        }
+        while self.flush_oldest()? {}
+        Ok(())
+    }
+
+    /// Flushes the oldest sealed memtable; false when there is none. On an error it stays, and so do its rows.
+    pub fn flush_oldest(&self) -> Result<bool, StoreError> {
+        let flushing = self.flushing.lock();
+        let Some((sealed, keys)) = self.state.lock().sealed.front().cloned() else { return Ok(false) };
+
+        let facts = flush::write_parts(&self.layout, &sealed)?;
+        let file = flush::write_keys(&self.layout, &keys).inspect_err(|_| self.layout.discard(&facts))?;
+        let record =
+            FlushRecord { parts: &facts, seen: file.as_ref().map(|file| &file.facts), covered: sealed.position };
+        // When this fails, the files stay: nobody can tell whether the commit reached the disk. They are orphans or
+        // registered at the next start, never both.
+        self.catalog.lock().flushed(&record)?;
+
+        let mut seen = self.seen.lock();
+        let mut state = self.state.lock();
+        seen.flushed(file);
+        state.sealed.pop_front();
+        for facts in facts {
+            let part = self.part(facts);
+            state.parts[part.facts.table as usize].push(part);
+        }
+        state.covered = sealed.position;
+        drop((state, seen));
+        self.wake.notify_all();
+        self.tell_covered();
+        drop(flushing);
+        Ok(true)
+    }
+
+    pub fn part(&self, facts: PartFacts) -> Arc<Part> {
+        Arc::new(Part::new(Arc::clone(&self.layout.disk), self.layout.part_path(&facts), facts))
+    }
+
+    pub fn set_on_covered(&self, callback: OnCovered) {
+        *self.on_covered.lock() = Some(callback);
+        self.tell_covered();
+    }
+
+    fn tell_covered(&self) {
+        let callback = self.on_covered.lock();
+        let covered = self.state.lock().covered;
+        if let Some(callback) = callback.as_ref() {
+            callback(covered);
+        }
+    }
+
+    pub fn stats(&self) -> Stats {
+        let key_files = self.seen.lock().files().iter().map(|file| file.bytes()).collect::<Vec<_>>();
+        let state = self.state.lock();
+        let table = |table: Table| {
+            let parts = &state.parts[table as usize];
+            let sealed = state.sealed.iter().flat_map(|(sealed, _)| &sealed.tables[table as usize]);
+            TableStats {
+                table,
+                parts: parts.len(),
+                rows: parts.iter().map(|part| part.facts.rows).sum(),
+                bytes: parts.iter().map(|part| part.facts.bytes).sum(),
+                memory_rows: sealed.map(|batch| batch.num_rows()).sum::<usize>() + state.active.rows_of(table),
+                time_min: parts.iter().map(|part| part.facts.time_min).min(),
+            }
+        };
+        Stats {
+            tables: Table::ALL.into_iter().map(table).collect(),
+            memory_bytes: state.active.bytes() + state.sealed.iter().map(|(sealed, _)| sealed.bytes).sum::<usize>(),
+            sealed: state.sealed.len(),
+            key_files: key_files.len(),
+            key_bytes: key_files.iter().sum(),
+        }
+    }
+}
+
+/// What the lake holds at one moment.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Stats {
+    /// By table number.
+    pub tables: Vec<TableStats>,
+    /// Rows in memory, encoded.
+    pub memory_bytes: usize,
+    /// Memtables waiting to be flushed.
+    pub sealed: usize,
+    pub key_files: usize,
+    pub key_bytes: u64,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TableStats {
+    pub table: Table,
+    pub parts: usize,
+    /// In parts.
+    pub rows: u64,
+    /// On disk.
+    pub bytes: u64,
+    /// Not yet in parts.
+    pub memory_rows: usize,
+    /// Oldest time in any part, nanoseconds.
+    pub time_min: Option<i64>,
+}

@@ -1,0 +1,157 @@
+//! Power cuts, full disks and failing syncs: with a replay of the journal from `covered`, every acknowledged row is
+//! there exactly once.
+
+use tidewatch_journal::Position;
+use tidewatch_journal::disk::Disk;
+
+use super::support::*;
+use crate::columns::NO_KEY;
+use crate::lake::Lake;
+use crate::tables::Table;
+
+/// A journal of requests: the test's own, never lost.
+fn requests() -> Vec<(Position, u128, Vec<TestSpan>)> {
+    let request = |n: u8| {
+        let time = TODAY_NS - i64::from(n % 3) * DAY_NS;
+        // Every fourth request repeats a span of the one before.
+        let spans = vec![span(n, 1, time), span(n, 2, time + 1), span(n - u8::from(n.is_multiple_of(4)), 2, time)];
+        (Position(u64::from(n) * 10), u128::from(n) << 3, spans)
+    };
+    (1..=12).map(request).collect()
+}
+
+fn replay(lake: &Lake) {
+    let covered = lake.covered();
+    for (position, key, spans) in requests() {
+        if position > covered {
+            lake.apply(position, key, TODAY_NS, request(1, &spans));
+        }
+    }
+}
+
+/// What a lake without any mishap holds.
+fn undisturbed() -> Vec<Vec<Vec<u8>>> {
+    let bench = Bench::new(0);
+    let lake = bench.open();
+    replay(&lake);
+    snapshot(&lake)
+}
+
+fn snapshot(lake: &Lake) -> Vec<Vec<Vec<u8>>> {
+    [Table::Spans, Table::Endpoints].into_iter().map(|table| contents(lake, table)).collect()
+}
+
+#[test]
+fn a_power_cut_at_any_write_or_sync_loses_and_repeats_nothing() {
+    let expected = undisturbed();
+    let requests = requests();
+    for seed in 0..40 {
+        let mut bench = Bench::new(seed);
+        let lake = bench.open();
+        for (n, (position, key, spans)) in requests.iter().enumerate() {
+            if n == 6 {
+                lake.flush().unwrap();
+                // The next flush breaks off somewhere: at a write, or at a sync.
+                match seed % 2 {
+                    0 => bench.disk.fail_write_after(seed / 2),
+                    _ => bench.disk.fail_sync_after(seed / 2),
+                }
+            }
+            lake.apply(*position, *key, TODAY_NS, request(1, spans));
+        }
+        let flushed = lake.flush();
+        let visible = snapshot(&lake);
+        assert!(visible == expected, "seed {seed}: a failed flush hides nothing ({flushed:?})");
+        let after = bench.disk.power_cut();
+        drop(lake);
+        bench.disk = after;
+
+        let lake = bench.open();
+        replay(&lake);
+        assert!(snapshot(&lake) == expected, "seed {seed}");
+        lake.flush().unwrap();
+        lake.merge(TODAY_NS + 9 * DAY_NS).unwrap();
+        assert!(snapshot(&lake) == expected, "seed {seed}");
+        assert_eq!(counted(&lake, "kept", ""), expected[0].len() as u64, "seed {seed}");
+    }
+}
+
+#[test]
+fn a_full_disk_keeps_rows_in_memory_until_there_is_space() {
+    let bench = Bench::new(3);
+    let lake = bench.open();
+    replay(&lake);
+    let expected = snapshot(&lake);
+    bench.disk.set_capacity(Some(bench.disk.used() + 5000));
+    for _ in 0..3 {
+        let error = lake.flush().unwrap_err();
+        assert!(matches!(error, crate::StoreError::NoSpace { .. }), "{error:?}");
+        assert!(snapshot(&lake) == expected);
+        assert_eq!(bench.files().len(), 0, "what was half written is given back");
+    }
+    assert_eq!(lake.covered(), Position(0));
+    bench.disk.set_capacity(None);
+    lake.flush().unwrap();
+    assert!(snapshot(&lake) == expected);
+    assert_eq!(lake.covered(), Position(120));
+}
+
+#[test]
+fn flushing_that_cannot_keep_up_is_told() {
+    let bench = Bench::new(3);
+    let lake = Lake::open(crate::lake::LakeOptions { flush_rows: 4, ..bench.options() }).unwrap();
+    bench.disk.set_capacity(Some(bench.disk.used()));
+    replay(&lake);
+    assert!(lake.is_behind());
+    assert!(!lake.wait_while_behind(std::time::Duration::ZERO));
+    bench.disk.set_capacity(None);
+    lake.flush().unwrap();
+    assert!(lake.wait_while_behind(std::time::Duration::ZERO));
+}
+
+/// Between the last rename and the catalog's commit everything is on the disk and nothing is registered.
+#[test]
+fn unregistered_files_are_removed_at_start() {
+    let bench = Bench::new(4);
+    {
+        let lake = bench.open();
+        lake.apply(Position(1), 5, TODAY_NS, request(1, &[span(1, 1, TODAY_NS)]));
+        lake.flush().unwrap();
+    }
+    let registered = bench.files();
+    for path in [
+        "/data/parts/spans/2026-11-21/000000000900.parquet",
+        "/data/parts/logs/2026-01-01/000000000901.parquet.tmp",
+        "/data/seen/000000000902.keys",
+    ] {
+        let path = std::path::Path::new(path);
+        bench.disk.create_dir_all(path.parent().unwrap()).unwrap();
+        bench.disk.create(path).unwrap().write_at(b"half a part", 0).unwrap();
+    }
+    let lake = bench.open();
+    assert_eq!(bench.files(), registered);
+    assert_eq!(stored_spans(&lake).len(), 1);
+}
+
+#[test]
+fn a_damaged_part_is_reported_and_not_answered_from() {
+    let bench = Bench::new(5);
+    let lake = bench.open();
+    lake.apply(Position(1), NO_KEY, TODAY_NS, request(1, &[span(1, 1, TODAY_NS)]));
+    lake.flush().unwrap();
+    let part = bench.files().into_iter().find(|path| path.starts_with("/data/parts/spans")).unwrap();
+    drop(lake);
+    let length = bench.disk.open(&part).unwrap().len().unwrap();
+    assert!(bench.disk.flip(&part, length - 1, 0xff));
+    let lake = bench.open();
+    let sources = lake.sources(&everything(Table::Spans));
+    let [crate::lake::Source::Part(part)] = &sources[..] else { panic!("one part is registered") };
+    assert!(matches!(part.metadata(), Err(crate::StoreError::Corrupt { .. })));
+}
+
+#[test]
+fn two_lakes_cannot_share_a_directory() {
+    let bench = Bench::new(6);
+    let _lake = bench.open();
+    assert!(matches!(Lake::open(bench.options()), Err(crate::StoreError::Io { what: "lock", .. })));
+}

@@ -1,0 +1,160 @@
+//! Merging and retention.
+
+use tidewatch_domain::model::Signal;
+use tidewatch_journal::Position;
+
+use super::support::*;
+use crate::columns::NO_KEY;
+use crate::lake::{Lake, Outcome, Source};
+use crate::tables::Table;
+
+/// One flush per request, `spans` in each.
+fn flushed(bench: &Bench, requests: &[Vec<TestSpan>]) -> Lake {
+    let lake = bench.open();
+    for (n, spans) in requests.iter().enumerate() {
+        lake.apply(Position(n as u64 + 1), NO_KEY, TODAY_NS, request(1, spans));
+        lake.flush().unwrap();
+    }
+    lake
+}
+
+fn parts(lake: &Lake, table: Table) -> usize {
+    lake.stats().tables[table as usize].parts
+}
+
+#[test]
+fn merging_keeps_every_row_and_its_order() {
+    let bench = Bench::new(1);
+    let requests: Vec<Vec<TestSpan>> = (0..7)
+        .map(|n| (0..20).map(|m| span(m * 7 % 5, n * 20 + m, TODAY_NS + i64::from(m) * 100 * SECOND_NS)).collect())
+        .collect();
+    let lake = flushed(&bench, &requests);
+    let before: Vec<_> = Table::ALL.into_iter().map(|table| contents(&lake, table)).collect();
+    let kept = counted(&lake, "kept", "");
+    assert_eq!(parts(&lake, Table::Spans), 7);
+    // Three to one, twice; two of level 1 and one of level 0 remain.
+    lake.merge(TODAY_NS).unwrap();
+    assert_eq!(parts(&lake, Table::Spans), 3);
+    // When the day is over, all of them.
+    lake.merge(TODAY_NS + 2 * DAY_NS).unwrap();
+    for table in [Table::Spans, Table::Endpoints] {
+        assert_eq!(parts(&lake, table), 1, "{table:?}");
+        assert!(contents(&lake, table) == before[table as usize], "{table:?}");
+    }
+    assert_eq!((parts(&lake, Table::IngestCounts), counted(&lake, "kept", "")), (1, kept));
+    assert_eq!(contents(&lake, Table::IngestCounts).len(), 2, "one accepted, one kept: equal keys are summed");
+
+    let merged = batches(&lake, Table::Spans);
+    let mut keys = crate::lake::sort::SortKeys::new(Table::Spans).unwrap();
+    for batch in &merged {
+        let rows = keys.of(batch).unwrap();
+        assert!((1..batch.num_rows()).all(|row| rows.row(row - 1) <= rows.row(row)));
+    }
+    drop(lake);
+    assert!(contents(&bench.open(), Table::Spans) == before[Table::Spans as usize]);
+}
+
+// DECISIONS 11: what arrives again after the window may be stored again until parts are merged.
+#[test]
+fn equal_identities_become_one_and_the_first_stored_wins() {
+    let bench = Bench::new(1);
+    let lake = bench.open();
+    for n in 0..3_i64 {
+        // The window passes between the requests; the day of the spans is the same.
+        let received = TODAY_NS + 3 * n * DAY_NS;
+        lake.retain(received).unwrap();
+        let spans = [span(1, 1, TODAY_NS + 2 - n), span(1, 2 + n as u8, TODAY_NS)];
+        lake.apply(Position(n as u64 + 1), NO_KEY, received, request(1, &spans));
+        lake.flush().unwrap();
+    }
+    assert_eq!(stored_spans(&lake).len(), 6);
+    assert_eq!(lake.merge(TODAY_NS).unwrap(), 2, "spans and Endpoints");
+    let expected = vec![(1, 1, 1, TODAY_NS + 2), (1, 1, 2, TODAY_NS), (1, 1, 3, TODAY_NS), (1, 1, 4, TODAY_NS)];
+    assert_eq!(stored_spans(&lake), expected);
+    assert_eq!(contents(&lake, Table::Endpoints).len(), 4);
+}
+
+#[test]
+fn readers_keep_the_parts_they_opened() {
+    let bench = Bench::new(1);
+    let lake = flushed(&bench, &[vec![span(1, 1, TODAY_NS)], vec![span(2, 1, TODAY_NS)], vec![span(3, 1, TODAY_NS)]]);
+    let held = lake.sources(&everything(Table::Spans));
+    lake.merge(TODAY_NS).unwrap();
+    let spans = |bench: &Bench| bench.files().into_iter().filter(|path| path.starts_with("/data/parts/spans")).count();
+    assert_eq!(spans(&bench), 4, "three that are still read, and the merged one");
+    for source in &held {
+        let Source::Part(part) = source else { panic!("all rows are in parts") };
+        assert_eq!(part.metadata().unwrap().metadata().file_metadata().num_rows(), 1);
+    }
+    drop(held);
+    assert_eq!(spans(&bench), 1);
+}
+
+#[test]
+fn a_merge_that_fails_changes_nothing() {
+    let bench = Bench::new(1);
+    let requests: Vec<Vec<TestSpan>> = (0..3).map(|n| vec![span(n, 1, TODAY_NS), span(n, 2, TODAY_NS)]).collect();
+    let lake = flushed(&bench, &requests);
+    let (before, files) = (contents(&lake, Table::Spans), bench.files());
+    bench.disk.fail_sync_after(0);
+    assert!(lake.merge(TODAY_NS).is_err());
+    assert!(contents(&lake, Table::Spans) == before && bench.files() == files);
+    bench.disk.heal();
+    assert!(lake.merge(TODAY_NS).unwrap() > 0);
+    assert!(contents(&lake, Table::Spans) == before);
+}
+
+#[test]
+fn retention_gives_the_space_back() {
+    let bench = Bench::new(1);
+    let old = TODAY_NS - 40 * DAY_NS;
+    let lake = flushed(&bench, &[vec![span(1, 1, old)], vec![span(2, 1, TODAY_NS)]]);
+    let used = bench.disk.used();
+    let bytes = lake.retain(TODAY_NS).unwrap();
+    assert!(bytes > 0);
+    assert_eq!(bench.disk.used(), used - bytes);
+    assert_eq!(stored_spans(&lake), [(1, 2, 1, TODAY_NS)]);
+    assert_eq!(lake.retain(TODAY_NS).unwrap(), 0);
+    drop(lake);
+    assert_eq!(stored_spans(&bench.open()).len(), 1);
+}
+
+#[test]
+fn a_retention_of_zero_keeps_for_ever() {
+    let bench = Bench::new(1);
+    let mut options = bench.options();
+    options.retention = options.retention.with(Table::Spans, 0);
+    let lake = Lake::open(options).unwrap();
+    lake.apply(Position(1), NO_KEY, TODAY_NS, request(1, &[span(1, 1, TODAY_NS - 4000 * DAY_NS)]));
+    lake.flush().unwrap();
+    lake.retain(TODAY_NS).unwrap();
+    assert_eq!((parts(&lake, Table::Spans), parts(&lake, Table::Endpoints)), (1, 0));
+}
+
+#[test]
+fn many_key_files_become_few_and_know_the_same() {
+    let bench = Bench::new(1);
+    let requests: Vec<Vec<TestSpan>> = (0..9).map(|n| vec![span(n, 1, TODAY_NS), span(n, 2, TODAY_NS)]).collect();
+    let lake = flushed(&bench, &requests);
+    assert_eq!(lake.stats().key_files, 9);
+    lake.merge(TODAY_NS).unwrap();
+    assert_eq!(lake.stats().key_files, 1);
+    drop(lake);
+    let lake = bench.open();
+    for (n, spans) in requests.iter().enumerate() {
+        assert_eq!(lake.apply(Position(100 + n as u64), NO_KEY, TODAY_NS, request(1, spans)).duplicates, 2);
+    }
+}
+
+#[test]
+fn counts_of_several_flushes_are_summed() {
+    let bench = Bench::new(1);
+    let lake = bench.open();
+    for minute in 0..9 {
+        lake.count(4, TODAY_NS + minute % 2 * 60 * SECOND_NS, Signal::Traces, Outcome::Rejected, "too_large", 3);
+        lake.flush().unwrap();
+    }
+    lake.merge(TODAY_NS).unwrap();
+    assert_eq!(counted(&lake, "rejected", "too_large"), 27);
+    assert_eq!(contents(&lake, Table::IngestCounts).len(), 2);
+}

@@ -1,0 +1,7 @@
+//! The lake from the outside: what goes in comes out, once, whatever happens in between.
+
+mod crash;
+mod merging;
+mod model;
+mod support;
+mod visible;

@@ -1,0 +1,223 @@
+//! Hand-made requests, a lake to put them in, and everything a table holds as comparable rows.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use arrow::array::{ArrayRef, AsArray, RecordBatch};
+use arrow::datatypes::{Int64Type, UInt32Type, UInt64Type};
+use arrow::row::{RowConverter, SortField};
+use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+use tempfile::TempDir;
+use tidewatch_domain::model::{
+    AnyValue, KeyValue, ProjectId, Resource, RowId, Scope, Slice, Span, SpanId, SpanKind, TraceBatch, TraceId,
+};
+use tidewatch_domain::project::{
+    DropReason, Dropped, Entity, EntityKind, IngestSettings, KeptSpan, ProjectContext, Promoted, TraceProjection,
+};
+use tidewatch_journal::disk::Disk;
+use tidewatch_journal::disk::sim::SimDisk;
+
+use crate::arrow_schema;
+use crate::columns::Rows;
+use crate::lake::{Lake, LakeOptions, MergeOptions, Source};
+use crate::plan::{Filter, Plan, Shape};
+use crate::tables::Table;
+
+pub const DAY_NS: i64 = 24 * 3600 * 1_000_000_000;
+pub const SECOND_NS: i64 = 1_000_000_000;
+/// 2026-11-21 00:00 UTC.
+pub const TODAY_NS: i64 = 20_778 * DAY_NS;
+
+/// One span of a hand-made request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct TestSpan {
+    pub trace: u8,
+    pub span: u8,
+    pub time_ns: i64,
+    /// A SERVER span is an Endpoint too; false: the rules drop it as an unmatched root.
+    pub kept: bool,
+}
+
+pub fn span(trace: u8, span: u8, time_ns: i64) -> TestSpan {
+    TestSpan { trace, span, time_ns, kept: true }
+}
+
+pub fn context() -> ProjectContext {
+    ProjectContext { project: ProjectId([7; 16]), received_ns: TODAY_NS, settings: IngestSettings::default() }
+}
+
+/// The rows of a request with these spans.
+pub fn request(project: u32, spans: &[TestSpan]) -> Rows {
+    let attributes = vec![
+        KeyValue { key: "service.name", value: AnyValue::Str("shop") },
+        KeyValue { key: "http.request.method", value: AnyValue::Str("GET") },
+        KeyValue { key: "size", value: AnyValue::Int(12) },
+    ];
+    let model = |span: &TestSpan| Span {
+        trace_id: TraceId([span.trace; 16]),
+        span_id: SpanId([span.span; 8]),
+        name: "GET /cart",
+        kind: SpanKind::Server,
+        start_ns: span.time_ns as u64,
+        end_ns: span.time_ns as u64 + 5,
+        attributes: Slice { start: 1, end: 3 },
+        ..Span::default()
+    };
+    let batch = TraceBatch {
+        resources: vec![Resource { attributes: Slice { start: 0, end: 1 }, ..Resource::default() }],
+        scopes: vec![Scope { name: "test", ..Scope::default() }],
+        spans: spans.iter().map(model).collect(),
+        attributes,
+        ..TraceBatch::default()
+    };
+    let mut projection = TraceProjection::default();
+    for (index, span) in spans.iter().enumerate() {
+        if !span.kept {
+            projection.dropped.push(Dropped { record: index as u32, reason: DropReason::UnmatchedRoot });
+            continue;
+        }
+        projection.entities.push(Entity {
+            kind: EntityKind::Endpoint,
+            span: index as u32,
+            kept: projection.spans.len() as u32,
+            row_id: RowId([span.trace, span.span, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1]),
+            name: "GET /cart",
+            status_code: 200,
+            is_root: true,
+            is_stream: false,
+            is_error: false,
+            client_ip: "",
+            body_size: 0,
+        });
+        projection.spans.push(KeptSpan {
+            span: index as u32,
+            start_ns: span.time_ns,
+            duration_ns: 5,
+            server_name: "shop",
+            app_version: "",
+            promoted: Promoted { endpoint: true, ..Promoted::default() },
+            http_status: 200,
+            weight: 1.0,
+        });
+    }
+    Rows::traces(project, &context(), &batch, &projection)
+}
+
+/// A lake on a simulated disk with its catalog in a temporary folder; nothing happens in the background.
+pub struct Bench {
+    folder: TempDir,
+    pub disk: SimDisk,
+}
+
+impl Bench {
+    pub fn new(seed: u64) -> Bench {
+        Bench { folder: TempDir::new().expect("a temporary folder"), disk: SimDisk::new(seed) }
+    }
+
+    pub fn options(&self) -> LakeOptions {
+        LakeOptions {
+            catalog: self.folder.path().join("catalog.sqlite"),
+            disk: Arc::new(self.disk.clone()),
+            flush_age: Duration::from_secs(3600),
+            merge: MergeOptions { fan_in: 3, rows_max: 1000 },
+            background: false,
+            ..LakeOptions::new("/data")
+        }
+    }
+
+    pub fn open(&self) -> Lake {
+        Lake::open(self.options()).expect("the lake opens")
+    }
+
+    /// Every file of the lake but its lock.
+    pub fn files(&self) -> Vec<PathBuf> {
+        let mut files = Vec::new();
+        collect(&self.disk, Path::new("/data"), &mut files);
+        files.retain(|path| !path.ends_with("lake.lock"));
+        files
+    }
+}
+
+fn collect(disk: &SimDisk, folder: &Path, files: &mut Vec<PathBuf>) {
+    files.extend(disk.list(folder).expect("folders can be listed").into_iter().map(|(path, _)| path));
+    for folder in disk.list_dirs(folder).expect("folders can be listed") {
+        collect(disk, &folder, files);
+    }
+}
+
+pub fn everything(table: Table) -> Plan {
+    Plan {
+        table,
+        projects: (0..10).collect(),
+        from: i64::MIN,
+        to: i64::MAX,
+        filter: Filter::True,
+        shape: Shape::Rows { columns: vec!["time"], order: Vec::new(), limit: usize::MAX, offset: 0 },
+    }
+}
+
+/// Every row of the table as batches.
+pub fn batches(lake: &Lake, table: Table) -> Vec<RecordBatch> {
+    let read = |source: Source| match source {
+        Source::Memory(batch) => vec![batch],
+        Source::Part(part) => {
+            let metadata = part.metadata().expect("the part has metadata");
+            let reader =
+                ParquetRecordBatchReaderBuilder::new_with_metadata(part.file().expect("the part opens"), metadata);
+            let batches =
+                reader.build().expect("the part is readable").map(|batch| batch.expect("the rows are readable"));
+            batches.collect()
+        }
+    };
+    lake.sources(&everything(table)).into_iter().flat_map(read).collect()
+}
+
+/// Every row of the table as bytes that are equal when the rows are, sorted.
+pub fn contents(lake: &Lake, table: Table) -> Vec<Vec<u8>> {
+    let fields = arrow_schema(table).fields().iter().map(|field| SortField::new(field.data_type().clone())).collect();
+    let converter = RowConverter::new(fields).expect("every column can be compared");
+    let mut rows = Vec::new();
+    for batch in batches(lake, table) {
+        let columns: Vec<ArrayRef> = batch.columns().to_vec();
+        let converted = converter.convert_columns(&columns).expect("the batch has the table's columns");
+        rows.extend(converted.iter().map(|row| row.data().to_vec()));
+    }
+    rows.sort();
+    rows
+}
+
+/// (project, trace, span, time) of every stored span, sorted.
+pub fn stored_spans(lake: &Lake) -> Vec<(u32, u8, u8, i64)> {
+    let mut spans = Vec::new();
+    for batch in batches(lake, Table::Spans) {
+        let column = |name: &str| batch.column_by_name(name).expect("spans have the column").clone();
+        let (project, time) = (column("project"), column("time"));
+        let (trace, span) = (column("trace_id"), column("span_id"));
+        for row in 0..batch.num_rows() {
+            spans.push((
+                project.as_primitive::<UInt32Type>().value(row),
+                trace.as_fixed_size_binary().value(row)[0],
+                span.as_fixed_size_binary().value(row)[0],
+                time.as_primitive::<Int64Type>().value(row),
+            ));
+        }
+    }
+    spans.sort_unstable();
+    spans
+}
+
+/// The sum of the counts with this outcome and reason.
+pub fn counted(lake: &Lake, outcome: &str, reason: &str) -> u64 {
+    let mut sum = 0;
+    for batch in batches(lake, Table::IngestCounts) {
+        let text = |name: &str| batch.column_by_name(name).expect("counts have the column").as_string::<i32>().clone();
+        let (outcomes, reasons) = (text("outcome"), text("reason"));
+        let counts = batch.column_by_name("count").expect("counts have a count").as_primitive::<UInt64Type>();
+        sum += (0..batch.num_rows())
+            .filter(|row| outcomes.value(*row) == outcome && reasons.value(*row) == reason)
+            .map(|row| counts.value(row))
+            .sum::<u64>();
+    }
+    sum
+}

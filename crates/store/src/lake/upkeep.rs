@@ -1,0 +1,167 @@
+//! Merging, retention, and the end of old keys: each one catalog transaction, then the swap of what is visible.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::day_of;
+use super::merge;
+use super::part::Part;
+use super::seen_file::{self, SeenFacts, SeenFile, SeenKeys};
+use super::state::Shared;
+use crate::StoreError;
+use crate::tables::Table;
+
+const HOUR_NS: i64 = 3600 * 1_000_000_000;
+
+impl Shared {
+    /// Does one merge, of parts or of key files; false when there is nothing to merge or `stop` said so.
+    pub fn merge_once(&self, today: i32, stop: &mut dyn FnMut() -> bool) -> Result<bool, StoreError> {
+        let _upkeep = self.upkeep.lock();
+        let parts: Vec<Arc<Part>> = self.state.lock().parts.iter().flatten().cloned().collect();
+        let Some(inputs) = merge::pick(&parts, self.options.merge, today) else {
+            return self.merge_keys();
+        };
+        drop(parts);
+        let Some(facts) = merge::merge(&self.layout, &inputs, stop)? else { return Ok(false) };
+        let ids: Vec<u64> = inputs.iter().map(|part| part.facts.id).collect();
+        let outputs = [facts];
+        if !self.catalog.lock().replace_parts(&ids, &outputs)? {
+            self.layout.discard(&outputs);
+            return Ok(false);
+        }
+        let [facts] = outputs;
+        self.swap(facts.table, &ids, Some(self.part(facts)));
+        Ok(true)
+    }
+
+    /// Replaces parts in what is visible; the old files go when their last reader does.
+    fn swap(&self, table: Table, ids: &[u64], with: Option<Arc<Part>>) {
+        let mut state = self.state.lock();
+        let parts = &mut state.parts[table as usize];
+        let (gone, mut left): (Vec<_>, Vec<_>) = parts.drain(..).partition(|part| ids.contains(&part.facts.id));
+        left.extend(with);
+        *parts = left;
+        drop(state);
+        gone.iter().for_each(|part| part.doom());
+    }
+
+    pub fn retain(&self, now_ns: i64) -> Result<u64, StoreError> {
+        let mut bytes = 0;
+        for table in Table::ALL {
+            let days = self.options.retention.days(table);
+            if days > 0 {
+                bytes += self.drop_before(table, day_of(now_ns) - i32::try_from(days).unwrap_or(i32::MAX))?;
+            }
+        }
+        self.drop_old_keys(now_ns)?;
+        Ok(bytes)
+    }
+
+    pub fn drop_before(&self, table: Table, day: i32) -> Result<u64, StoreError> {
+        let _upkeep = self.upkeep.lock();
+        let parts = self.state.lock().parts[table as usize].clone();
+        let old: Vec<&Arc<Part>> = parts.iter().filter(|part| part.facts.day < day).collect();
+        if old.is_empty() {
+            return Ok(0);
+        }
+        let ids: Vec<u64> = old.iter().map(|part| part.facts.id).collect();
+        let bytes = old.iter().map(|part| part.facts.bytes).sum();
+        if !self.catalog.lock().replace_parts(&ids, &[])? {
+            return Ok(0);
+        }
+        self.swap(table, &ids, None);
+        tracing::info!(
+            table = table.name(),
+            parts = ids.len(),
+            bytes,
+            "dropped {} old parts of {}",
+            ids.len(),
+            table.name()
+        );
+        Ok(bytes)
+    }
+
+    fn drop_old_keys(&self, now_ns: i64) -> Result<(), StoreError> {
+        let _upkeep = self.upkeep.lock();
+        let ids = self.seen.lock().expired(now_ns);
+        if !ids.is_empty() && self.catalog.lock().replace_seen(&ids, None)? {
+            self.swap_keys(&ids, None);
+        }
+        Ok(())
+    }
+
+    fn swap_keys(&self, ids: &[u64], with: Option<SeenFile>) {
+        self.seen.lock().replace(ids, with);
+        for id in ids {
+            let path = SeenFile::path(&self.layout.seen_folder(), *id);
+            // Those who still look something up keep the file open; what stays is an orphan.
+            if let Err(error) = self.layout.disk.remove(&path) {
+                tracing::warn!(path = %path.display(), %error, "cannot remove old keys");
+            }
+        }
+    }
+
+    /// Merges key files of one hour and level, so that a look-up asks few.
+    fn merge_keys(&self) -> Result<bool, StoreError> {
+        let files = self.seen.lock().files().to_vec();
+        let Some(inputs) = pick_keys(&files, self.options.merge.fan_in) else { return Ok(false) };
+        let facts = SeenFacts {
+            id: self.layout.next_id(),
+            keys: 0,
+            received_min: inputs.iter().map(|file| file.facts.received_min).min().unwrap_or(0),
+            received_max: inputs.iter().map(|file| file.facts.received_max).max().unwrap_or(0),
+            level: inputs.iter().map(|file| file.facts.level).max().unwrap_or(0).saturating_add(1),
+        };
+        let keys_max = inputs.iter().map(|file| file.facts.keys).sum();
+        let mut union = Union::new(&inputs)?;
+        let file = seen_file::write(&self.layout.disk, &self.layout.seen_folder(), facts, keys_max, || union.next())?;
+        let ids: Vec<u64> = inputs.iter().map(|file| file.facts.id).collect();
+        let done = self.catalog.lock().replace_seen(&ids, Some(&file.facts))?;
+        if done {
+            self.swap_keys(&ids, Some(file));
+        }
+        Ok(done)
+    }
+}
+
+/// Files of the same hour and level, when there are `fan_in`; of an hour that is over, when there are two of any level.
+fn pick_keys(files: &[Arc<SeenFile>], fan_in: usize) -> Option<Vec<Arc<SeenFile>>> {
+    let mut hours: BTreeMap<i64, Vec<&Arc<SeenFile>>> = BTreeMap::new();
+    for file in files {
+        hours.entry(file.facts.received_max.div_euclid(HOUR_NS)).or_default().push(file);
+    }
+    let newest = *hours.keys().next_back()?;
+    hours.into_iter().find_map(|(hour, files)| {
+        if hour < newest && files.len() > 1 {
+            return Some(files.into_iter().take(fan_in).map(Arc::clone).collect());
+        }
+        let mut levels: BTreeMap<u8, Vec<Arc<SeenFile>>> = BTreeMap::new();
+        files.into_iter().for_each(|file| levels.entry(file.facts.level).or_default().push(Arc::clone(file)));
+        let full = levels.into_values().find(|level| level.len() >= fan_in);
+        full.map(|level| level.into_iter().take(fan_in).collect())
+    })
+}
+
+/// The keys of several files, ascending, each once.
+struct Union<'a> {
+    inputs: Vec<(SeenKeys<'a>, Option<u128>)>,
+}
+
+impl<'a> Union<'a> {
+    fn new(files: &'a [Arc<SeenFile>]) -> Result<Union<'a>, StoreError> {
+        let start = |file: &'a Arc<SeenFile>| {
+            let mut keys = file.keys();
+            let first = keys.next_key()?;
+            Ok((keys, first))
+        };
+        Ok(Union { inputs: files.iter().map(start).collect::<Result<_, StoreError>>()? })
+    }
+
+    fn next(&mut self) -> Result<Option<u128>, StoreError> {
+        let Some(least) = self.inputs.iter().filter_map(|(_, key)| *key).min() else { return Ok(None) };
+        for (keys, head) in self.inputs.iter_mut().filter(|(_, head)| *head == Some(least)) {
+            *head = keys.next_key()?;
+        }
+        Ok(Some(least))
+    }
+}

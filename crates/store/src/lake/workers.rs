@@ -1,0 +1,150 @@
+//! The lake's own threads: one flushes, one merges and retains. Both end when the lake does.
+
+use std::sync::Arc;
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use super::day_of;
+use super::state::{Shared, State};
+
+/// Waiting time after a failed flush: doubled each time up to the maximum.
+const RETRY_MIN: Duration = Duration::from_millis(100);
+const RETRY_MAX: Duration = Duration::from_secs(10);
+/// How often merging and retention look for work.
+const UPKEEP_EVERY: Duration = Duration::from_secs(5);
+const RETAIN_EVERY: Duration = Duration::from_secs(60);
+
+pub struct Workers {
+    shared: Option<Arc<Shared>>,
+    threads: Vec<JoinHandle<()>>,
+}
+
+impl Workers {
+    pub fn none() -> Workers {
+        Workers { shared: None, threads: Vec::new() }
+    }
+
+    pub fn start(shared: &Arc<Shared>) -> Workers {
+        let spawn = |name: &str, run: fn(&Shared)| {
+            let shared = Arc::clone(shared);
+            let thread = thread::Builder::new().name(name.to_owned()).spawn(move || run(&shared));
+            thread.expect("the process may have two more threads")
+        };
+        let threads = vec![spawn("lake-flush", flush_loop), spawn("lake-upkeep", upkeep_loop)];
+        Workers { shared: Some(Arc::clone(shared)), threads }
+    }
+
+    /// Ends and joins the threads; a flush or merge that is under way is finished or given up first.
+    pub fn stop(&mut self) {
+        if let Some(shared) = self.shared.take() {
+            shared.state.lock().stopping = true;
+            shared.wake.notify_all();
+        }
+        for thread in self.threads.drain(..) {
+            if thread.join().is_err() {
+                tracing::error!("a thread of the lake panicked");
+            }
+        }
+    }
+}
+
+impl Drop for Workers {
+    fn drop(&mut self) {
+        self.stop();
+    }
+}
+
+fn flush_loop(shared: &Shared) {
+    let mut retry = RETRY_MIN;
+    let mut not_before: Option<Instant> = None;
+    while let Some(seal) = wait_for_work(shared, not_before) {
+        if seal {
+            let mut seen = shared.seen.lock();
+            shared.state.lock().seal(&mut seen);
+        }
+        not_before = match shared.flush_oldest() {
+            Ok(_) => {
+                retry = RETRY_MIN;
+                None
+            }
+            Err(error) => {
+                tracing::error!(%error, cause = ?std::error::Error::source(&error), "cannot flush; the rows stay in memory and in the journal");
+                let wait = retry;
+                retry = (retry * 2).min(RETRY_MAX);
+                Some(Instant::now() + wait)
+            }
+        };
+    }
+}
+
+/// `Some(true)`: the active memtable is old enough to be sealed; `Some(false)`: something sealed waits; `None`: stop.
+fn wait_for_work(shared: &Shared, not_before: Option<Instant>) -> Option<bool> {
+    let mut state = shared.state.lock();
+    loop {
+        if state.stopping {
+            return None;
+        }
+        let now = Instant::now();
+        let until = match (not_before, due(&state, shared.options.flush_age)) {
+            (Some(not_before), _) if now < not_before => Some(not_before),
+            _ if !state.sealed.is_empty() => return Some(false),
+            (_, Some(due)) if due <= now => return Some(true),
+            (_, due) => due,
+        };
+        // A first request in an empty memtable wakes nobody: look again within the age it may reach.
+        let until = until.unwrap_or(now + shared.options.flush_age.max(Duration::from_millis(10)));
+        shared.wake.wait_until(&mut state, until);
+    }
+}
+
+fn due(state: &State, age: Duration) -> Option<Instant> {
+    state.active.since.map(|since| since + age)
+}
+
+fn upkeep_loop(shared: &Shared) {
+    let mut retained: Option<Instant> = None;
+    while !is_stopping_after(shared, UPKEEP_EVERY) {
+        let now_ns = wall_clock_ns();
+        if retained.is_none_or(|at| at.elapsed() >= RETAIN_EVERY) {
+            if let Err(error) = shared.retain(now_ns) {
+                tracing::error!(%error, "cannot drop what is too old");
+            }
+            retained = Some(Instant::now());
+        }
+        let mut worked = Instant::now();
+        // Half of the time at most: ingest and questions come first.
+        let mut stop = || {
+            let pause = worked.elapsed();
+            let stop = is_stopping_after(shared, pause);
+            worked = Instant::now();
+            stop
+        };
+        loop {
+            match shared.merge_once(day_of(now_ns), &mut stop) {
+                Ok(true) if !stop() => {}
+                Ok(_) => break,
+                Err(error) => {
+                    tracing::error!(%error, "cannot merge parts; they stay as they are");
+                    break;
+                }
+            }
+        }
+    }
+}
+
+/// Waits this long unless the lake stops; true when it does.
+fn is_stopping_after(shared: &Shared, pause: Duration) -> bool {
+    let until = Instant::now() + pause;
+    let mut state = shared.state.lock();
+    while !state.stopping {
+        if shared.wake.wait_until(&mut state, until).timed_out() {
+            break;
+        }
+    }
+    state.stopping
+}
+
+fn wall_clock_ns() -> i64 {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    i64::try_from(now.as_nanos()).unwrap_or(i64::MAX)
+}
