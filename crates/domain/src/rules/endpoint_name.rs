@@ -26,12 +26,20 @@ pub fn endpoint_name<'a>(request: &HttpRequest<'a>, span_name: &'a str, arena: &
         return EndpointName { name, status: 0 };
     }
     let target = first([route, path, span_name]);
-    let name = if target.is_empty() { method } else { arena.alloc_str(&[method, target].join(" ")) };
+    let name = if target.is_empty() { method } else { joined(method, target, arena) };
     EndpointName { name, status }
 }
 
 fn first<const N: usize>(candidates: [&str; N]) -> &str {
     candidates.into_iter().find(|text| !text.is_empty()).unwrap_or("")
+}
+
+fn joined<'a>(method: &str, target: &str, arena: &'a Bump) -> &'a str {
+    let mut name = bumpalo::collections::String::with_capacity_in(method.len() + 1 + target.len(), arena);
+    name.push_str(method);
+    name.push(' ');
+    name.push_str(target);
+    name.into_bump_str()
 }
 
 /// Made only of slashes and wildcards: `/`, `/*`, `/**`, `*/*`. SPEC endpoint naming, rule 2.

@@ -135,18 +135,24 @@ fn is_event_stream(value: AnyValue<'_>) -> bool {
     }
 }
 
+/// Scheme and the rest after `://`; `None` when there is no scheme before any slash.
+fn split_scheme(url: &str) -> Option<(&str, &str)> {
+    let (scheme, rest) = url.split_once(':')?;
+    Some((scheme, rest.strip_prefix("//").filter(|_| !scheme.contains(['/', '?', '#']))?))
+}
+
 fn scheme_of(url: &str) -> &str {
-    url.split_once("://").map_or("", |(scheme, _)| scheme)
+    split_scheme(url).map_or("", |(scheme, _)| scheme)
 }
 
 /// `/search?q=1` to `/search`. A target may also be a whole URL (proxies) or `*`.
 fn path_of_target(target: &str) -> &str {
-    if target.contains("://") && !target.starts_with('/') { path_of_url(target) } else { without_query(target) }
+    if split_scheme(target).is_some() { path_of_url(target) } else { without_query(target) }
 }
 
-/// The path of an absolute URL, `/` when it has none; `""` when it is no URL with a host.
+/// The path of an absolute URL, `/` when it has none; a URL without a host is taken as a path.
 fn path_of_url(url: &str) -> &str {
-    let Some((_, rest)) = url.split_once("://") else { return without_query(url) };
+    let Some((_, rest)) = split_scheme(url) else { return without_query(url) };
     let rest = without_query(rest);
     match rest.find('/') {
         Some(slash) => &rest[slash..],

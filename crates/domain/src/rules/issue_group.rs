@@ -21,6 +21,7 @@ pub fn issue_group(exception_type: &str, message: &str, stack_trace: &str) -> u6
 }
 
 /// The text with `type: message` at its start cut down to `type`; `None` when it starts otherwise or nothing follows.
+/// Where the message comes again at the end (Python), its further lines go there too.
 fn without_message(exception_type: &str, message: &str, stack_trace: &str) -> Option<String> {
     let frames = stack_trace
         .strip_prefix(exception_type)
@@ -28,7 +29,12 @@ fn without_message(exception_type: &str, message: &str, stack_trace: &str) -> Op
         .strip_prefix(": ")?
         .strip_prefix(message)
         .filter(|rest| rest.starts_with(['\n', '\r']) && !rest.trim().is_empty())?;
-    Some([exception_type, frames].concat())
+    let frames = match frames.trim_end().strip_suffix(message) {
+        // The first line of the message is left to tell the line it stands on for a header.
+        Some(before) if message.contains('\n') => [before, message.lines().next().unwrap_or("")].concat(),
+        _ => frames.to_owned(),
+    };
+    Some([exception_type, &frames].concat())
 }
 
 /// `type: first line of the message`, at most 200 characters; for want of both, the first line of the trace.
@@ -62,6 +68,9 @@ mod tests {
         let stack = "\n    at f (/app/a.js:10:5)";
         check_same(true, ("E", "no user 1", stack), ("E", "no user 2", stack));
         check_same(true, ("E", "one line", stack), ("E", "two\nlines: here", stack));
+        let python =
+            |message: &str| format!("\nTraceback (most recent call last):\n  File \"a.py\", line 3\nE: {message}\n");
+        check_same(true, ("E", "one", &python("one")), ("E", "two\nlines", &python("two\nlines")));
         check_same(true, ("E", "x", stack), ("E", "x", "\n    at f (/srv/other/a.js:10:9)"));
         check_same(false, ("E", "x", stack), ("F", "x", stack));
         check_same(false, ("E", "x", stack), ("E", "x", "\n    at g (/app/a.js:10:5)"));

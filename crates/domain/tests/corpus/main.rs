@@ -2,9 +2,11 @@
 //!
 //! - [`scenario`]: the captured requests of a folder.
 //! - [`stored`]: what a store holds after all of them: rows by row id, owners found across requests.
+//! - [`damaged`]: the same requests with bytes changed.
 //! - [`compare`]: `expected.json`, entry by entry; where a scenario tolerates two readings, the preferred one.
 
 mod compare;
+mod damaged;
 mod scenario;
 mod stored;
 

@@ -36,11 +36,20 @@ fn step(line: &str, at: usize, floor: usize, out: &mut String) -> usize {
     };
     let read = read
         .or_else(|| if is_word(before) { None } else { uuid(rest, out).or_else(|| windows_path(&line[at..], out)) });
-    read.or_else(|| digits(rest, before, out)).unwrap_or_else(|| {
-        let character = line[at..].chars().next().expect("the cursor is inside the line, at a character");
-        out.push(character);
-        character.len_utf8()
-    })
+    read.or_else(|| digits(rest, before, out)).unwrap_or_else(|| copy(&line[at..], out))
+}
+
+/// Copies one character, and the letters after it: inside a word no rule looks at a letter.
+fn copy(text: &str, out: &mut String) -> usize {
+    let first = text.chars().next().expect("the cursor is inside the line, at a character").len_utf8();
+    let letters = match text.as_bytes()[0] {
+        byte if is_word(Some(byte)) => {
+            count(&text.as_bytes()[first..], |byte| byte.is_ascii_alphabetic() || byte == b'_')
+        }
+        _ => 0,
+    };
+    out.push_str(&text[..first + letters]);
+    first + letters
 }
 
 fn is_word(byte: Option<u8>) -> bool {
