@@ -39,7 +39,7 @@ impl<'a> Records<'a> for MetricBatch<'a> {
                     continue;
                 }
                 METADATA => {
-                    values.attribute(message.message()?)?;
+                    values.attribute(&mut message)?;
                     continue;
                 }
                 GAUGE => MetricKind::Gauge,
