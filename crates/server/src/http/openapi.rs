@@ -23,7 +23,6 @@ pub struct ProjectQuery {
 
 /// How every question can fail.
 #[derive(IntoResponses)]
-#[expect(dead_code, reason = "a list of statuses for the document; ApiError makes the answers")]
 pub enum Failures {
     /// The request cannot be read.
     #[response(status = 400)]
@@ -47,7 +46,6 @@ pub enum Failures {
 
 /// How a look-up of one thing can fail besides.
 #[derive(IntoResponses)]
-#[expect(dead_code, reason = "a list of statuses for the document; ApiError makes the answers")]
 pub enum NotFound {
     /// No such thing in this project.
     #[response(status = 404)]

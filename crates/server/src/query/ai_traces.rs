@@ -26,12 +26,8 @@ use super::{attributes, filters, ids, occurrences, trace};
 use crate::control::Project;
 use crate::error::ApiError;
 
-const ROW_ORDERS: [(&str, &str); 4] = [
-    ("recorded_at", "time"),
-    ("duration", "duration"),
-    ("total_cost", "total_cost"),
-    ("total_tokens", "total_tokens"),
-];
+const ROW_ORDERS: [(&str, &str); 4] =
+    [("recorded_at", "time"), ("duration", "duration"), ("total_cost", "total_cost"), ("total_tokens", "total_tokens")];
 
 /// An AI Trace row as the API shows it; every column of the table has been asked for.
 pub fn view(row: Row<'_>, project: Uuid) -> AiTraceRow {
@@ -61,7 +57,11 @@ pub fn view(row: Row<'_>, project: Uuid) -> AiTraceRow {
         server_name: row.text("server_name").to_owned(),
         app_version: row.text("app_version").to_owned(),
         storage_key: String::new(),
-        is_stream: shown.0.get("gen_ai.request.stream").or(shown.0.get("llm.is_streaming")).is_some_and(|v| v == "true"),
+        is_stream: shown
+            .0
+            .get("gen_ai.request.stream")
+            .or(shown.0.get("llm.is_streaming"))
+            .is_some_and(|v| v == "true"),
         attributes: shown,
         trace_id: row.trace_id("trace_id").to_string(),
         span_id: row.span_id("span_id").to_string(),
@@ -114,9 +114,10 @@ async fn rows(ask: &Ask, project: &Project, list: &RowList, filter: Filter) -> R
 pub async fn list(ask: &Ask, project: &Project, request: ListRequest) -> Result<Page<AiTraceRow>, ApiError> {
     let list = row_list(ask, &request)?;
     let filter = list.filter.clone().and(search(request.search.as_deref()));
+    let numbers = [project.number];
     let (data, total) = tokio::try_join!(
         rows(ask, project, &list, filter.clone()),
-        ask.count(Table::AiTraces, &[project.number], list.range, filter),
+        ask.count(Table::AiTraces, &numbers, list.range, filter),
     )?;
     Ok(list.paging.page(data, total))
 }
@@ -250,8 +251,7 @@ pub async fn groups(ask: &Ask, project: &Project, request: ListRequest) -> Resul
 
     let number = project.number;
     let keys = vec![Key::Column("name")];
-    let answer =
-        ask.ask(ask::groups(Table::AiTraces, &[number], range, filter.clone(), keys, aggregates())).await?;
+    let answer = ask.ask(ask::groups(Table::AiTraces, &[number], range, filter.clone(), keys, aggregates())).await?;
     let mut found: Vec<(String, Figures)> =
         answer.rows().map(|row| (row.text("key0").to_owned(), Figures::read(row))).collect();
     sort(&mut found, order, page::is_descending(request.sort_direction));
@@ -323,8 +323,7 @@ async fn models(
     filter: Filter,
 ) -> Result<HashMap<String, Vec<String>>, ApiError> {
     let keys = vec![Key::Column("name"), Key::Column("model")];
-    let plan =
-        ask::groups(Table::AiTraces, &[project], range, filter, keys, vec![ask::plain(Function::Count)]);
+    let plan = ask::groups(Table::AiTraces, &[project], range, filter, keys, vec![ask::plain(Function::Count)]);
     let answer = ask.ask(plan).await?;
     let mut models: HashMap<String, Vec<String>> = HashMap::new();
     for row in answer.rows() {
@@ -344,8 +343,7 @@ pub async fn one(ask: &Ask, project: &Project, name: &str, request: ListRequest)
         let needle = needle.to_owned();
         filter = filter.and(Filter::AnyAttributeContains { scope: AttributeScope::Record, needle });
     }
-    let plan =
-        ask::groups(Table::AiTraces, &[project.number], list.range, filter.clone(), vec![], aggregates());
+    let plan = ask::groups(Table::AiTraces, &[project.number], list.range, filter.clone(), vec![], aggregates());
     let (data, answer) = tokio::try_join!(rows(ask, project, &list, filter.clone()), ask.ask(plan))?;
     let figures = answer.first().map(Figures::read).unwrap_or_default();
     let stats = AiTraceStats {

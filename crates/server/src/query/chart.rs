@@ -97,4 +97,3 @@ async fn names(ask: &Ask, chart: &Chart) -> Result<(Vec<String>, bool), ApiError
     names.truncate(LINES_MAX);
     Ok((names, has_others))
 }
-

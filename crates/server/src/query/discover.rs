@@ -95,16 +95,7 @@ async fn texts(ask: &Ask, project: u32, range: Range, filter: Filter, key: Key) 
     let order = vec![GroupOrder { by: By::Key(0), descending: false }];
     let count = vec![ask::plain(Function::Count)];
     let window = Window::first(VALUES_MAX + 1);
-    let plan = ask::ordered_groups(
-        Table::MetricPoints,
-        &[project],
-        range,
-        filter,
-        vec![key],
-        count,
-        order,
-        window,
-    );
+    let plan = ask::ordered_groups(Table::MetricPoints, &[project], range, filter, vec![key], count, order, window);
     let answer = ask.ask(plan).await?;
     let texts = answer.rows().filter_map(|row| row.opt_text("key0")).filter(|text| !text.is_empty());
     Ok(texts.take(VALUES_MAX).map(str::to_owned).collect())

@@ -48,13 +48,10 @@ pub async fn read(
         return Err(ApiError::not_found("nothing with this trace id is stored"));
     }
 
-    let answers = [
-        (TraceType::Endpoint, &found_endpoints),
-        (TraceType::Task, &found_tasks),
-        (TraceType::AiTrace, &found_ai),
-    ];
+    let answers =
+        [(TraceType::Endpoint, &found_endpoints), (TraceType::Task, &found_tasks), (TraceType::AiTrace, &found_ai)];
     let mut nodes = nodes(&named, &trace, &answers, &exceptions);
-    nodes.sort_by(|left, right| left.0.cmp(&right.0));
+    nodes.sort_by_key(|(start, _)| *start);
     let mut part: Vec<u32> = trace.spans.iter().map(|span| span.project).collect();
     part.extend(answers.iter().flat_map(|(_, answer)| answer.rows().map(|row| row.int("project") as u32)));
     part.extend(exceptions.iter().map(|(project, _)| *project));

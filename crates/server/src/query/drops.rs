@@ -63,12 +63,7 @@ struct Counted {
     reason: String,
 }
 
-async fn counts(
-    ask: &Ask,
-    project: u32,
-    range: Range,
-    by_minute: bool,
-) -> Result<BTreeMap<Counted, u64>, ApiError> {
+async fn counts(ask: &Ask, project: u32, range: Range, by_minute: bool) -> Result<BTreeMap<Counted, u64>, ApiError> {
     let mut keys = vec![Key::Column("signal"), Key::Column("outcome"), Key::Column("reason")];
     if by_minute {
         keys.push(Key::Column("time"));

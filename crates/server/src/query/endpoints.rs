@@ -82,9 +82,10 @@ async fn rows(ask: &Ask, project: &Project, list: &RowList, filter: Filter) -> R
 pub async fn list(ask: &Ask, project: &Project, request: ListRequest) -> Result<Page<EndpointRow>, ApiError> {
     let list = row_list(ask, &request)?;
     let filter = list.filter.clone().and(filters::contains("name", request.search.as_deref()));
+    let numbers = [project.number];
     let (data, total) = tokio::try_join!(
         rows(ask, project, &list, filter.clone()),
-        ask.count(Table::Endpoints, &[project.number], list.range, filter),
+        ask.count(Table::Endpoints, &numbers, list.range, filter),
     )?;
     Ok(list.paging.page(data, total))
 }

@@ -48,9 +48,7 @@ pub fn ids<const N: usize>(column: &'static str, values: impl IntoIterator<Item 
 /// Text is part of the column, in any case; blank text is no condition.
 pub fn contains(column: &'static str, text: Option<&str>) -> Filter {
     match text.map(str::trim) {
-        Some(needle) if !needle.is_empty() => {
-            Filter::Contains { column, needle: needle.to_owned(), ignore_case: true }
-        }
+        Some(needle) if !needle.is_empty() => Filter::Contains { column, needle: needle.to_owned(), ignore_case: true },
         _ => Filter::True,
     }
 }

@@ -176,8 +176,7 @@ async fn archived(ask: &Ask, project: u32) -> Result<std::collections::HashSet<u
     let keys = vec![Key::Column("group")];
     let last = vec![ask::plain(Function::Max("time"))];
     let plan = ask::groups(Table::Exceptions, &[project], since, in_groups(when.keys().copied()), keys, last);
-    let last: HashMap<u64, i64> =
-        ask.ask(plan).await?.rows().map(|row| (row.u64("key0"), row.int("agg0"))).collect();
+    let last: HashMap<u64, i64> = ask.ask(plan).await?.rows().map(|row| (row.u64("key0"), row.int("agg0"))).collect();
     let is_quiet = |(hash, at): &(u64, i64)| last.get(hash).is_none_or(|last| last <= at);
     Ok(when.into_iter().filter(is_quiet).map(|(hash, _)| hash).collect())
 }
@@ -192,7 +191,8 @@ async fn views(
     if shown.is_empty() {
         return Ok(Vec::new());
     }
-    let filter = in_groups(shown.iter().map(|group| group.hash)).and(filters::ids("row_id", shown.iter().map(|group| group.latest)));
+    let filter = in_groups(shown.iter().map(|group| group.hash))
+        .and(filters::ids("row_id", shown.iter().map(|group| group.latest)));
     let window = Window::first(shown.len());
     let latest = async {
         let answer = occurrences::select(ask, project, range, filter, ask::descending("time"), window).await?;

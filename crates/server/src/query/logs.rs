@@ -168,10 +168,7 @@ fn view(row: Row<'_>, id: u128) -> LogView {
 pub async fn histogram(ask: &Ask, project: &Project, request: LogListRequest) -> Result<LogHistogram, ApiError> {
     let Conditions { range, service, others } = conditions(&request, ask.app.clock.now_ns())?;
     let buckets = Buckets::at_most(range, HISTOGRAM_BUCKETS_MAX, automatic_minutes(range) * MINUTE);
-    let keys = vec![
-        Key::TimeBucket { origin: buckets.origin, width: buckets.width },
-        Key::Column("severity_text"),
-    ];
+    let keys = vec![Key::TimeBucket { origin: buckets.origin, width: buckets.width }, Key::Column("severity_text")];
     let count = || vec![ask::plain(Function::Count)];
     let order = vec![GroupOrder { by: By::Aggregate(0), descending: true }];
     let by_service = vec![Key::Column("server_name")];

@@ -102,12 +102,7 @@ impl Series {
         Ok(self.finish(unit, series, truncated_groups))
     }
 
-    fn finish(
-        &self,
-        unit: String,
-        series: BTreeMap<String, Vec<ValuePoint>>,
-        truncated_groups: bool,
-    ) -> MetricResult {
+    fn finish(&self, unit: String, series: BTreeMap<String, Vec<ValuePoint>>, truncated_groups: bool) -> MetricResult {
         let (name, interval_minutes) = (self.query.name.clone(), self.interval_minutes);
         MetricResult { name, unit, series, truncated_groups, interval_minutes }
     }
@@ -213,16 +208,8 @@ impl Series {
         let aggregates = vec![aggregate, ask::plain(Function::Count)];
         let order = vec![GroupOrder { by: By::Key(0), descending: false }];
         let window = Window::first(ask::GROUPS_MAX);
-        let plan = ask::ordered_groups(
-            Table::MetricPoints,
-            &[self.project],
-            range,
-            filter,
-            keys,
-            aggregates,
-            order,
-            window,
-        );
+        let plan =
+            ask::ordered_groups(Table::MetricPoints, &[self.project], range, filter, keys, aggregates, order, window);
         let answer = ask.ask(plan).await?;
         let is_grouped = self.group_key().is_some();
         let mut series: BTreeMap<String, Vec<ValuePoint>> = BTreeMap::new();

@@ -28,8 +28,7 @@ pub async fn read(ask: &Ask, project: &Arc<Project>, query: OverviewQuery) -> Re
     Ok(Overview { recent_issues, worst_endpoints, has_data, counts })
 }
 
-const NOTHING: Counts =
-    Counts { endpoints: 0, tasks: 0, ai_traces: 0, issues: 0, spans: 0, logs: 0, metric_points: 0 };
+const NOTHING: Counts = Counts { endpoints: 0, tasks: 0, ai_traces: 0, issues: 0, spans: 0, logs: 0, metric_points: 0 };
 
 async fn counts(ask: &Ask, project: u32, range: Range) -> Result<Counts, ApiError> {
     let count = |table: Table| async move {
@@ -52,8 +51,7 @@ async fn counts(ask: &Ask, project: u32, range: Range) -> Result<Counts, ApiErro
 /// Whether anything was ever stored.
 async fn ever(ask: &Ask, project: u32) -> Result<bool, ApiError> {
     for table in [Table::Spans, Table::Logs, Table::MetricPoints, Table::Exceptions] {
-        let plan =
-            ask::rows(table, &[project], Range::ALL, Filter::True, vec!["time"], vec![], Window::first(1));
+        let plan = ask::rows(table, &[project], Range::ALL, Filter::True, vec!["time"], vec![], Window::first(1));
         if !ask.ask(plan).await?.is_empty() {
             return Ok(true);
         }

@@ -57,11 +57,7 @@ pub struct Climb {
 }
 
 /// The owners found; a climb without one is absent.
-pub async fn climb(
-    ask: &Ask,
-    project: u32,
-    climbs: &[Climb],
-) -> Result<HashMap<(TraceId, SpanId), Owner>, ApiError> {
+pub async fn climb(ask: &Ask, project: u32, climbs: &[Climb]) -> Result<HashMap<(TraceId, SpanId), Owner>, ApiError> {
     let traces: BTreeSet<TraceId> = climbs.iter().map(|climb| climb.trace_id).collect();
     let Some(range) = climbs.iter().map(|climb| Range::around(climb.time)).reduce(Range::join) else {
         return Ok(HashMap::new());
@@ -93,11 +89,7 @@ fn names(answer: &Answer) -> Names<'_> {
     answer.rows().map(|row| ((row.trace_id("trace_id"), row.span_id("span_id")), row.text("name"))).collect()
 }
 
-fn forest<'a>(
-    spans: &Answer,
-    endpoints: &Names<'a>,
-    tasks: &Names<'a>,
-) -> HashMap<TraceId, StoredOwners<'a>> {
+fn forest<'a>(spans: &Answer, endpoints: &Names<'a>, tasks: &Names<'a>) -> HashMap<TraceId, StoredOwners<'a>> {
     let mut traces: HashMap<TraceId, Vec<StoredSpan<'a>>> = HashMap::new();
     for row in spans.rows() {
         let (trace_id, span_id) = (row.trace_id("trace_id"), row.span_id("span_id"));

@@ -108,7 +108,11 @@ impl SpanRecord {
 
 /// What a database span is shown by; old and new semantic conventions.
 fn statement(attributes: &AttributeMap) -> Option<String> {
-    ["db.query.text", "db.statement"].iter().find_map(|key| attributes.0.get(*key)).filter(|text| !text.is_empty()).cloned()
+    ["db.query.text", "db.statement"]
+        .iter()
+        .find_map(|key| attributes.0.get(*key))
+        .filter(|text| !text.is_empty())
+        .cloned()
 }
 
 /// `POST /api/spans`.
@@ -180,8 +184,7 @@ async fn services(ask: &Ask, project: u32, range: Range) -> Result<Vec<String>, 
     let order = vec![GroupOrder { by: By::Key(0), descending: false }];
     let aggregates = vec![ask::plain(Function::Count)];
     let window = Window::first(SERVICES_MAX);
-    let plan =
-        ask::ordered_groups(Table::Spans, &[project], range, Filter::True, keys, aggregates, order, window);
+    let plan = ask::ordered_groups(Table::Spans, &[project], range, Filter::True, keys, aggregates, order, window);
     let answer = ask.ask(plan).await?;
     Ok(answer.rows().map(|row| row.text("key0").to_owned()).filter(|name| !name.is_empty()).collect())
 }
@@ -200,8 +203,7 @@ pub async fn one(
     let projects = Projects::one(project);
     for range in at.map(Range::around).into_iter().chain([Range::ALL]) {
         let window = Window::first(1);
-        let plan =
-            ask::rows(Table::Spans, &[project.number], range, filter.clone(), columns.clone(), vec![], window);
+        let plan = ask::rows(Table::Spans, &[project.number], range, filter.clone(), columns.clone(), vec![], window);
         let answer = ask.ask(plan).await?;
         if let Some(row) = answer.first() {
             let mut found = [SpanRecord::read(row, &projects)];
@@ -222,7 +224,8 @@ pub async fn name_entities(ask: &Ask, records: &mut [SpanRecord]) -> Result<(), 
         let (from, to) = wanted
             .iter()
             .fold((first.start, first.start), |(from, to), record| (from.min(record.start), to.max(record.start)));
-        let projects: Vec<u32> = BTreeMap::from_iter(wanted.iter().map(|record| (record.project, ()))).into_keys().collect();
+        let projects: Vec<u32> =
+            BTreeMap::from_iter(wanted.iter().map(|record| (record.project, ()))).into_keys().collect();
         let filter = filters::all([
             filters::ids("trace_id", wanted.iter().map(|record| record.trace_id.0)),
             filters::ids("span_id", wanted.iter().map(|record| record.span_id.0)),

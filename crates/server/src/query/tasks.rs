@@ -74,9 +74,10 @@ async fn rows(ask: &Ask, project: &Project, list: &RowList, filter: Filter) -> R
 pub async fn list(ask: &Ask, project: &Project, request: ListRequest) -> Result<Page<TaskRow>, ApiError> {
     let list = row_list(ask, &request)?;
     let filter = list.filter.clone().and(filters::contains("name", request.search.as_deref()));
+    let numbers = [project.number];
     let (data, total) = tokio::try_join!(
         rows(ask, project, &list, filter.clone()),
-        ask.count(Table::Tasks, &[project.number], list.range, filter),
+        ask.count(Table::Tasks, &numbers, list.range, filter),
     )?;
     Ok(list.paging.page(data, total))
 }
@@ -204,8 +205,7 @@ pub async fn chart(ask: &Ask, project: &Project, request: TaskChartRequest) -> R
     let range = Range::of_list(request.from_date.as_deref(), request.to_date.as_deref(), now)?;
     let only = request.task.filter(|name| !name.is_empty());
     let (interval, metric) = (request.interval_minutes, request.metric_type);
-    let lines =
-        endpoints::entity_chart(ask, Table::Tasks, project.number, range, interval, only, metric).await?;
+    let lines = endpoints::entity_chart(ask, Table::Tasks, project.number, range, interval, only, metric).await?;
     let point = |point: chart::Point| TaskChartPoint {
         timestamp: time::show(point.start),
         task: point.name,

@@ -72,8 +72,7 @@ pub async fn load(
 
 /// Spans of the trace in all time, and inside the window.
 async fn counts(ask: &Ask, projects: &[u32], filter: Filter, window: Range) -> Result<(u64, u64), ApiError> {
-    let inside =
-        filters::compare("time", Op::Ge, window.from).and(filters::compare("time", Op::Lt, window.to));
+    let inside = filters::compare("time", Op::Ge, window.from).and(filters::compare("time", Op::Lt, window.to));
     let aggregates = vec![ask::plain(Function::Count), ask::only(Function::Count, inside)];
     let plan = ask::groups(Table::Spans, projects, Range::ALL, filter, vec![], aggregates);
     let answer = ask.ask(plan).await?;

@@ -43,8 +43,7 @@ pub async fn by_key<K: Eq + Hash>(
     buckets: Buckets,
     key_of: impl Fn(Row<'_>) -> K,
 ) -> Result<Trends<K>, ApiError> {
-    let keys =
-        vec![Key::Column(subject.column), Key::TimeBucket { origin: buckets.origin, width: buckets.width }];
+    let keys = vec![Key::Column(subject.column), Key::TimeBucket { origin: buckets.origin, width: buckets.width }];
     let aggregates = vec![ask::plain(Function::Weight)];
     let plan = ask::groups(subject.table, &[subject.project], range, subject.filter, keys, aggregates);
     let answer = ask.ask(plan).await?;

@@ -14,12 +14,11 @@ use crate::http::gate::body::JsonBody;
 use crate::http::openapi::{Failures, ProjectQuery};
 use crate::limits;
 use crate::query::ask::Ask;
-use crate::query::views::drops::*;
 use crate::query::drops;
+use crate::query::views::drops::*;
 
 pub fn routes() -> OpenApiRouter<Arc<App>> {
-    OpenApiRouter::new()
-        .routes(routes!(drops))
+    OpenApiRouter::new().routes(routes!(drops))
 }
 
 /// Accepted and rejected requests, kept and dropped records.

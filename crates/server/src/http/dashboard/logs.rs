@@ -14,14 +14,12 @@ use crate::http::gate::body::JsonBody;
 use crate::http::openapi::{Failures, ProjectQuery};
 use crate::limits;
 use crate::query::ask::Ask;
+use crate::query::logs;
 use crate::query::views::log::*;
 use crate::query::views::page::*;
-use crate::query::logs;
 
 pub fn routes() -> OpenApiRouter<Arc<App>> {
-    OpenApiRouter::new()
-        .routes(routes!(list))
-        .routes(routes!(histogram))
+    OpenApiRouter::new().routes(routes!(list)).routes(routes!(histogram))
 }
 
 /// Log records.

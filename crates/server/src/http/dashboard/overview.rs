@@ -14,12 +14,11 @@ use crate::http::gate::auth::ProjectAccess;
 use crate::http::openapi::{Failures, ProjectQuery};
 use crate::limits;
 use crate::query::ask::Ask;
-use crate::query::views::overview::*;
 use crate::query::overview;
+use crate::query::views::overview::*;
 
 pub fn routes() -> OpenApiRouter<Arc<App>> {
-    OpenApiRouter::new()
-        .routes(routes!(overview))
+    OpenApiRouter::new().routes(routes!(overview))
 }
 
 /// What the home page shows.

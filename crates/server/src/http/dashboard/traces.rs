@@ -20,10 +20,7 @@ use crate::query::views::span::*;
 use crate::query::{distributed, ids, spans, time};
 
 pub fn routes() -> OpenApiRouter<Arc<App>> {
-    OpenApiRouter::new()
-        .routes(routes!(spans))
-        .routes(routes!(span))
-        .routes(routes!(distributed))
+    OpenApiRouter::new().routes(routes!(spans)).routes(routes!(span)).routes(routes!(distributed))
 }
 
 /// Stored spans.
