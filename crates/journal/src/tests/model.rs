@@ -149,7 +149,7 @@ impl History {
     }
 
     fn step(&mut self) {
-        let bench = self.bench();
+        let Some(bench) = &mut self.bench else { return };
         (bench.step)();
         let durable = bench.journal.durable_position();
         let settled = std::mem::take(&mut *bench.settled.lock());
@@ -183,12 +183,16 @@ impl History {
         let Some(&covered) = later.get(self.random.below(later.len() as u64) as usize) else { return };
         self.from = covered;
         if self.random.chance(2, 3) {
-            self.covered.trimmed += self.bench().journal.trim(covered).unwrap() as u64;
+            match self.bench().journal.trim(covered) {
+                Ok(removed) => self.covered.trimmed += removed as u64,
+                Err(error) => assert!(self.disk.is_dead(), "{error}"),
+            }
         }
     }
 
     fn inject(&mut self) {
-        match self.random.below(4) {
+        match self.random.below(6) {
+            4.. => self.disk.die_after(self.random.below(8)),
             0 => self.disk.fail_write_after(self.random.below(6)),
             1 => {
                 self.lied = true;
@@ -207,11 +211,11 @@ impl History {
         }
         self.bench = None;
         match how {
-            0 => {}
-            1 => self.disk = self.disk.process_killed(),
+            0 if !self.disk.is_dead() => {}
+            0 | 1 => self.disk = self.disk.process_killed(),
             _ => self.disk = self.disk.power_cut(),
         }
-        self.disk.heal(); // faults while open are met by `inject` again
+        self.disk.heal();
     }
 
     fn flip(&mut self) {
@@ -229,7 +233,24 @@ impl History {
     }
 
     fn reopen(&mut self) {
+        // Recovery itself may be cut short, any number of times.
+        while self.random.chance(1, 4) {
+            match self.random.below(3) {
+                0 => self.disk.fail_read_after(self.random.below(3)),
+                1 => self.disk.set_capacity(Some(0)),
+                _ => self.disk.die_after(self.random.below(4)),
+            }
+            if let Ok(bench) = Bench::open(&self.disk, self.from) {
+                self.disk.heal();
+                return self.check_opened(bench);
+            }
+            self.stop();
+        }
         let bench = Bench::open(&self.disk, self.from).expect("a healthy disk opens");
+        self.check_opened(bench);
+    }
+
+    fn check_opened(&mut self, bench: Bench) {
         let Bench { replayed, report, .. } = &bench;
         self.covered.replayed += replayed.len() as u64;
         self.covered.torn_tails += u64::from(report.torn_tail.is_some());
@@ -291,6 +312,10 @@ impl History {
 
     /// Once space and disk are back, appends succeed and last.
     fn ends_well(&mut self) {
+        if self.disk.is_dead() {
+            self.stop();
+            self.reopen();
+        }
         self.disk.heal();
         self.step();
         for _ in 0..3 {
