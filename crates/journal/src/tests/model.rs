@@ -223,8 +223,8 @@ impl History {
         for _ in 0..1 + self.random.below(3) {
             let (path, bytes) = &files[self.random.below(files.len() as u64) as usize];
             let offset = match self.random.below(8) {
-                0 => self.random.below(44),        // the header
-                1 => self.random.below(44) + 2048, // its copy
+                0 => self.random.below(52),        // the header
+                1 => self.random.below(52) + 2048, // its copy
                 _ => 4096 + self.random.below(bytes.saturating_sub(4096)),
             };
             let mask = 1 << self.random.below(8);
@@ -240,7 +240,8 @@ impl History {
                 1 => self.disk.set_capacity(Some(0)),
                 _ => self.disk.die_after(self.random.below(4)),
             }
-            if let Ok(bench) = Bench::open(&self.disk, self.from) {
+            let opened = Bench::open(&self.disk, self.from);
+            if let (Ok(bench), false) = (opened, self.disk.is_dead()) {
                 self.disk.heal();
                 return self.check_opened(bench);
             }
