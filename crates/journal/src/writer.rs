@@ -156,6 +156,11 @@ impl Writer {
             self.active = None;
             self.segments.change_last(|segment| segment.end = Some(durable));
         }
+        if *why != AppendError::NoSpace {
+            // At once: after a failed sync a restart would read refused records that are in memory only. When this
+            // fails as well, the next group tries again.
+            self.active = self.new_segment().ok();
+        }
     }
 }
 

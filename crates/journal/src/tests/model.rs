@@ -173,6 +173,10 @@ impl History {
 
     /// A record has one position for ever, and a position one record.
     fn seen(&mut self, id: u64, position: Position) {
+        if self.lied && !self.acked.contains_key(&position) {
+            // A refused record may have been read back from memory after a failed sync, and then be gone.
+            self.id_at.remove(&position);
+        }
         assert_eq!(*self.position_of.entry(id).or_insert(position), position, "record {id} moved");
         assert_eq!(*self.id_at.entry(position).or_insert(id), id, "position {position} used twice");
     }
