@@ -1,0 +1,59 @@
+//! `POST /api/login`, `GET /api/me/login-bundle`. WIRE 5.1.
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::State;
+
+use super::{password, view};
+use crate::app::App;
+use crate::error::ApiError;
+use crate::http::gate::auth::SignedIn;
+use crate::http::gate::body::AnonymousBody;
+use crate::http::openapi::{ErrorBody, Failures};
+use crate::limits;
+use crate::query::views::account::{LoginAnswer, LoginBundle, LoginRequest};
+
+const WRONG: ApiError = ApiError::Unauthorized("wrong email or password");
+
+/// A token for an email address and password. A body that cannot be read is a failed login too.
+#[utoipa::path(
+    post,
+    path = "/api/login",
+    operation_id = "login",
+    tag = "account",
+    request_body = LoginRequest,
+    responses((status = 200, description = "The answer", body = LoginAnswer), (status = 413, description = "The body is too large", body = ErrorBody), Failures),
+    security(())
+)]
+pub async fn login(
+    State(app): State<Arc<App>>,
+    body: Result<AnonymousBody<LoginRequest>, ApiError>,
+) -> Result<Json<LoginAnswer>, ApiError> {
+    let AnonymousBody(LoginRequest { email, password }) = body.map_err(|error| match error {
+        ApiError::Malformed(_) => WRONG,
+        other => other,
+    })?;
+    if password.len() > limits::PASSWORD_BYTES_MAX {
+        return Err(WRONG);
+    }
+    let stored = app.control(move |app| app.control.stored_user(email.trim())).await?;
+    let hash = stored.as_ref().map(|user| user.password_hash.clone());
+    let right = password::verify(&app, password, hash).await?;
+    let user = stored.filter(|_| right).and_then(|stored| app.control.user(stored.id)).ok_or(WRONG)?;
+    let token = app.logins.issue(&user, app.clock.now_ns())?;
+    let LoginBundle { user, projects, organizations } = view::bundle(&app, &user);
+    Ok(Json(LoginAnswer { token, user, projects, organizations }))
+}
+
+/// Who is logged in, and what they may open.
+#[utoipa::path(
+    get,
+    path = "/api/me/login-bundle",
+    operation_id = "loginBundle",
+    tag = "account",
+    responses((status = 200, description = "The answer", body = LoginBundle), Failures)
+)]
+pub async fn bundle(State(app): State<Arc<App>>, SignedIn { user }: SignedIn) -> Json<LoginBundle> {
+    Json(view::bundle(&app, &user))
+}

@@ -1,0 +1,100 @@
+//! `GET /api/has-organizations`, `POST /api/register`: the first account of a server. WIRE 5.1.
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::StatusCode;
+
+use super::projects::{check_framework, check_name};
+use super::{password, view};
+use crate::app::App;
+use crate::control::NewAccount;
+use crate::error::ApiError;
+use crate::http::gate::body::AnonymousBody;
+use crate::http::openapi::{ErrorBody, Failures};
+use crate::limits;
+use crate::query::views::account::{HasOrganizations, LoginBundle, RegisterAnswer, RegisterRequest};
+
+/// Whether somebody has registered.
+#[utoipa::path(
+    get,
+    path = "/api/has-organizations",
+    operation_id = "hasOrganizations",
+    tag = "account",
+    responses((status = 200, description = "The answer", body = HasOrganizations)),
+    security(())
+)]
+pub async fn has_organizations(State(app): State<Arc<App>>) -> Json<HasOrganizations> {
+    Json(HasOrganizations { has_organizations: app.control.has_organizations() })
+}
+
+/// The first account, its organisation and project. Only while there is none.
+#[utoipa::path(
+    post,
+    path = "/api/register",
+    operation_id = "register",
+    tag = "account",
+    request_body = RegisterRequest,
+    responses((status = 201, description = "Registered", body = RegisterAnswer), (status = 409, description = "An organisation exists already", body = ErrorBody), Failures),
+    security(())
+)]
+pub async fn register(
+    State(app): State<Arc<App>>,
+    AnonymousBody(request): AnonymousBody<RegisterRequest>,
+) -> Result<(StatusCode, Json<RegisterAnswer>), ApiError> {
+    let exists = ApiError::Conflict("an organization already exists; ask for an invitation");
+    if app.control.has_organizations() {
+        return Err(exists);
+    }
+    let account = check(&request)?;
+    let password_hash = password::hash(&app, request.password).await?;
+    let account = NewAccount { password_hash, ..account };
+    let now_ns = app.clock.now_ns();
+    // Whoever registered meanwhile was first: the database decides.
+    let (user, project) = app.control(move |app| app.control.register(&account, now_ns)).await?;
+    tracing::info!(user = user.id, "registered the first account");
+    let token = app.logins.issue(&user, now_ns)?;
+    let role = app.control.role(user.id, project.organization_id).ok_or(exists)?;
+    let project = view::project_view(&app, &project, role);
+    let LoginBundle { user, projects, organizations } = view::bundle(&app, &user);
+    Ok((StatusCode::CREATED, Json(RegisterAnswer { token, user, project, projects, organizations })))
+}
+
+/// The account to make, still without its password's hash.
+fn check(request: &RegisterRequest) -> Result<NewAccount, ApiError> {
+    let email = request.email.trim().to_lowercase();
+    let looks_like_email = email.split_once('@').is_some_and(|(name, host)| !name.is_empty() && !host.is_empty());
+    if !looks_like_email || email.len() > EMAIL_BYTES_MAX || email.contains(char::is_whitespace) {
+        return Err(ApiError::malformed("email is not an email address"));
+    }
+    if request.password.chars().count() < limits::PASSWORD_CHARS_MIN {
+        let least = limits::PASSWORD_CHARS_MIN;
+        return Err(ApiError::malformed(format!("password must have at least {least} characters")));
+    }
+    if request.password.len() > limits::PASSWORD_BYTES_MAX {
+        return Err(ApiError::malformed("password is too long"));
+    }
+    let text = |field: &str, value: &str| match value.trim() {
+        "" => Err(ApiError::malformed(format!("{field} is missing"))),
+        value if value.chars().count() > limits::PROJECT_NAME_CHARS_MAX => {
+            Err(ApiError::malformed(format!("{field} is too long")))
+        }
+        value => Ok(value.to_owned()),
+    };
+    Ok(NewAccount {
+        email,
+        name: text("name", &request.name)?,
+        password_hash: String::new(),
+        organization_name: text("organizationName", &request.organization_name)?,
+        timezone: match request.timezone.as_deref().map(str::trim) {
+            None | Some("") => "UTC".to_owned(),
+            Some(zone) => text("timezone", zone)?,
+        },
+        project_name: check_name(&request.project_name)?,
+        framework: check_framework(request.framework.as_deref())?,
+    })
+}
+
+/// RFC 5321: 64 + 1 + 255.
+const EMAIL_BYTES_MAX: usize = 320;

@@ -1,0 +1,58 @@
+//! Accounts and projects as JSON.
+
+use jiff::Timestamp;
+
+use crate::app::App;
+use crate::control::{Project, Role, User};
+use crate::query::views::account::{LoginBundle, OrganizationView, ProjectSettings, ProjectView, UserView};
+
+/// What a read-only member sees in place of a token. WIRE 5.3.
+const HIDDEN_TOKEN: &str = "read-only-hidden-token";
+
+/// Everything the user may open.
+pub fn bundle(app: &App, user: &User) -> LoginBundle {
+    let memberships = app.control.memberships(user.id);
+    let organizations = memberships
+        .into_iter()
+        .map(|membership| OrganizationView {
+            id: membership.organization.id,
+            name: membership.organization.name.clone(),
+            role: membership.role.as_str().to_owned(),
+            timezone: membership.organization.timezone.clone(),
+        })
+        .collect();
+    LoginBundle { user: user_view(user), projects: projects(app, user), organizations }
+}
+
+pub fn user_view(user: &User) -> UserView {
+    UserView { id: user.id, email: user.email.clone(), name: user.name.clone(), created_at: rfc3339(user.created_ns) }
+}
+
+pub fn projects(app: &App, user: &User) -> Vec<ProjectView> {
+    app.control.projects_of(user.id).iter().map(|(project, role)| project_view(app, project, *role)).collect()
+}
+
+pub fn project_view(app: &App, project: &Project, role: Role) -> ProjectView {
+    let token = if role.may_write() { project.token.clone() } else { HIDDEN_TOKEN.to_owned() };
+    ProjectView {
+        id: project.id.to_string(),
+        name: project.name.clone(),
+        token,
+        framework: project.framework.clone(),
+        organization_id: project.organization_id,
+        created_at: rfc3339(project.created_ns),
+        source_map_token: role.may_write().then(|| project.upload_token.clone()),
+        backend_url: app.config.base_url(),
+        role: role.as_str().to_owned(),
+        settings: ProjectSettings {
+            keep_unmatched_roots: project.settings.keep_unmatched_roots,
+            issues_from_logs: project.settings.issues_from_logs,
+            sample_rate: project.settings.sample_rate,
+            error_sample_rate: project.settings.error_sample_rate,
+        },
+    }
+}
+
+fn rfc3339(time_ns: i64) -> String {
+    Timestamp::from_nanosecond(i128::from(time_ns)).unwrap_or(Timestamp::UNIX_EPOCH).to_string()
+}
