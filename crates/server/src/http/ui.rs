@@ -1,0 +1,146 @@
+//! The embedded web UI. `build.rs` makes the table of files; nothing is read from disk.
+//!
+//! `/assets/*` carry a hash in their names and are kept forever; everything else is asked for each time (`ETag`).
+//! A path that is no file is the UI's own page when a browser asks for one; under `/assets/` it is a 404, so that a tab
+//! of an older version learns that it is old.
+
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
+use axum::body::Body;
+use axum::http::header::{
+    ACCEPT, ACCEPT_ENCODING, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE, ETAG, IF_NONE_MATCH, VARY,
+};
+use axum::http::{HeaderMap, HeaderValue, Method, Response, StatusCode, Uri};
+use axum::response::IntoResponse;
+use bytes::Bytes;
+use sha2::{Digest, Sha256};
+
+use crate::error::ApiError;
+
+struct File {
+    /// From the root, with a leading slash.
+    path: &'static str,
+    identity: &'static [u8],
+    brotli: Option<&'static [u8]>,
+    gzip: Option<&'static [u8]>,
+}
+
+static FILES: &[File] = include!(concat!(env!("OUT_DIR"), "/ui_files.rs"));
+
+/// A file and the first half of its SHA-256, in hex.
+static BY_PATH: LazyLock<HashMap<&'static str, (&'static File, String)>> =
+    LazyLock::new(|| FILES.iter().map(|file| (file.path, (file, hash(file.identity)))).collect());
+
+/// Names this build of the UI, so that an open tab can notice a newer one. UX 3.2.
+pub static VERSION: LazyLock<HeaderValue> = LazyLock::new(|| {
+    let version = BY_PATH.get(INDEX).map_or("none", |(_, hash)| hash);
+    HeaderValue::from_str(version).expect("hexadecimal digits make a header")
+});
+
+const INDEX: &str = "/index.html";
+const FOREVER: HeaderValue = HeaderValue::from_static("public, max-age=31536000, immutable");
+const ASK_EACH_TIME: HeaderValue = HeaderValue::from_static("no-cache");
+
+/// What no route took.
+pub async fn serve(method: Method, uri: Uri, headers: HeaderMap) -> axum::response::Response {
+    let path = uri.path();
+    let is_ours = !path.starts_with("/api/") && path != "/api" && !path.starts_with("/v1/");
+    if !is_ours || (method != Method::GET && method != Method::HEAD) {
+        return ApiError::not_found("no such path").into_response();
+    }
+    let found = match path {
+        "/" => BY_PATH.get(INDEX),
+        path => BY_PATH.get(path),
+    };
+    let page = found.or_else(|| {
+        let is_page = !path.starts_with("/assets/") && accepts(&headers, ACCEPT.as_str(), "text/html");
+        is_page.then(|| BY_PATH.get(INDEX)).flatten()
+    });
+    match page {
+        Some((file, hash)) => answer(file, hash, &headers),
+        None => ApiError::not_found("no such path").into_response(),
+    }
+}
+
+fn answer(file: &'static File, hash: &str, headers: &HeaderMap) -> axum::response::Response {
+    let takes = |coding: &str| accepts(headers, ACCEPT_ENCODING.as_str(), coding);
+    let (bytes, coding) = match file {
+        File { brotli: Some(bytes), .. } if takes("br") => (*bytes, Some("br")),
+        File { gzip: Some(bytes), .. } if takes("gzip") => (*bytes, Some("gzip")),
+        File { identity, .. } => (*identity, None),
+    };
+    // Another encoding is another representation: a strong tag of its own.
+    let tag = format!("\"{hash}{}\"", coding.map(|coding| format!("-{coding}")).unwrap_or_default());
+    let unchanged = headers.get_all(IF_NONE_MATCH).iter().any(|value| {
+        value.to_str().is_ok_and(|value| value.split(',').any(|known| known.trim().trim_start_matches("W/") == tag))
+    });
+    let mut response = Response::new(Body::empty());
+    let out = response.headers_mut();
+    out.insert(CACHE_CONTROL, if file.path.starts_with("/assets/") { FOREVER } else { ASK_EACH_TIME });
+    out.insert(VARY, HeaderValue::from_static("Accept-Encoding"));
+    out.insert(ETAG, HeaderValue::try_from(tag).expect("hexadecimal digits make a header"));
+    if unchanged {
+        *response.status_mut() = StatusCode::NOT_MODIFIED;
+        return response;
+    }
+    out.insert(CONTENT_TYPE, HeaderValue::from_static(content_type(file.path)));
+    if let Some(coding) = coding {
+        out.insert(CONTENT_ENCODING, HeaderValue::from_static(coding));
+    }
+    *response.body_mut() = Body::from(Bytes::from_static(bytes));
+    response
+}
+
+/// Whether a comma-separated header names `token` without refusing it (`q=0`).
+fn accepts(headers: &HeaderMap, header: &str, token: &str) -> bool {
+    headers.get_all(header).iter().filter_map(|value| value.to_str().ok()).flat_map(|value| value.split(',')).any(
+        |item| {
+            let mut parts = item.split(';').map(str::trim);
+            let named = parts.next().is_some_and(|name| name.eq_ignore_ascii_case(token));
+            named && !parts.any(|parameter| matches!(parameter, "q=0" | "q=0.0" | "q=0.00" | "q=0.000"))
+        },
+    )
+}
+
+fn content_type(path: &str) -> &'static str {
+    match path.rsplit('.').next() {
+        Some("html") => "text/html; charset=utf-8",
+        Some("js" | "mjs") => "text/javascript; charset=utf-8",
+        Some("css") => "text/css; charset=utf-8",
+        Some("svg") => "image/svg+xml",
+        Some("png") => "image/png",
+        Some("ico") => "image/x-icon",
+        Some("webp") => "image/webp",
+        Some("woff2") => "font/woff2",
+        Some("json" | "map") => "application/json",
+        Some("webmanifest") => "application/manifest+json",
+        Some("txt") => "text/plain; charset=utf-8",
+        Some("wasm") => "application/wasm",
+        _ => "application/octet-stream",
+    }
+}
+
+fn hash(bytes: &[u8]) -> String {
+    Sha256::digest(bytes)[..16].iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn accept_headers() {
+        for (value, token, expected) in [
+            ("gzip, deflate, br", "br", true),
+            ("gzip, deflate, BR;q=0.5", "br", true),
+            ("gzip, br;q=0", "br", false),
+            ("gzip", "br", false),
+            ("text/html,application/xhtml+xml", "text/html", true),
+            ("*/*", "text/html", false),
+        ] {
+            let headers = HeaderMap::from_iter([(ACCEPT, value.parse().unwrap())]);
+            assert_eq!(accepts(&headers, "accept", token), expected, "{value:?} {token}");
+        }
+    }
+}
