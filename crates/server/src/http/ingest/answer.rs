@@ -1,0 +1,144 @@
+//! What an exporter hears: the signal's ExportResponse, or `google.rpc.Status`, in the encoding it sent.
+//!
+//! DECISIONS 19. The messages are so small that they are written by hand; the tests read them back with prost.
+
+use axum::body::Body;
+use axum::http::header::{CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};
+use axum::http::{HeaderValue, StatusCode};
+use axum::response::Response;
+use serde_json::json;
+use tidewatch_domain::decode::Encoding;
+use tidewatch_domain::model::Signal;
+
+use crate::error::ApiError;
+
+const PROTOBUF: HeaderValue = HeaderValue::from_static("application/x-protobuf");
+const JSON: HeaderValue = HeaderValue::from_static("application/json");
+const BAD_REQUEST: &str = "type.googleapis.com/google.rpc.BadRequest";
+
+/// Records of an accepted request that are not stored, with why, in English.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PartialSuccess {
+    /// Greater than zero.
+    pub rejected: u64,
+    pub message: String,
+}
+
+/// 200. Full success leaves `partial_success` unset.
+pub fn success(signal: Signal, encoding: Encoding, partial: Option<&PartialSuccess>) -> Response {
+    let body = match (encoding, partial) {
+        (Encoding::Protobuf, None) => Vec::new(),
+        (Encoding::Json, None) => b"{}".to_vec(),
+        (Encoding::Protobuf, Some(partial)) => {
+            // ExportTracePartialSuccess { rejected_spans = 1, error_message = 2 }; the other signals number alike.
+            let mut inner = Vec::new();
+            number(&mut inner, 1, partial.rejected);
+            bytes(&mut inner, 2, partial.message.as_bytes());
+            let mut body = Vec::new();
+            bytes(&mut body, 1, &inner);
+            body
+        }
+        (Encoding::Json, Some(partial)) => {
+            let rejected = match signal {
+                Signal::Traces => "rejectedSpans",
+                Signal::Metrics => "rejectedDataPoints",
+                Signal::Logs => "rejectedLogRecords",
+            };
+            // int64 is text in OTLP JSON.
+            json!({ "partialSuccess": { rejected: partial.rejected.to_string(), "errorMessage": partial.message } })
+                .to_string()
+                .into_bytes()
+        }
+    };
+    answer(StatusCode::OK, encoding, body)
+}
+
+/// 4xx or 5xx with a Status; a 400 says what is wrong in a `BadRequest` detail too.
+pub fn failure(encoding: Encoding, error: &ApiError) -> Response {
+    let (status, message) = (error.status(), error.to_string());
+    let code = grpc_code(status);
+    let detailed = matches!(error, ApiError::Malformed(_));
+    let body = match encoding {
+        Encoding::Protobuf => {
+            let mut body = Vec::new();
+            number(&mut body, 1, code);
+            bytes(&mut body, 2, message.as_bytes());
+            if detailed {
+                // BadRequest { field_violations = 1 { field = 1, description = 2 } } inside Any { type_url = 1, value = 2 }.
+                let (mut violation, mut bad_request, mut any) = (Vec::new(), Vec::new(), Vec::new());
+                bytes(&mut violation, 1, b"body");
+                bytes(&mut violation, 2, message.as_bytes());
+                bytes(&mut bad_request, 1, &violation);
+                bytes(&mut any, 1, BAD_REQUEST.as_bytes());
+                bytes(&mut any, 2, &bad_request);
+                bytes(&mut body, 3, &any);
+            }
+            body
+        }
+        Encoding::Json => {
+            let mut body = json!({ "code": code, "message": message });
+            if detailed {
+                body["details"] = json!([{
+                    "@type": BAD_REQUEST,
+                    "fieldViolations": [{ "field": "body", "description": message }],
+                }]);
+            }
+            body.to_string().into_bytes()
+        }
+    };
+    let mut response = answer(status, encoding, body);
+    if let Some(seconds) = error.retry_after_seconds() {
+        response.headers_mut().insert(RETRY_AFTER, HeaderValue::from(seconds));
+    }
+    if let ApiError::Unauthorized(_) = error {
+        response.headers_mut().insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+    }
+    response
+}
+
+fn answer(status: StatusCode, encoding: Encoding, body: Vec<u8>) -> Response {
+    let mut response = Response::new(Body::from(body));
+    *response.status_mut() = status;
+    let content_type = match encoding {
+        Encoding::Protobuf => PROTOBUF,
+        Encoding::Json => JSON,
+    };
+    response.headers_mut().insert(CONTENT_TYPE, content_type);
+    response
+}
+
+/// google.rpc.Code of an HTTP status.
+fn grpc_code(status: StatusCode) -> u64 {
+    match status.as_u16() {
+        401 => 16,                 // UNAUTHENTICATED
+        403 => 7,                  // PERMISSION_DENIED
+        404 => 5,                  // NOT_FOUND
+        405 | 415 => 12,           // UNIMPLEMENTED
+        408 | 504 => 4,            // DEADLINE_EXCEEDED
+        429 => 8,                  // RESOURCE_EXHAUSTED
+        503 => 14,                 // UNAVAILABLE
+        code if code >= 500 => 13, // INTERNAL
+        _ => 3,                    // INVALID_ARGUMENT
+    }
+}
+
+/// A protobuf varint field.
+fn number(out: &mut Vec<u8>, field: u8, value: u64) {
+    out.push(field << 3);
+    varint(out, value);
+}
+
+/// A protobuf length-delimited field.
+fn bytes(out: &mut Vec<u8>, field: u8, value: &[u8]) {
+    out.push(field << 3 | 2);
+    varint(out, value.len() as u64);
+    out.extend_from_slice(value);
+}
+
+fn varint(out: &mut Vec<u8>, mut value: u64) {
+    while value >= 0x80 {
+        out.push(value as u8 | 0x80);
+        value >>= 7;
+    }
+    out.push(value as u8);
+}

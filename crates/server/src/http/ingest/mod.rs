@@ -1,0 +1,5 @@
+//! The doors for telemetry.
+
+mod answer;
+pub mod cors;
+pub mod otlp;

@@ -1,0 +1,143 @@
+//! Content encodings: which we take, and how a body is inflated without ever holding more than the limit.
+//!
+//! gzip goes through libdeflate in one shot when the trailer's size can be believed, else through a stream that reads
+//! any number of members. Every path counts the bytes it makes: a bomb costs at most the limit.
+
+use std::io::Read;
+
+use flate2::read::{DeflateDecoder, MultiGzDecoder, ZlibDecoder};
+use libdeflater::Decompressor;
+
+/// DECISIONS 19: gzip, deflate, zstd; nothing else.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Coding {
+    Identity,
+    Gzip,
+    /// zlib as the RFC has it, or the raw deflate that some clients send under this name.
+    Deflate,
+    Zstd,
+}
+
+/// Why a body could not be inflated.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum InflateError {
+    /// More bytes than allowed.
+    TooLarge,
+    /// Not what its encoding says, or cut short.
+    Bad,
+}
+
+/// Working memory of one thread: the largest body so far, and libdeflate's tables.
+pub struct Inflater {
+    buffer: Vec<u8>,
+    gzip: Decompressor,
+}
+
+/// Deflate cannot do better than this; a trailer that claims more is wrong.
+const DEFLATE_RATIO_MAX: usize = 1032;
+/// zstd: the largest window a sender may ask us to hold, as a power of two (16 MB).
+const ZSTD_WINDOW_LOG_MAX: u32 = 24;
+/// First guess for streams that do not say their size.
+const RATIO_GUESS: usize = 8;
+const GZIP_MAGIC: [u8; 3] = [0x1f, 0x8b, 8];
+const GZIP_TRAILER_BYTES: usize = 8;
+const GZIP_MEMBER_BYTES_MIN: usize = 18;
+
+impl Default for Inflater {
+    fn default() -> Inflater {
+        Inflater { buffer: Vec::new(), gzip: Decompressor::new() }
+    }
+}
+
+impl Inflater {
+    /// The body as its sender meant it: `body` itself when nothing was encoded, else a view of this inflater's buffer.
+    pub fn inflate<'a>(
+        &'a mut self,
+        coding: Coding,
+        body: &'a [u8],
+        bytes_max: usize,
+    ) -> Result<&'a [u8], InflateError> {
+        match coding {
+            Coding::Identity if body.len() > bytes_max => Err(InflateError::TooLarge),
+            Coding::Identity => Ok(body),
+            Coding::Gzip => match self.gzip_in_one_shot(body, bytes_max) {
+                Some(length) => Ok(&self.buffer[..length]),
+                None => self.read(MultiGzDecoder::new(body), body.len(), bytes_max),
+            },
+            Coding::Deflate if has_zlib_header(body) => {
+                match self.read(ZlibDecoder::new(body), body.len(), bytes_max) {
+                    // Two bytes that look like a zlib header can also begin a raw stream.
+                    Err(InflateError::Bad) => self.read(DeflateDecoder::new(body), body.len(), bytes_max),
+                    // The borrow checker cannot see that the first result is handed on, so it is read from the buffer again.
+                    Ok(inflated) => {
+                        let length = inflated.len();
+                        Ok(&self.buffer[..length])
+                    }
+                    Err(error) => Err(error),
+                }
+            }
+            Coding::Deflate => self.read(DeflateDecoder::new(body), body.len(), bytes_max),
+            Coding::Zstd => {
+                let mut stream = zstd::stream::read::Decoder::with_buffer(body).map_err(|_| InflateError::Bad)?;
+                stream.window_log_max(ZSTD_WINDOW_LOG_MAX).map_err(|_| InflateError::Bad)?;
+                self.read(stream, body.len(), bytes_max)
+            }
+        }
+    }
+
+    /// Length of the inflated body in the buffer; `None` when the stream decoder has to look at it:
+    /// several members, a wrong size in the trailer, over the limit, or damaged.
+    fn gzip_in_one_shot(&mut self, body: &[u8], bytes_max: usize) -> Option<usize> {
+        if body.len() < GZIP_MEMBER_BYTES_MIN || holds_another_member(body) {
+            return None;
+        }
+        let size = body[body.len() - GZIP_TRAILER_BYTES / 2..].try_into().ok()?;
+        let size = u32::from_le_bytes(size) as usize;
+        if size > bytes_max.min(body.len().saturating_mul(DEFLATE_RATIO_MAX)) {
+            return None;
+        }
+        if self.buffer.len() < size {
+            self.buffer.resize(size, 0);
+        }
+        let made = self.gzip.gzip_decompress(body, &mut self.buffer[..size]).ok()?;
+        (made == size).then_some(size)
+    }
+
+    fn read(&mut self, mut stream: impl Read, body_bytes: usize, bytes_max: usize) -> Result<&[u8], InflateError> {
+        let guess = body_bytes.saturating_mul(RATIO_GUESS).clamp(1024, bytes_max.max(1024));
+        if self.buffer.len() < guess {
+            self.buffer.resize(guess, 0);
+        }
+        let mut length = 0;
+        loop {
+            if length == self.buffer.len() {
+                // One byte past the limit is enough to know.
+                let larger = (length * 2).min(bytes_max.saturating_add(1)).max(length + 1);
+                self.buffer.resize(larger, 0);
+            }
+            match stream.read(&mut self.buffer[length..]) {
+                Ok(0) => break,
+                Ok(bytes) => length += bytes,
+                Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
+                Err(_) => return Err(InflateError::Bad),
+            }
+            if length > bytes_max {
+                return Err(InflateError::TooLarge);
+            }
+        }
+        Ok(&self.buffer[..length])
+    }
+}
+
+/// Whether a second gzip member may begin inside. Rarely true by chance, and then only slower.
+fn holds_another_member(body: &[u8]) -> bool {
+    // Reserved flag bits are zero in every member's fourth byte.
+    body[GZIP_MEMBER_BYTES_MIN..].windows(4).any(|four| four[..3] == GZIP_MAGIC && four[3] & 0xe0 == 0)
+}
+
+fn has_zlib_header(body: &[u8]) -> bool {
+    matches!(body, [method, flags, ..] if method & 0x0f == 8 && u16::from_be_bytes([*method, *flags]).is_multiple_of(31))
+}
+
+#[cfg(test)]
+mod tests;

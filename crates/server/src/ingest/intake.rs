@@ -1,0 +1,157 @@
+//! The journal before the lake: what makes "acknowledged" mean "durable and visible", once.
+//!
+//! A request's record is appended; when the disk has it, its rows are applied in the journal's order, and only then the
+//! sender hears 200. At start the records that no part covers yet are prepared and applied again, the same way.
+//! When parts cover a position, the journal lets go of what lies before it.
+
+use std::path::Path;
+use std::sync::{Arc, Weak};
+
+use anyhow::Context;
+use tidewatch_domain::model::Signal;
+use tidewatch_journal::{AppendError, Journal, Opened, Options, Position};
+use tidewatch_store::columns::Rows;
+use tidewatch_store::lake::{Lake, LakeOptions, Outcome};
+use tokio::sync::oneshot;
+
+use super::outcome::{Refused, RejectReason};
+use super::pipeline::{self, Prepared};
+use super::record::{self, Header, RecordError};
+use crate::error::ApiError;
+use crate::limits;
+
+/// The telemetry store with its journal.
+pub struct Intake {
+    /// Before the lake: its thread applies to the lake until it has ended.
+    journal: Arc<Journal<Pending>>,
+    lake: Arc<Lake>,
+}
+
+/// What waits for its record to be durable.
+struct Pending {
+    rows: Rows,
+    request_key: u128,
+    received_ns: i64,
+    settled: oneshot::Sender<Result<(), AppendError>>,
+}
+
+impl Intake {
+    /// Opens the store under `data_dir` and replays the journal. Blocks for as long as that takes.
+    ///
+    /// `body_bytes_max` is the largest body that will be stored.
+    pub fn open(data_dir: &Path, body_bytes_max: usize) -> anyhow::Result<Intake> {
+        let lake = Lake::open(LakeOptions::new(data_dir)).context("cannot open the telemetry store")?;
+        let lake = Arc::new(lake);
+        let options = Options {
+            bytes_max: limits::JOURNAL_BYTES_MAX,
+            queue_bytes_max: limits::JOURNAL_QUEUE_BYTES_MAX,
+            record_bytes_max: (body_bytes_max + record::HEADER_BYTES).max(limits::JOURNAL_QUEUE_BYTES_MAX),
+            ..Options::new(data_dir.join("journal"))
+        };
+        let (replaying, settling) = (lake.clone(), lake.clone());
+        let opened = Journal::open(
+            options,
+            lake.covered(),
+            move |position, record| Ok(replay(&replaying, position, record)?),
+            move |pending: Pending, outcome| settle(&settling, pending, outcome),
+        );
+        let Opened { journal, report } = opened.context("cannot open the journal")?;
+        for damage in &report.corrupt {
+            tracing::error!(from = %damage.from, to = %damage.to, "the journal is damaged: {}", damage.why);
+        }
+        if report.records > 0 {
+            let (records, bytes) = (report.records, report.bytes);
+            tracing::info!(records, bytes, "replayed {records} requests from the journal");
+        }
+        let journal = Arc::new(journal);
+        let trimmed: Weak<Journal<Pending>> = Arc::downgrade(&journal);
+        lake.set_on_covered(move |covered| {
+            if let Some(journal) = trimmed.upgrade()
+                && let Err(error) = journal.trim(covered)
+            {
+                tracing::warn!(%error, "cannot trim the journal: {error}");
+            }
+        });
+        Ok(Intake { journal, lake })
+    }
+
+    pub fn lake(&self) -> &Arc<Lake> {
+        &self.lake
+    }
+
+    /// Nothing more should be accepted for now.
+    pub fn is_behind(&self) -> bool {
+        self.lake.is_behind()
+    }
+
+    /// Stores one export. When this returns `Ok` it is durable, and every question sees it.
+    pub async fn store(&self, header: &Header, body: &[u8], prepared: Prepared) -> Result<(), Refused> {
+        let (settled, wait) = oneshot::channel();
+        let Prepared { rows, request_key, .. } = prepared;
+        let pending = Pending { rows, request_key, received_ns: header.received_ns, settled };
+        self.journal.append(&[&header.encode(), body], pending).map_err(|(error, _)| refuse(&error))?;
+        match wait.await {
+            Ok(outcome) => outcome.map_err(|error| refuse(&error)),
+            Err(_) => Err(Refused::overloaded("the server is stopping")),
+        }
+    }
+
+    /// Counts a refused request. Spec: errors; DECISIONS 4.
+    pub fn count_refused(&self, project: u32, signal: Signal, reason: RejectReason, now_ns: i64) {
+        self.lake.count(project, now_ns, signal, Outcome::Rejected, reason.as_str(), 1);
+    }
+
+    /// Stops accepting, stores what waits, and flushes it all into parts. Blocks.
+    pub fn close(&self) {
+        self.journal.shutdown();
+        if let Err(error) = self.lake.flush() {
+            // Nothing is lost: the journal has it, and the next start replays it.
+            tracing::warn!(%error, "could not flush while stopping: {error}");
+        }
+    }
+}
+
+/// On the journal's thread, in its order: the rows become visible, then the sender hears of it.
+fn settle(lake: &Lake, pending: Pending, outcome: Result<Position, AppendError>) {
+    let Pending { rows, request_key, received_ns, settled } = pending;
+    let outcome = outcome.map(|position| {
+        lake.apply(position, request_key, received_ns, rows);
+    });
+    // A sender that has gone away will send again, and be recognised.
+    let _ = settled.send(outcome);
+}
+
+/// One record after a crash. A version we do not know stops the start rather than losing what it holds.
+fn replay(lake: &Lake, position: Position, record: &[u8]) -> Result<(), RecordError> {
+    let (header, body) = record::decode(record)?;
+    // The limit held when the body was accepted; a smaller one now must not lose it.
+    match pipeline::prepare(&header, body, usize::MAX) {
+        Ok(prepared) => {
+            while !lake.wait_while_behind(limits::REPLAY_WAIT) {
+                tracing::warn!("the replay waits for the store to flush");
+            }
+            lake.apply(position, prepared.request_key, header.received_ns, prepared.rows);
+        }
+        Err(refused) => tracing::error!(
+            %position,
+            project = header.project_number,
+            "a request that was accepted cannot be read again: {}",
+            refused.error
+        ),
+    }
+    Ok(())
+}
+
+/// Never 500: whatever keeps us from storing, the sender keeps the data and comes back. OTLP.md, row "Retryable".
+fn refuse(error: &AppendError) -> Refused {
+    match error {
+        AppendError::Full => Refused::overloaded("the journal is full; try again later"),
+        AppendError::NoSpace => Refused::overloaded("no space left on the server's disk"),
+        AppendError::Io(cause) => {
+            tracing::error!(%cause, "cannot write the journal: {cause}");
+            Refused::overloaded("the server cannot write to its disk")
+        }
+        AppendError::Closed => Refused::overloaded("the server is stopping"),
+        AppendError::TooLarge { bytes_max, .. } => Refused::new(RejectReason::TooLarge, ApiError::TooLarge(*bytes_max)),
+    }
+}

@@ -1,0 +1,128 @@
+//! What became of every request: accepted, or rejected under a named reason. Records are counted by the store itself.
+//!
+//! Spec: errors; DECISIONS 4. `POST /api/drops` shows the sums.
+
+use tidewatch_domain::model::Signal;
+
+use crate::error::ApiError;
+
+/// Why a whole request was refused. The names are the API's and never change meaning.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum RejectReason {
+    /// No token, or one that belongs to no project; counted under project 0.
+    BadToken,
+    TooLarge,
+    /// The body is no such export.
+    Malformed,
+    /// Content type or content encoding that we do not take.
+    UnsupportedMediaType,
+    /// The body is not what its content encoding says.
+    BadEncoding,
+    /// The body came too slowly.
+    Slow,
+    /// Too much at once, or the disk cannot keep up or is full. The sender is asked to come back.
+    Overloaded,
+}
+
+impl RejectReason {
+    pub const ALL: [RejectReason; 7] = [
+        RejectReason::BadToken,
+        RejectReason::TooLarge,
+        RejectReason::Malformed,
+        RejectReason::UnsupportedMediaType,
+        RejectReason::BadEncoding,
+        RejectReason::Slow,
+        RejectReason::Overloaded,
+    ];
+
+    pub fn as_str(self) -> &'static str {
+        match self {
+            RejectReason::BadToken => "bad_token",
+            RejectReason::TooLarge => "too_large",
+            RejectReason::Malformed => "malformed",
+            RejectReason::UnsupportedMediaType => "unsupported_media_type",
+            RejectReason::BadEncoding => "bad_encoding",
+            RejectReason::Slow => "slow",
+            RejectReason::Overloaded => "overloaded",
+        }
+    }
+}
+
+/// A refused request: the reason it is counted under, and what its sender hears.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Refused {
+    pub reason: RejectReason,
+    pub error: ApiError,
+}
+
+impl Refused {
+    pub fn new(reason: RejectReason, error: ApiError) -> Refused {
+        Refused { reason, error }
+    }
+
+    pub fn malformed(message: impl Into<String>) -> Refused {
+        Refused::new(RejectReason::Malformed, ApiError::malformed(message))
+    }
+
+    pub fn too_large(bytes_max: usize) -> Refused {
+        Refused::new(RejectReason::TooLarge, ApiError::TooLarge(bytes_max))
+    }
+
+    pub fn overloaded(message: &'static str) -> Refused {
+        Refused::new(RejectReason::Overloaded, ApiError::Overloaded(message))
+    }
+}
+
+/// Records of an accepted request that are not stored and whose sender is told: how many for each reason.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Told {
+    /// In the order first met; few.
+    clauses: Vec<(&'static str, u64)>,
+}
+
+impl Told {
+    pub fn add(&mut self, clause: &'static str) {
+        match self.clauses.iter_mut().find(|(known, _)| *known == clause) {
+            Some((_, count)) => *count += 1,
+            None => self.clauses.push((clause, 1)),
+        }
+    }
+
+    pub fn total(&self) -> u64 {
+        self.clauses.iter().map(|(_, count)| count).sum()
+    }
+
+    /// `3 spans rejected: trace id is not 16 bytes (2), span id is all zero (1)`; most frequent first.
+    pub fn sentence(&self, signal: Signal) -> String {
+        let total = self.total();
+        let noun = match signal {
+            Signal::Traces => "span",
+            Signal::Metrics => "data point",
+            Signal::Logs => "log record",
+        };
+        let plural = if total == 1 { "" } else { "s" };
+        let mut clauses = self.clauses.clone();
+        clauses.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+        let clauses: Vec<String> = clauses.iter().map(|(clause, count)| format!("{clause} ({count})")).collect();
+        format!("{total} {noun}{plural} rejected: {}", clauses.join(", "))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sentences() {
+        for (signal, clauses, expected) in [
+            (Signal::Traces, &["a"][..], "1 span rejected: a (1)"),
+            (Signal::Traces, &["b", "a", "a"], "3 spans rejected: a (2), b (1)"),
+            (Signal::Metrics, &["a", "a"], "2 data points rejected: a (2)"),
+            (Signal::Logs, &["a"], "1 log record rejected: a (1)"),
+        ] {
+            let mut told = Told::default();
+            clauses.iter().for_each(|clause| told.add(clause));
+            assert_eq!(told.sentence(signal), expected);
+        }
+    }
+}

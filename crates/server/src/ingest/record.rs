@@ -1,0 +1,196 @@
+//! One journal record: a small header, then the request's body as it was received.
+//!
+//! Everything the decoder and the rules need is in it, so a replay makes the same rows. Little-endian:
+//!
+//! ```text
+//! 0  version (1)      4  project number u32     24  received, ns i64    36  sample rate f64
+//! 1  signal           8  project id, 16 bytes   32  flags u8            44  error sample rate f64
+//! 2  encoding                                   33  zero, 3 bytes       52  body ...
+//! 3  content coding
+//! ```
+
+use tidewatch_domain::decode::Encoding;
+use tidewatch_domain::model::{ProjectId, Signal};
+use tidewatch_domain::project::IngestSettings;
+
+use super::coding::Coding;
+
+const VERSION: u8 = 1;
+/// Bytes before the body.
+pub const HEADER_BYTES: usize = 52;
+const KEEP_UNMATCHED_ROOTS: u8 = 1;
+const ISSUES_FROM_LOGS: u8 = 2;
+
+/// What is known about a request besides its body.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Header {
+    pub project_number: u32,
+    pub project: ProjectId,
+    pub signal: Signal,
+    pub encoding: Encoding,
+    pub coding: Coding,
+    /// Nanoseconds since the epoch.
+    pub received_ns: i64,
+    pub settings: IngestSettings,
+}
+
+/// Why a record cannot be replayed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum RecordError {
+    #[error("a record of {0} bytes is too short")]
+    Short(usize),
+    #[error("record version {0} is not known")]
+    Version(u8),
+    #[error("{field} {value} is not known")]
+    Unknown { field: &'static str, value: u8 },
+}
+
+impl Header {
+    pub fn encode(&self) -> [u8; HEADER_BYTES] {
+        let mut bytes = [0; HEADER_BYTES];
+        bytes[0] = VERSION;
+        bytes[1] = match self.signal {
+            Signal::Traces => 1,
+            Signal::Metrics => 2,
+            Signal::Logs => 3,
+        };
+        bytes[2] = match self.encoding {
+            Encoding::Protobuf => 1,
+            Encoding::Json => 2,
+        };
+        bytes[3] = match self.coding {
+            Coding::Identity => 0,
+            Coding::Gzip => 1,
+            Coding::Deflate => 2,
+            Coding::Zstd => 3,
+        };
+        bytes[4..8].copy_from_slice(&self.project_number.to_le_bytes());
+        bytes[8..24].copy_from_slice(&self.project.0);
+        bytes[24..32].copy_from_slice(&self.received_ns.to_le_bytes());
+        let keep = if self.settings.keep_unmatched_roots { KEEP_UNMATCHED_ROOTS } else { 0 };
+        let issues = if self.settings.issues_from_logs { ISSUES_FROM_LOGS } else { 0 };
+        bytes[32] = keep | issues;
+        bytes[36..44].copy_from_slice(&self.settings.sample_rate.to_le_bytes());
+        bytes[44..52].copy_from_slice(&self.settings.error_sample_rate.to_le_bytes());
+        bytes
+    }
+}
+
+/// A record, apart again: header and body.
+pub fn decode(record: &[u8]) -> Result<(Header, &[u8]), RecordError> {
+    let Some((&version, _)) = record.split_first() else { return Err(RecordError::Short(0)) };
+    if version != VERSION {
+        return Err(RecordError::Version(version));
+    }
+    let Some((header, body)) = record.split_first_chunk::<HEADER_BYTES>() else {
+        return Err(RecordError::Short(record.len()));
+    };
+    let signal = match header[1] {
+        1 => Signal::Traces,
+        2 => Signal::Metrics,
+        3 => Signal::Logs,
+        value => return Err(RecordError::Unknown { field: "signal", value }),
+    };
+    let encoding = match header[2] {
+        1 => Encoding::Protobuf,
+        2 => Encoding::Json,
+        value => return Err(RecordError::Unknown { field: "encoding", value }),
+    };
+    let coding = match header[3] {
+        0 => Coding::Identity,
+        1 => Coding::Gzip,
+        2 => Coding::Deflate,
+        3 => Coding::Zstd,
+        value => return Err(RecordError::Unknown { field: "content coding", value }),
+    };
+    let header = Header {
+        project_number: u32::from_le_bytes(at(header, 4)),
+        project: ProjectId(at(header, 8)),
+        signal,
+        encoding,
+        coding,
+        received_ns: i64::from_le_bytes(at(header, 24)),
+        settings: IngestSettings {
+            keep_unmatched_roots: header[32] & KEEP_UNMATCHED_ROOTS != 0,
+            issues_from_logs: header[32] & ISSUES_FROM_LOGS != 0,
+            sample_rate: f64::from_le_bytes(at(header, 36)),
+            error_sample_rate: f64::from_le_bytes(at(header, 44)),
+        },
+    };
+    Ok((header, body))
+}
+
+fn at<const N: usize>(header: &[u8; HEADER_BYTES], offset: usize) -> [u8; N] {
+    header[offset..offset + N].try_into().expect("every field lies inside the header")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn header() -> impl Strategy<Value = Header> {
+        let signal = prop_oneof![Just(Signal::Traces), Just(Signal::Metrics), Just(Signal::Logs)];
+        let encoding = prop_oneof![Just(Encoding::Protobuf), Just(Encoding::Json)];
+        let coding = prop_oneof![Just(Coding::Identity), Just(Coding::Gzip), Just(Coding::Deflate), Just(Coding::Zstd)];
+        let settings = (any::<bool>(), any::<bool>(), 0.0..=1.0, 0.0..=1.0);
+        (any::<u32>(), any::<[u8; 16]>(), signal, encoding, coding, any::<i64>(), settings).prop_map(
+            |(project_number, project, signal, encoding, coding, received_ns, settings)| Header {
+                project_number,
+                project: ProjectId(project),
+                signal,
+                encoding,
+                coding,
+                received_ns,
+                settings: IngestSettings {
+                    keep_unmatched_roots: settings.0,
+                    issues_from_logs: settings.1,
+                    sample_rate: settings.2,
+                    error_sample_rate: settings.3,
+                },
+            },
+        )
+    }
+
+    proptest! {
+        #[test]
+        fn a_record_comes_apart_as_it_was_put_together(header in header(), body: Vec<u8>) {
+            let record = [header.encode().as_slice(), &body].concat();
+            prop_assert_eq!(decode(&record), Ok((header, body.as_slice())));
+        }
+
+        #[test]
+        fn any_bytes_are_read_or_refused(record: Vec<u8>) {
+            let _ = decode(&record);
+        }
+    }
+
+    #[test]
+    fn refusals() {
+        let good = Header {
+            project_number: 1,
+            project: ProjectId([1; 16]),
+            signal: Signal::Traces,
+            encoding: Encoding::Json,
+            coding: Coding::Gzip,
+            received_ns: 1,
+            settings: IngestSettings::default(),
+        }
+        .encode();
+        let with = |at: usize, value: u8| {
+            let mut record = good;
+            record[at] = value;
+            record
+        };
+        for (record, expected) in [
+            (&[][..], "a record of 0 bytes is too short"),
+            (&good[..51], "a record of 51 bytes is too short"),
+            (&with(0, 2), "record version 2 is not known"),
+            (&with(1, 9), "signal 9 is not known"),
+            (&with(2, 0), "encoding 0 is not known"),
+            (&with(3, 4), "content coding 4 is not known"),
+        ] {
+            assert_eq!(decode(record).map_err(|error| error.to_string()), Err(expected.to_owned()));
+        }
+    }
+}
