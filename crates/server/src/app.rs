@@ -5,6 +5,7 @@ use std::time::Instant;
 
 use anyhow::Context;
 use arrow::record_batch::RecordBatch;
+use tidewatch_domain::model::Signal;
 use tidewatch_store::plan::Plan;
 use tokio::sync::Semaphore;
 
@@ -12,7 +13,11 @@ use crate::clock::Clock;
 use crate::config::Config;
 use crate::control::{Control, ControlError};
 use crate::error::ApiError;
+use crate::http::gate::admission::Admission;
 use crate::http::gate::login::Logins;
+use crate::ingest::intake::Intake;
+use crate::ingest::outcome::Refused;
+use crate::telemetry::RejectionLog;
 use crate::{limits, secrets};
 
 /// The process's parts, open and connected.
@@ -25,6 +30,11 @@ pub struct App {
     pub logins: Logins,
     /// Password hashes computed at once.
     pub hashing: Semaphore,
+    /// Large exports decoded at once.
+    pub admission: Admission,
+    /// The telemetry store and its journal.
+    pub intake: Intake,
+    refusals: RejectionLog,
     asking: Semaphore,
 }
 
@@ -35,7 +45,14 @@ impl App {
         std::fs::create_dir_all(data).with_context(|| format!("cannot make the data directory {}", data.display()))?;
         let control = Control::open(&data.join("control.sqlite")).context("cannot open the control database")?;
         let key = secrets::login_key(data).context("cannot read or make the login key")?;
+        let (folder, bytes_max) = (data.clone(), config.otlp_body_bytes_max);
+        let intake = tokio::task::spawn_blocking(move || Intake::open(&folder, bytes_max)).await??;
+        let slots = config.ingest_concurrent();
+        let waiting = (slots * limits::INGEST_WAITING_PER_SLOT).max(limits::INGEST_WAITING_MIN);
         Ok(Arc::new(App {
+            admission: Admission::new(slots, waiting),
+            intake,
+            refusals: RejectionLog::default(),
             logins: Logins::new(&key),
             hashing: Semaphore::new(limits::PASSWORD_HASHES_MAX),
             asking: Semaphore::new(config.query_concurrent()),
@@ -63,5 +80,20 @@ impl App {
         let app = self.clone();
         let done = tokio::task::spawn_blocking(move || work(&app)).await.map_err(ApiError::internal)?;
         done.map_err(ApiError::from)
+    }
+
+    /// Counts a refused export and says so in the log. `project` 0: the token belongs to none.
+    pub fn refused(&self, project: u32, signal: Signal, refused: &Refused) {
+        let now_ns = self.clock.now_ns();
+        self.intake.count_refused(project, signal, refused.reason, now_ns);
+        self.refusals.add(project, signal, refused, now_ns);
+    }
+
+    /// Stores what waits and closes the files, once no request is in flight any more.
+    pub async fn close(self: &Arc<App>) {
+        let app = self.clone();
+        if tokio::task::spawn_blocking(move || app.intake.close()).await.is_err() {
+            tracing::error!("closing the store failed; the next start replays the journal");
+        }
     }
 }

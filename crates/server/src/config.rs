@@ -14,6 +14,9 @@ pub struct Config {
     /// The one directory everything is stored in; made when missing.
     #[arg(long, env = "TIDEWATCH_DATA_DIR", default_value = "tidewatch-data")]
     pub data_dir: PathBuf,
+    /// Address of this server as its users see it; `http://` and the listen address when not given.
+    #[arg(long, env = "APP_BASE_URL")]
+    pub base_url: Option<String>,
     /// Largest OTLP request body in bytes, after decompression.
     #[arg(long, env = "OTLP_MAX_BODY_BYTES", default_value_t = limits::OTLP.body_bytes_max)]
     pub otlp_body_bytes_max: usize,
@@ -31,9 +34,18 @@ impl Config {
         Config {
             listen,
             data_dir: data_dir.into(),
+            base_url: None,
             otlp_body_bytes_max: limits::OTLP.body_bytes_max,
             ingest_concurrent_max: 0,
             query_threads: 0,
+        }
+    }
+
+    /// Where exporters reach this server, without a trailing slash.
+    pub fn base_url(&self) -> String {
+        match &self.base_url {
+            Some(url) => url.trim_end_matches('/').to_owned(),
+            None => format!("http://{}", self.listen),
         }
     }
 

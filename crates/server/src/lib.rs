@@ -29,4 +29,5 @@ pub mod ingest;
 pub mod limits;
 pub mod query;
 pub mod secrets;
+pub mod serve;
 pub mod telemetry;

@@ -90,6 +90,8 @@ pub const SLOW_AFTER: Duration = seconds(20);
 pub const HEADERS_MAX: Duration = seconds(15);
 /// Spec: limits, row "Idle keep-alive".
 pub const IDLE_MAX: Duration = minutes(2);
+/// Requests at once on one HTTP/2 connection.
+pub const HTTP2_STREAMS_MAX: u32 = 200;
 /// How long requests in flight may take once a stop is asked for.
 pub const DRAIN_MAX: Duration = seconds(30);
 
@@ -101,6 +103,16 @@ pub const INGEST_WAITING_PER_SLOT: usize = 4;
 pub const INGEST_WAITING_MIN: usize = 16;
 /// Bodies up to this many bytes are decoded where they arrive; larger ones on a blocking thread.
 pub const INGEST_INLINE_BYTES_MAX: usize = 64 * KB;
+/// As above for compressed bodies, counted before they are inflated.
+pub const INGEST_INLINE_COMPRESSED_BYTES_MAX: usize = 8 * KB;
+/// The journal's segments together. Full means 503 until the store has caught up.
+pub const JOURNAL_BYTES_MAX: u64 = 2 << 30;
+/// Accepted bodies that wait for the disk.
+pub const JOURNAL_QUEUE_BYTES_MAX: usize = 64 * MIB;
+/// How long a replay waits for a flush before it says so.
+pub const REPLAY_WAIT: Duration = seconds(30);
+/// Pause between two log lines about the same kind of refused export.
+pub const REJECTION_LOG_PAUSE: Duration = minutes(1);
 /// First allocation for a body of unknown size.
 pub const BODY_BYTES_HINT_MAX: usize = 256 * KB;
 
@@ -119,13 +131,6 @@ pub const METRICS_DAYS_MAX: i64 = 731;
 pub const METRICS_POINTS_MAX: i64 = 2000;
 pub const METRICS_GROUPS_MAX: usize = 200;
 pub const METRICS_DEADLINE: Duration = seconds(30);
-
-/// Lists of spans and whole traces. WIRE 8.8.
-pub const SPANS_DEADLINE: Duration = seconds(20);
-/// Every other dashboard question.
-pub const LIST_DEADLINE: Duration = seconds(10);
-/// Spans of one graph; more are counted, not shown (`span_limit`). Spec: span, rule 4.
-pub const GRAPH_SPANS_MAX: usize = 20_000;
 
 /// Spec: limits, row "Span read window": either side of the entity.
 pub const SPAN_WINDOW: Duration = Duration::from_secs(24 * 60 * 60);
@@ -163,6 +168,8 @@ const _: () = assert!(ANONYMOUS.body_bytes_max < JSON.body_bytes_max);
 const _: () = assert!(JSON.body_bytes_max < OTLP.body_bytes_max && OTLP.body_bytes_max < REPORT.body_bytes_max);
 const _: () = assert!(OTLP.body_gap_max.as_secs() < OTLP.body_total_max.as_secs());
 const _: () = assert!(REPORT.body_total_max.as_secs() < UPLOAD.body_total_max.as_secs());
+const _: () = assert!(INGEST_INLINE_COMPRESSED_BYTES_MAX < INGEST_INLINE_BYTES_MAX);
 const _: () = assert!(INGEST_INLINE_BYTES_MAX <= OTLP.body_bytes_max);
+const _: () = assert!(JOURNAL_QUEUE_BYTES_MAX as u64 * 4 < JOURNAL_BYTES_MAX);
 const _: () = assert!(*RETRY_AFTER_SECONDS.start() >= 1);
 const _: () = assert!(OTLP.body_bytes_max >= 10 * MB);

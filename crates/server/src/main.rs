@@ -1,3 +1,86 @@
 //! `tidewatch`: the command line over [`tidewatch_server`].
 
-fn main() {}
+use std::io::Write;
+use std::net::SocketAddr;
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+use tidewatch_server::clock::Clock;
+use tidewatch_server::config::Config;
+use tidewatch_server::{demo, http, serve, telemetry};
+
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
+/// Takes OpenTelemetry over HTTP, stores it in one directory, shows it in the browser.
+#[derive(Debug, Parser)]
+#[command(name = "tidewatch", version)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Starts the server.
+    Serve(Config),
+    /// Prints the OpenAPI document of the HTTP API.
+    Openapi,
+    /// Sends a fictional shop's traffic to a running server.
+    Demo(demo::DemoArgs),
+}
+
+fn main() -> ExitCode {
+    telemetry::start();
+    let done = match Arguments::parse().command {
+        Command::Serve(config) => start(config),
+        Command::Openapi => print_openapi(),
+        Command::Demo(arguments) => demo::run(&arguments, say),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            tracing::error!("{error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+#[tokio::main]
+async fn start(config: Config) -> anyhow::Result<()> {
+    let base_url = config.base_url.clone();
+    let ready = |address: SocketAddr, app: &std::sync::Arc<tidewatch_server::app::App>| {
+        let url = base_url.unwrap_or_else(|| format!("http://{address}"));
+        say(&welcome(&url, app.control.has_organizations()));
+    };
+    serve::serve(config, Clock::system(), ready, serve::signalled()).await
+}
+
+/// What a person needs next: where to look, and how to send the first span.
+fn welcome(url: &str, has_account: bool) -> String {
+    let first = if has_account {
+        ""
+    } else {
+        "\nFirst, open it in a browser and register; the Connect page shows your project's token."
+    };
+    format!(
+        "Tidewatch is ready at {url}{first}
+
+Send the first span from any OpenTelemetry SDK:
+    export OTEL_EXPORTER_OTLP_ENDPOINT={url}/api/otel
+    export OTEL_EXPORTER_OTLP_PROTOCOL=http/protobuf
+    export OTEL_EXPORTER_OTLP_HEADERS=\"Authorization=Bearer <PROJECT_TOKEN>\"
+or sample traffic: tidewatch demo --url {url}"
+    )
+}
+
+fn print_openapi() -> anyhow::Result<()> {
+    let document = http::openapi::document().to_pretty_json()?;
+    writeln!(std::io::stdout(), "{document}")?;
+    Ok(())
+}
+
+/// One line for the person at the terminal; a closed terminal is nobody's loss.
+fn say(line: &str) {
+    let _ = writeln!(std::io::stdout(), "{line}");
+}

@@ -1,31 +1,72 @@
-//! All routes on one screen.
+//! All routes on one screen. Methods and paths of the documented ones stand at their handlers.
 //!
-//! | path | who may call | body limit |
+//! | path | who may call | body |
 //! |---|---|---|
-//! | `GET /health` | anybody | |
-//! | `GET /api/has-organizations`, `POST /api/register`, `POST /api/login` | anybody | `ANONYMOUS` |
-//! | `GET /api/me/login-bundle`, `/api/projects` | a login | `JSON` |
-//! | `/api/...` of `dashboard/` | a login and membership of `?projectId=` | `JSON` |
+//! | `POST /api/otel/v1/{traces,metrics,logs}`, also with a trailing slash and without `/api/otel` | a project token | `limits::OTLP` |
+//! | `OPTIONS` of these | anybody | |
+//! | `GET /health`, `GET /api/openapi.json` | anybody | |
+//! | `GET /api/has-organizations`, `POST /api/register`, `POST /api/login` | anybody | `limits::ANONYMOUS` |
+//! | `GET /api/me/login-bundle`, `GET POST PUT /api/projects` | a login | `limits::JSON` |
+//! | `/api/...` of `dashboard/` | a login and membership of `?projectId=` | `limits::JSON` |
+//! | any other `GET` | anybody: the UI | |
 
 use std::sync::Arc;
 
-use axum::Router;
+use axum::routing::{MethodRouter, get, post};
+use axum::{Json, Router, middleware};
 use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
 
-use super::{account, dashboard};
+use super::ingest::{cors, otlp};
+use super::{account, dashboard, frames, health, openapi, ui};
 use crate::app::App;
 use crate::error::ApiError;
 
 /// Everything the OpenAPI document knows about.
 pub fn api() -> OpenApiRouter<Arc<App>> {
-    OpenApiRouter::new().merge(account::routes()).merge(dashboard::routes())
+    OpenApiRouter::new()
+        .merge(account::routes())
+        .merge(dashboard::routes())
+        .merge(telemetry())
+        .routes(routes!(health::health))
+}
+
+/// The OTLP paths: as documented, and as exporters spell them.
+fn telemetry() -> OpenApiRouter<Arc<App>> {
+    let documented = OpenApiRouter::<Arc<App>>::new()
+        .routes(routes!(otlp::traces))
+        .routes(routes!(otlp::metrics))
+        .routes(routes!(otlp::logs))
+        .into_openapi();
+    let door = |handler: MethodRouter<Arc<App>>| handler.options(cors::preflight).fallback(otlp::wrong_method);
+    let mut router = Router::new();
+    for base in ["/api/otel", ""] {
+        for end in ["", "/"] {
+            router = router
+                .route(&format!("{base}/v1/traces{end}"), door(post(otlp::traces)))
+                .route(&format!("{base}/v1/metrics{end}"), door(post(otlp::metrics)))
+                .route(&format!("{base}/v1/logs{end}"), door(post(otlp::logs)));
+        }
+    }
+    let router = router.layer(middleware::from_fn(cors::allow_any_origin));
+    OpenApiRouter::with_openapi(documented).merge(router.into())
 }
 
 /// The whole service.
 pub fn router(app: Arc<App>) -> Router {
     let (router, _) = api().split_for_parts();
     router
+        .route("/api/openapi.json", get(async || Json(openapi::document())))
         .method_not_allowed_fallback(async || ApiError::MethodNotAllowed("this path does not take this method"))
-        .fallback(async || ApiError::not_found("no such path"))
+        .fallback(ui::serve)
+        .layer(middleware::map_response(frames::guard))
         .with_state(app)
+}
+
+/// What is served while the store is being opened and replayed.
+pub fn starting() -> Router {
+    Router::new()
+        .route("/health", get(health::starting))
+        .fallback(otlp::starting)
+        .layer(middleware::map_response(frames::guard))
 }
