@@ -35,24 +35,15 @@ pub(crate) struct Hole {
     pub durable: bool,
 }
 
-/// What the header of the next segment says about the end of this one.
-#[derive(Copy, Clone, Debug)]
-pub(crate) struct Sealed {
-    /// End of the durable records.
-    pub at: Position,
-    /// Holes from here on are known to be a torn write.
-    pub torn_from: Position,
-}
-
 /// Calls `visit` with each whole record that starts at or after `from`, with its position (the offset after it).
 ///
-/// Without `sealed`, in the last segment, the end is found by reading.
+/// `until` is the end of the durable records when a later segment tells it; without it the end is found by reading.
 /// `from` must be a record boundary within the segment. An error of `visit` ends the scan and is returned.
 pub(crate) fn scan<E>(
     file: &dyn DiskFile,
     header: Header,
     from: Position,
-    sealed: Option<Sealed>,
+    until: Option<Position>,
     mut visit: impl FnMut(Position, &[u8]) -> Result<(), E>,
 ) -> Result<Scan, ScanError<E>> {
     let mut window = Window::new(file)?;
@@ -60,7 +51,7 @@ pub(crate) fn scan<E>(
     let position_of = |offset: u64| Position(header.base.0 + (offset - HEADER_BYTES));
 
     let file_end = window.file_bytes.max(HEADER_BYTES);
-    let readable_end = sealed.map_or(file_end, |sealed| offset_of(sealed.at).min(file_end));
+    let readable_end = until.map_or(file_end, |until| offset_of(until).min(file_end));
     let mut holes: Vec<Hole> = Vec::new();
     let mut durable_to = Position(0);
     let mut offset = offset_of(from);
@@ -90,16 +81,15 @@ pub(crate) fn scan<E>(
         end = next;
     }
 
-    let extent = match sealed {
-        Some(sealed) => sealed.at.max(position_of(end)),
+    let extent = match until {
+        Some(until) => until.max(position_of(end)),
         None => position_of(window.last_nonzero(end, file_end).max(window.unreadable_to).max(end)),
     };
     if extent > position_of(end) {
-        holes.push(Hole { from: position_of(end), to: extent, durable: false });
+        holes.push(Hole { from: position_of(end), to: extent, durable: until.is_some() });
     }
-    let durable_to = sealed.map_or(durable_to, |sealed| sealed.torn_from);
     for hole in &mut holes {
-        hole.durable = hole.from < durable_to || window.read_error.is_some();
+        hole.durable |= until.is_some() || hole.from < durable_to || window.read_error.is_some();
     }
     Ok(Scan { end: position_of(end), extent, holes, read_error: window.read_error })
 }

@@ -4,8 +4,6 @@ mod corpus;
 mod dice;
 mod json;
 mod mutate;
-mod odd_json;
-mod odd_protobuf;
 mod oracle;
 mod protobuf;
 mod scramble;

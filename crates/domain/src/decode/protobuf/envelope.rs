@@ -120,7 +120,7 @@ fn read_resource<'a>(
     while !piece.is_done() {
         match piece.key()? {
             ATTRIBUTE => {
-                let attribute = values.attribute(&mut piece)?;
+                let attribute = values.attribute(piece.message()?)?;
                 append(batch.lists().attributes, &mut resource.attributes, attribute);
             }
             DROPPED => resource.dropped_attributes = piece.uint32()?,
@@ -146,7 +146,7 @@ fn read_scope<'a>(
             NAME => scope.name = piece.string("scope name")?,
             VERSION => scope.version = piece.string("scope version")?,
             ATTRIBUTE => {
-                let attribute = values.attribute(&mut piece)?;
+                let attribute = values.attribute(piece.message()?)?;
                 append(batch.lists().attributes, &mut scope.attributes, attribute);
             }
             DROPPED => drop(piece.uint32()?),

@@ -33,7 +33,7 @@ impl<'a> Records<'a> for LogBatch<'a> {
                 SEVERITY_TEXT => record.severity_text = message.string("log severity text")?,
                 BODY => values.merge(&mut body, message.message()?, 1)?,
                 ATTRIBUTE => {
-                    let attribute = values.attribute(&mut message)?;
+                    let attribute = values.attribute(message.message()?)?;
                     append(&mut self.attributes, &mut record.attributes, attribute);
                 }
                 DROPPED_ATTRIBUTES => record.dropped_attributes = message.uint32()?,

@@ -39,7 +39,7 @@ impl<'a> Records<'a> for MetricBatch<'a> {
                     continue;
                 }
                 METADATA => {
-                    values.attribute(&mut message)?;
+                    values.attribute(message.message()?)?;
                     continue;
                 }
                 GAUGE => MetricKind::Gauge,

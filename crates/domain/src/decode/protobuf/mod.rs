@@ -11,7 +11,6 @@ mod logs;
 mod metrics;
 mod points;
 pub(crate) mod reader;
-mod run;
 mod traces;
 pub(crate) mod value;
 

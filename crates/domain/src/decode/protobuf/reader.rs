@@ -88,11 +88,6 @@ impl<'a> Reader<'a> {
         self.body.get(self.at..).unwrap_or_default()
     }
 
-    /// The byte just read: the key of a field, when its number is below 16. Not at the start of a message.
-    pub(crate) fn last_byte(&self) -> u8 {
-        self.body.get(self.at.wrapping_sub(1)).copied().unwrap_or_default()
-    }
-
     /// The next field's key: its number and wire type.
     #[inline]
     pub(crate) fn key(&mut self) -> Result<u32, Fault> {

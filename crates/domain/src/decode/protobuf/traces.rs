@@ -43,7 +43,7 @@ impl<'a> Records<'a> for TraceBatch<'a> {
                 START => span.start_ns = message.fixed64()?,
                 END => span.end_ns = message.fixed64()?,
                 ATTRIBUTE => {
-                    let attribute = values.attribute(&mut message)?;
+                    let attribute = values.attribute(message.message()?)?;
                     scattered |= !append(&mut self.attributes, &mut span.attributes, attribute);
                 }
                 DROPPED_ATTRIBUTES => span.dropped_attributes = message.uint32()?,
@@ -68,7 +68,7 @@ impl<'a> Records<'a> for TraceBatch<'a> {
             // Attributes of events came between its own: read its own once more, side by side.
             span.attributes = Slice::default();
             for attribute in pieces_of(whole, ATTRIBUTE) {
-                append(&mut self.attributes, &mut span.attributes, values.attribute_message(attribute?)?);
+                append(&mut self.attributes, &mut span.attributes, values.attribute(attribute?)?);
             }
         }
         ids.give(&mut span);
@@ -112,7 +112,7 @@ fn event<'a>(
             TIME => event.time_ns = message.fixed64()?,
             NAME => event.name = message.string("event name")?,
             ATTRIBUTE => {
-                append(attributes, &mut event.attributes, values.attribute(&mut message)?);
+                append(attributes, &mut event.attributes, values.attribute(message.message()?)?);
             }
             DROPPED => event.dropped_attributes = message.uint32()?,
             other => message.skip(other, Known::fields(&[1, 2, 3, 4]))?,
@@ -139,7 +139,7 @@ fn link<'a>(
             SPAN_ID => link.span_id = SpanId(Received::bytes(message.bytes()?).or_none()),
             TRACE_STATE => link.trace_state = message.string("link trace state")?,
             ATTRIBUTE => {
-                append(attributes, &mut link.attributes, values.attribute(&mut message)?);
+                append(attributes, &mut link.attributes, values.attribute(message.message()?)?);
             }
             DROPPED => link.dropped_attributes = message.uint32()?,
             FLAGS => link.flags = message.fixed32()?,

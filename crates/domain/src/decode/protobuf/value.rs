@@ -7,7 +7,6 @@
 use bumpalo::Bump;
 
 use super::reader::{Known, Reader, fixed64, length, varint};
-use super::run::Run;
 use crate::decode::fault::Fault;
 use crate::decode::values::{Stacks, check_depth};
 use crate::model::{AnyValue, KeyValue};
@@ -35,7 +34,6 @@ const LIST: Known = Known::fields(&[1]);
 /// Reads values.
 pub(crate) struct Values<'a> {
     stacks: Stacks<'a>,
-    run: Run<'a>,
 }
 
 /// A value whose message may still continue.
@@ -56,22 +54,12 @@ impl Default for Open<'_> {
 
 impl<'a> Values<'a> {
     pub(crate) fn new(arena: &'a Bump) -> Self {
-        Values { stacks: Stacks::new(arena), run: Run::default() }
+        Values { stacks: Stacks::new(arena) }
     }
 
-    /// One attribute of `owner`, whose key was read just now.
+    /// One attribute.
     #[inline]
-    pub(crate) fn attribute(&mut self, owner: &mut Reader<'a>) -> Result<KeyValue<'a>, Fault> {
-        self.run.look_ahead(owner);
-        let message = owner.message()?;
-        match self.run.attribute(&message) {
-            Some(attribute) => Ok(attribute),
-            None => self.pair(message, 1),
-        }
-    }
-
-    /// One attribute, by its message.
-    pub(crate) fn attribute_message(&mut self, message: Reader<'a>) -> Result<KeyValue<'a>, Fault> {
+    pub(crate) fn attribute(&mut self, message: Reader<'a>) -> Result<KeyValue<'a>, Fault> {
         self.pair(message, 1)
     }
 

@@ -1,0 +1,70 @@
+//! A small HTTP/1.1 client that sends exactly what a test says: one request, one connection.
+
+use std::net::SocketAddr;
+
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+
+/// What came back.
+#[derive(Debug, Clone)]
+pub struct Answer {
+    pub status: u16,
+    pub headers: Vec<(String, String)>,
+    pub body: Vec<u8>,
+}
+
+impl Answer {
+    /// The header's value; its name is taken in any case.
+    pub fn header(&self, name: &str) -> Option<&str> {
+        self.headers.iter().find(|(known, _)| known.eq_ignore_ascii_case(name)).map(|(_, value)| value.as_str())
+    }
+
+    #[track_caller]
+    pub fn json(&self) -> serde_json::Value {
+        serde_json::from_slice(&self.body)
+            .unwrap_or_else(|error| panic!("{error}: {}", String::from_utf8_lossy(&self.body)))
+    }
+
+    /// The answer, when it has this status; else a panic that shows the body.
+    #[track_caller]
+    pub fn expect(self, status: u16) -> Answer {
+        assert_eq!(self.status, status, "{}", String::from_utf8_lossy(&self.body));
+        self
+    }
+
+    fn parse(bytes: &[u8]) -> Answer {
+        let end = bytes.windows(4).position(|four| four == b"\r\n\r\n").expect("a whole head");
+        let head = std::str::from_utf8(&bytes[..end]).expect("a head of text");
+        let mut lines = head.split("\r\n");
+        let status = lines.next().and_then(|line| line.split(' ').nth(1)).and_then(|code| code.parse().ok());
+        let headers = lines
+            .filter_map(|line| line.split_once(':'))
+            .map(|(name, value)| (name.to_owned(), value.trim().to_owned()))
+            .collect();
+        Answer { status: status.expect("a status line"), headers, body: bytes[end + 4..].to_vec() }
+    }
+}
+
+/// One request; `Content-Length` is added, everything else is as given.
+pub async fn send(address: SocketAddr, method: &str, path: &str, headers: &[(&str, &str)], body: &[u8]) -> Answer {
+    let mut head = format!("{method} {path} HTTP/1.1\r\nHost: test\r\nConnection: close\r\n");
+    for (name, value) in headers {
+        head += &format!("{name}: {value}\r\n");
+    }
+    head += &format!("Content-Length: {}\r\n\r\n", body.len());
+    raw(address, &[head.as_bytes(), body].concat()).await
+}
+
+/// Bytes out, an answer back; the server closes the connection.
+pub async fn raw(address: SocketAddr, bytes: &[u8]) -> Answer {
+    let mut stream = TcpStream::connect(address).await.expect("the server listens");
+    // A refused body is answered before it is read to its end, so writing may fail half-way.
+    let (mut read, mut write) = stream.split();
+    let mut answer = Vec::new();
+    let (_, received) = tokio::join!(write.write_all(bytes), read.read_to_end(&mut answer));
+    // A reset after the answer is no loss either.
+    if answer.is_empty() {
+        received.expect("an answer");
+    }
+    Answer::parse(&answer)
+}

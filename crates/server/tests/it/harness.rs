@@ -1,0 +1,181 @@
+//! The real server in this process: port 0, a data directory of its own, real files.
+
+use std::net::SocketAddr;
+use std::path::Path;
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+use tempfile::TempDir;
+use tidewatch_server::app::App;
+use tidewatch_server::clock::Clock;
+use tidewatch_server::config::Config;
+use tidewatch_server::serve;
+use tidewatch_store::tables::Table;
+use tokio::sync::oneshot;
+use tokio::task::JoinHandle;
+
+use crate::client::{self, Answer};
+
+/// A running server and, once registered, its owner's login.
+pub struct Harness {
+    data: TempDir,
+    change: fn(&mut Config),
+    running: Option<Running>,
+    /// The owner's login; empty before [`Harness::register`].
+    pub login: String,
+}
+
+struct Running {
+    address: SocketAddr,
+    app: Arc<App>,
+    stop: oneshot::Sender<()>,
+    served: JoinHandle<anyhow::Result<()>>,
+}
+
+/// A project as the API shows it.
+#[derive(Debug, Clone)]
+pub struct Project {
+    pub id: String,
+    pub token: String,
+}
+
+impl Harness {
+    pub async fn start() -> Harness {
+        Harness::start_with(|_| {}).await
+    }
+
+    /// With another configuration than the default.
+    pub async fn start_with(change: fn(&mut Config)) -> Harness {
+        let data = TempDir::new().expect("a temporary directory");
+        let running = run(data.path(), change).await;
+        Harness { data, change, running: Some(running), login: String::new() }
+    }
+
+    /// Started, registered, with one project.
+    pub async fn with_project() -> (Harness, Project) {
+        let mut harness = Harness::start().await;
+        let project = harness.register().await;
+        (harness, project)
+    }
+
+    fn running(&self) -> &Running {
+        self.running.as_ref().expect("the server runs")
+    }
+
+    pub fn address(&self) -> SocketAddr {
+        self.running().address
+    }
+
+    pub fn app(&self) -> &Arc<App> {
+        &self.running().app
+    }
+
+    /// Registers the owner and keeps the login; gives the first project.
+    pub async fn register(&mut self) -> Project {
+        let body = json!({
+            "email": "owner@example.com", "name": "Owner", "password": "correct horse",
+            "organizationName": "Example", "timezone": "UTC", "projectName": "first", "framework": "opentelemetry",
+        });
+        let answer = self.api("POST", "/api/register", &body).await.expect(201).json();
+        self.login = text(&answer["token"]);
+        project(&answer["project"])
+    }
+
+    /// Another project.
+    pub async fn project(&self, name: &str) -> Project {
+        project(&self.api("POST", "/api/projects", &json!({ "name": name })).await.expect(201).json())
+    }
+
+    /// A call of the dashboard's API with the owner's login. `Value::Null`: no body.
+    pub async fn api(&self, method: &str, path: &str, body: &Value) -> Answer {
+        let authorization = format!("Bearer {}", self.login);
+        let mut headers = vec![("Content-Type", "application/json")];
+        if !self.login.is_empty() {
+            headers.push(("Authorization", &authorization));
+        }
+        let body = if body.is_null() { Vec::new() } else { body.to_string().into_bytes() };
+        client::send(self.address(), method, path, &headers, &body).await
+    }
+
+    /// An OTLP export to `/api/otel/v1/<signal>`. `headers` come besides the token.
+    pub async fn post_otlp(&self, signal: &str, token: &str, headers: &[(&str, &str)], body: &[u8]) -> Answer {
+        let authorization = format!("Bearer {token}");
+        let mut all = vec![("Authorization", authorization.as_str())];
+        all.extend_from_slice(headers);
+        client::send(self.address(), "POST", &format!("/api/otel/v1/{signal}"), &all, body).await
+    }
+
+    /// An OTLP export in JSON.
+    pub async fn post_json(&self, signal: &str, token: &str, body: &Value) -> Answer {
+        self.post_otlp(signal, token, &[("Content-Type", "application/json")], body.to_string().as_bytes()).await
+    }
+
+    /// Rows of a table, in parts and in memory, all projects together.
+    pub fn rows(&self, table: Table) -> u64 {
+        let stats = self.app().intake.lake().stats();
+        let table = stats.tables.iter().find(|stats| stats.table == table).expect("every table has its figures");
+        table.rows + table.memory_rows as u64
+    }
+
+    /// Stops as on SIGTERM and starts again on the same data.
+    pub async fn restart(&mut self) {
+        self.stop().await;
+        self.running = Some(run(self.data.path(), self.change).await);
+    }
+
+    /// Goes on from what the disk holds at this moment, as after `kill -9`: nothing is flushed, nothing is closed.
+    pub async fn crash(&mut self) {
+        let image = TempDir::new().expect("a temporary directory");
+        copy(self.data.path(), image.path());
+        self.stop().await;
+        self.data = image;
+        self.running = Some(run(self.data.path(), self.change).await);
+    }
+
+    /// Stops as on SIGTERM; the server ends without an error.
+    pub async fn stop(&mut self) {
+        let Running { app, stop, served, .. } = self.running.take().expect("the server runs");
+        drop(app);
+        let _ = stop.send(());
+        served.await.expect("the server did not panic").expect("the server stopped in order");
+    }
+}
+
+async fn run(data: &Path, change: fn(&mut Config)) -> Running {
+    let mut config = Config::new(([127, 0, 0, 1], 0).into(), data);
+    change(&mut config);
+    let (stop, stopped) = oneshot::channel::<()>();
+    let (ready, is_ready) = oneshot::channel();
+    let on_ready = |address: SocketAddr, app: &Arc<App>| {
+        let _ = ready.send((address, app.clone()));
+    };
+    let served = tokio::spawn(serve::serve(config, Clock::system(), on_ready, async {
+        let _ = stopped.await;
+    }));
+    match is_ready.await {
+        Ok((address, app)) => Running { address, app, stop, served },
+        Err(_) => panic!("the server did not start: {:?}", served.await),
+    }
+}
+
+fn copy(from: &Path, to: &Path) {
+    for entry in std::fs::read_dir(from).expect("a readable folder") {
+        let entry = entry.expect("a readable folder");
+        let target = to.join(entry.file_name());
+        if entry.path().is_dir() {
+            std::fs::create_dir_all(&target).expect("a new folder");
+            copy(&entry.path(), &target);
+        } else if let Err(error) = std::fs::copy(entry.path(), &target) {
+            // A file may go while we look: the journal is trimmed, a part is merged.
+            assert_eq!(error.kind(), std::io::ErrorKind::NotFound, "{error}");
+        }
+    }
+}
+
+fn project(value: &Value) -> Project {
+    Project { id: text(&value["id"]), token: text(&value["token"]) }
+}
+
+pub fn text(value: &Value) -> String {
+    value.as_str().unwrap_or_else(|| panic!("no text: {value}")).to_owned()
+}

@@ -1,0 +1,139 @@
+//! The house rules that a compiler does not check. ARCHITECTURE, "Invariants".
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+/// Every Rust file under a folder of the repository: path and text.
+fn sources(folder: &str) -> Vec<(String, String)> {
+    fn find(folder: &Path, found: &mut Vec<(String, String)>) {
+        for entry in fs::read_dir(folder).expect("a folder") {
+            let path = entry.expect("a readable folder").path();
+            if path.is_dir() {
+                find(&path, found);
+            } else if path.extension().is_some_and(|extension| extension == "rs") {
+                found.push((path.display().to_string(), fs::read_to_string(&path).expect("text")));
+            }
+        }
+    }
+    let mut found = Vec::new();
+    find(&root().join(folder), &mut found);
+    assert!(!found.is_empty(), "{folder} holds no sources");
+    found
+}
+
+/// The crates under `[dependencies]` of a manifest.
+fn dependencies(manifest: &str) -> Vec<String> {
+    let text = fs::read_to_string(root().join(manifest)).expect("a manifest");
+    let section = text.split("[dependencies]").nth(1).unwrap_or_default();
+    section
+        .lines()
+        .take_while(|line| !line.starts_with('['))
+        .filter_map(|line| line.split(['=', '.', ' ']).next())
+        .filter(|name| !name.is_empty() && !name.starts_with('#'))
+        .map(str::to_owned)
+        .collect()
+}
+
+/// Only lines of code: comments may name what is banned.
+fn code(text: &str) -> impl Iterator<Item = (usize, &str)> {
+    text.lines().enumerate().filter(|(_, line)| !line.trim_start().starts_with("//"))
+}
+
+#[track_caller]
+fn assert_absent(folder: &str, banned: &[&str], except: impl Fn(&str) -> bool) {
+    for (path, text) in sources(folder) {
+        for (number, line) in code(&text) {
+            for word in banned {
+                assert!(except(&path) || !line.contains(word), "{path}:{}: {word} has no place here", number + 1);
+            }
+        }
+    }
+}
+
+#[test]
+fn the_rules_reach_no_socket() {
+    const PURE: &[&str] = &[
+        "base64",
+        "bumpalo",
+        "memchr",
+        "simdutf8",
+        "thiserror",
+        "uuid",
+        "xxhash-rust",
+        "sha2",
+        "hashbrown",
+        "serde",
+        "serde_json",
+    ];
+    for name in dependencies("crates/domain/Cargo.toml") {
+        assert!(PURE.contains(&name.as_str()), "domain depends on {name}");
+    }
+    for folder in ["crates/domain/src", "crates/symbols/src"] {
+        assert_absent(folder, &["std::fs", "std::net", "SystemTime", "std::env", "tokio", "Instant::now"], |_| false);
+    }
+}
+
+#[test]
+fn arrows_between_crates_point_one_way() {
+    for (manifest, banned) in [
+        (
+            "crates/domain/Cargo.toml",
+            &["tidewatch-journal", "tidewatch-store", "tidewatch-server", "tidewatch-symbols"][..],
+        ),
+        (
+            "crates/symbols/Cargo.toml",
+            &["tidewatch-journal", "tidewatch-store", "tidewatch-server", "tidewatch-domain"],
+        ),
+        (
+            "crates/journal/Cargo.toml",
+            &["tidewatch-domain", "tidewatch-store", "tidewatch-server", "tidewatch-symbols"],
+        ),
+        ("crates/store/Cargo.toml", &["tidewatch-server", "tidewatch-symbols"]),
+    ] {
+        for name in dependencies(manifest) {
+            assert!(!banned.contains(&name.as_str()), "{manifest} depends on {name}");
+        }
+    }
+}
+
+#[test]
+fn sql_stays_where_its_library_is_named() {
+    // The demo sends statements as text; it runs none.
+    let is_control = |path: &str| path.contains("/src/control/") || path.contains("/src/demo/");
+    assert_absent("crates/server/src", &["rusqlite", "SELECT ", "INSERT INTO", "DELETE FROM"], is_control);
+    assert_absent("crates/domain/src", &["rusqlite"], |_| false);
+    assert_absent("crates/journal/src", &["rusqlite"], |_| false);
+}
+
+#[test]
+fn gates_hold_no_numbers() {
+    for (path, text) in sources("crates/server/src/http/gate") {
+        // Tests below may.
+        let text = text.split("#[cfg(test)]").next().unwrap_or_default();
+        for (number, line) in code(text) {
+            let line = line.split("//").next().unwrap_or_default();
+            for word in line.split(|c: char| !c.is_ascii_alphanumeric() && c != '_' && c != '.') {
+                let digits = word.replace('_', "");
+                let is_limit = digits.parse::<f64>().is_ok_and(|value| value > 1.0 && value != 1e9);
+                assert!(!is_limit, "{path}:{}: {word} belongs into limits.rs", number + 1);
+            }
+        }
+    }
+}
+
+#[test]
+fn only_one_file_picks_status_codes() {
+    let banned =
+        ["StatusCode::BAD_REQUEST", "StatusCode::UNAUTHORIZED", "StatusCode::INTERNAL", "StatusCode::UNPROCESSABLE"];
+    assert_absent("crates/server/src", &banned, |path| path.ends_with("/src/error.rs"));
+}
+
+#[test]
+fn the_clock_is_read_in_one_file() {
+    let knows_time = |path: &str| path.ends_with("/clock.rs") || path.contains("/demo/");
+    assert_absent("crates/server/src", &["SystemTime", "Timestamp::now"], knows_time);
+}
