@@ -117,7 +117,7 @@ impl<T: Send + 'static> Journal<T> {
         });
         let worker = Worker {
             shared: Arc::clone(&shared),
-            writer: Writer::new(options, segments, replayed.next),
+            writer: Writer::new(options, segments, replayed.next, replayed.torn_from),
             settled,
             group: Vec::new(),
             payloads: Vec::new(),

@@ -19,7 +19,7 @@ const PAGE_BYTES: u64 = 4096;
 pub(crate) struct Scan {
     /// End of the last whole record; where reading began when there is none.
     pub end: Position,
-    /// End of the last byte that is not zero, or `end`.
+    /// End of what was written, as far as can be told: of the last byte that is not zero, or of a damaged record.
     pub extent: Position,
     /// Places where no record fits, ascending.
     pub holes: Vec<Hole>,
@@ -35,15 +35,24 @@ pub(crate) struct Hole {
     pub durable: bool,
 }
 
+/// What the header of the next segment says about the end of this one.
+#[derive(Copy, Clone, Debug)]
+pub(crate) struct Sealed {
+    /// End of the durable records.
+    pub at: Position,
+    /// Holes from here on are known to be a torn write.
+    pub torn_from: Position,
+}
+
 /// Calls `visit` with each whole record that starts at or after `from`, with its position (the offset after it).
 ///
-/// `until` is the end of the durable records when a later segment tells it; without it the end is found by reading.
+/// Without `sealed`, in the last segment, the end is found by reading.
 /// `from` must be a record boundary within the segment. An error of `visit` ends the scan and is returned.
 pub(crate) fn scan<E>(
     file: &dyn DiskFile,
     header: Header,
     from: Position,
-    until: Option<Position>,
+    sealed: Option<Sealed>,
     mut visit: impl FnMut(Position, &[u8]) -> Result<(), E>,
 ) -> Result<Scan, ScanError<E>> {
     let mut window = Window::new(file)?;
@@ -51,11 +60,12 @@ pub(crate) fn scan<E>(
     let position_of = |offset: u64| Position(header.base.0 + (offset - HEADER_BYTES));
 
     let file_end = window.file_bytes.max(HEADER_BYTES);
-    let readable_end = until.map_or(file_end, |until| offset_of(until).min(file_end));
+    let readable_end = sealed.map_or(file_end, |sealed| offset_of(sealed.at).min(file_end));
     let mut holes: Vec<Hole> = Vec::new();
     let mut durable_to = Position(0);
     let mut offset = offset_of(from);
     let mut end = offset;
+    let mut claimed_to = offset;
     let mut hole_from = None;
     while offset < readable_end {
         let start = position_of(offset).0;
@@ -70,6 +80,7 @@ pub(crate) fn scan<E>(
             // The header is ours, so its length is: nothing inside is a record.
             hole_from.get_or_insert(offset);
             offset = next;
+            claimed_to = next;
             continue;
         }
         if let Some(hole) = hole_from.take() {
@@ -81,15 +92,19 @@ pub(crate) fn scan<E>(
         end = next;
     }
 
-    let extent = match until {
-        Some(until) => until.max(position_of(end)),
-        None => position_of(window.last_nonzero(end, file_end).max(window.unreadable_to).max(end)),
+    let extent = match sealed {
+        Some(sealed) => sealed.at.max(position_of(end)),
+        None => {
+            let last_nonzero = window.last_nonzero(end, file_end);
+            position_of(last_nonzero.max(window.unreadable_to).max(claimed_to).max(end))
+        }
     };
     if extent > position_of(end) {
-        holes.push(Hole { from: position_of(end), to: extent, durable: until.is_some() });
+        holes.push(Hole { from: position_of(end), to: extent, durable: false });
     }
+    let durable_to = sealed.map_or(durable_to, |sealed| sealed.torn_from);
     for hole in &mut holes {
-        hole.durable |= until.is_some() || hole.from < durable_to || window.read_error.is_some();
+        hole.durable = hole.from < durable_to || window.read_error.is_some();
     }
     Ok(Scan { end: position_of(end), extent, holes, read_error: window.read_error })
 }

@@ -4,7 +4,7 @@
 //! end, and a missing file is noticed. Only the last one can have a torn tail.
 
 use crate::disk::DiskFile;
-use crate::reader::{self, Hole, Scan, ScanError};
+use crate::reader::{self, Hole, Scan, ScanError, Sealed};
 use crate::segment::{self, HEADER_BYTES, Header, HeaderError};
 use crate::segments::Segment;
 use crate::writer::UNNAMED;
@@ -50,6 +50,8 @@ pub(crate) struct Replayed {
     pub durable: Position,
     /// Past everything that may be found in the segments.
     pub next: Position,
+    /// Where the torn tail of the last segment begins; `durable` when there is none before it.
+    pub torn_from: Position,
 }
 
 struct Found {
@@ -70,15 +72,17 @@ pub(crate) fn replay(options: &Options, from: Position, visit: &mut Visit<'_>) -
     let mut segments = Vec::with_capacity(found.len());
     let mut durable = from;
     let mut next = from;
+    let mut torn_from = None;
     let mut missing_after = Some(from);
 
     for (index, segment) in found.iter().enumerate() {
         let later = &found[index + 1..];
-        let until = later.first().and_then(|next| next.header).map(|header| header.sealed_at);
-        let sealed = until.or(later.first().map(|next| next.base));
-        let is_covered = until.is_some_and(|until| until <= from.max(segment.base));
-        if is_covered {
-            segments.push(segment.listed(until.unwrap_or(segment.base)));
+        let sealed = later
+            .first()
+            .and_then(|next| next.header)
+            .map(|Header { sealed_at, torn_from, .. }| Sealed { at: sealed_at, torn_from });
+        if let Some(Sealed { at, .. }) = sealed.filter(|sealed| sealed.at <= from.max(segment.base)) {
+            segments.push(segment.listed(at));
             continue;
         }
 
@@ -95,7 +99,8 @@ pub(crate) fn replay(options: &Options, from: Position, visit: &mut Visit<'_>) -
         }
 
         let Some(header) = segment.header else {
-            let end = sealed.unwrap_or(segment.extent()).max(segment.base);
+            let end = sealed.map(|sealed| sealed.at).or(later.first().map(|next| next.base));
+            let end = end.unwrap_or(segment.extent()).max(segment.base);
             report.corrupt.push(CorruptRange {
                 segment: Some(segment.path.clone()),
                 from: segment.base.max(from.min(end)),
@@ -109,7 +114,7 @@ pub(crate) fn replay(options: &Options, from: Position, visit: &mut Visit<'_>) -
         };
 
         let start = from.max(segment.base);
-        let scan = reader::scan(&*segment.file, header, start, until, |position, payload| {
+        let scan = reader::scan(&*segment.file, header, start, sealed, |position, payload| {
             visit(position, payload).map_err(|source| OpenError::Replay { position, source })?;
             report.records += 1;
             report.bytes += payload.len() as u64;
@@ -120,7 +125,9 @@ pub(crate) fn replay(options: &Options, from: Position, visit: &mut Visit<'_>) -
             Err(ScanError::Io(error)) => return Err(OpenError::io("read", &segment.path)(error)),
             Err(ScanError::Visit(error)) => return Err(error),
         };
-        report.add(segment, &scan, sealed);
+        // The end of this one went with the header of the next: then no hole in it can be called a torn tail.
+        let end_is_lost = sealed.is_none() && !later.is_empty();
+        report.add(segment, &scan, end_is_lost);
         if later.is_empty() && from > segment.extent() {
             report.corrupt.push(CorruptRange {
                 segment: Some(segment.path.clone()),
@@ -129,10 +136,19 @@ pub(crate) fn replay(options: &Options, from: Position, visit: &mut Visit<'_>) -
                 why: "the journal ends before the position it is replayed from".into(),
             });
         }
-        let end = until.unwrap_or(scan.end);
+        let torn = scan.holes.iter().find(|hole| !hole.durable).map(|hole| hole.from);
+        // The last one may hold nothing (its first group failed): then all ends where it says the one before ends.
+        let is_empty = sealed.is_none() && scan.end == segment.base;
+        let (end, tear) = match (sealed, is_empty) {
+            (Some(sealed), _) => (sealed.at, Some(sealed.torn_from)),
+            (None, false) => (scan.end, torn),
+            (None, true) => (header.sealed_at, Some(header.torn_from)),
+        };
         segments.push(segment.listed(end));
         durable = durable.max(end);
-        next = next.max(scan.extent);
+        torn_from = tear;
+        // All of the file: a damaged record may have ended with zeros, and its position was given out.
+        next = next.max(scan.extent).max(segment.extent());
     }
 
     if found.is_empty() && from > Position(0) {
@@ -140,7 +156,8 @@ pub(crate) fn replay(options: &Options, from: Position, visit: &mut Visit<'_>) -
         report.corrupt.push(CorruptRange { segment: None, from, to: from, why });
     }
     report.log(options);
-    Ok(Replayed { report, segments, durable, next })
+    let torn_from = torn_from.unwrap_or(durable).min(durable);
+    Ok(Replayed { report, segments, durable, next, torn_from })
 }
 
 /// The segments in order of position; everything in the directory made durable and leftovers removed.
@@ -199,13 +216,13 @@ impl ReplayReport {
         self.corrupt.is_empty()
     }
 
-    fn add(&mut self, segment: &Found, scan: &Scan, sealed: Option<Position>) {
+    fn add(&mut self, segment: &Found, scan: &Scan, end_is_lost: bool) {
         let why = match &scan.read_error {
             Some(error) => format!("cannot be read: {error}"),
             None => "no record fits here".into(),
         };
         for &Hole { from, to, durable } in &scan.holes {
-            if durable || sealed.is_some() {
+            if durable || end_is_lost {
                 let segment = Some(segment.path.clone());
                 self.corrupt.push(CorruptRange { segment, from, to, why: why.clone() });
             } else {

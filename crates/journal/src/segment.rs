@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! name    {base:020}.segment
-//! 0       header      magic 8 | version u32 | zero u32 | salt u64 | base u64 | sealed_at u64 | crc32c u32 of the above
+//! 0       header      magic 8 | version u32 | zero u32 | salt u64 | base u64 | sealed_at u64 | torn_from u64 | crc32c u32
 //! 2048    the header again, for the day a sector of the first is damaged
 //! 4096    records     len u32 | back u32 | crc32c u32 of the payload | check u32 | payload
 //!         zeros       written ahead of the records
@@ -12,6 +12,7 @@
 //! to look like a record pass (whoever writes payloads does not know the salt).
 //! `back` is the distance to the first record of its group: everything before a group was durable when it was written.
 //! `sealed_at` is where the durable records of the segment before end; what follows there was refused or torn.
+//! `torn_from` is where that segment's torn tail began, if records were found beyond the tear; else it is `sealed_at`.
 
 use crate::Position;
 use std::path::{Path, PathBuf};
@@ -19,7 +20,7 @@ use std::path::{Path, PathBuf};
 pub(crate) const HEADER_BYTES: u64 = 4096;
 pub(crate) const VERSION: u32 = 1;
 const COPIES_AT: [usize; 2] = [0, 2048];
-const COPY_BYTES: usize = 44;
+const COPY_BYTES: usize = 52;
 const MAGIC: [u8; 8] = *b"TWJRNL\r\n";
 const SUFFIX: &str = ".segment";
 
@@ -35,6 +36,8 @@ pub(crate) struct Header {
     pub base: Position,
     /// End of the durable records before this segment; `sealed_at <= base`.
     pub sealed_at: Position,
+    /// Holes from here to `sealed_at` are a torn write, known and reported when this segment was made.
+    pub torn_from: Position,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -54,6 +57,7 @@ impl Header {
         copy.extend(self.salt.to_le_bytes());
         copy.extend(self.base.0.to_le_bytes());
         copy.extend(self.sealed_at.0.to_le_bytes());
+        copy.extend(self.torn_from.0.to_le_bytes());
         copy.extend(crc32c::crc32c(&copy).to_le_bytes());
         let mut block = vec![0; HEADER_BYTES as usize];
         for at in COPIES_AT {
@@ -78,8 +82,9 @@ impl Header {
                 salt: u64_at(copy, 16),
                 base: Position(u64_at(copy, 24)),
                 sealed_at: Position(u64_at(copy, 32)),
+                torn_from: Position(u64_at(copy, 40)),
             };
-            if header.sealed_at <= header.base && header.base.0 <= BASE_MAX {
+            if header.torn_from <= header.sealed_at && header.sealed_at <= header.base && header.base.0 <= BASE_MAX {
                 return Ok(header);
             }
         }
@@ -176,7 +181,12 @@ fn u64_at(bytes: &[u8], at: usize) -> u64 {
 mod tests {
     use super::*;
 
-    const HEADER: Header = Header { salt: 0x0102_0304_0506_0708, base: Position(1000), sealed_at: Position(900) };
+    const HEADER: Header = Header {
+        salt: 0x0102_0304_0506_0708,
+        base: Position(1000),
+        sealed_at: Position(900),
+        torn_from: Position(800),
+    };
 
     #[test]
     fn header_layout() {
@@ -189,7 +199,8 @@ mod tests {
             (16, &[8, 7, 6, 5, 4, 3, 2, 1], "salt"),
             (24, &[232, 3, 0, 0, 0, 0, 0, 0], "base"),
             (32, &[132, 3, 0, 0, 0, 0, 0, 0], "sealed_at"),
-            (44, &[0; 100], "nothing"),
+            (40, &[32, 3, 0, 0, 0, 0, 0, 0], "torn_from"),
+            (52, &[0; 100], "nothing"),
         ] {
             assert_eq!(&block[at..at + bytes.len()], bytes, "{what}");
             assert_eq!(&block[2048 + at..2048 + at + bytes.len()], bytes, "{what} of the copy");
@@ -198,7 +209,7 @@ mod tests {
 
     #[test]
     fn header_survives_the_loss_of_either_copy() {
-        for damage in [0..44, 2048..2092] {
+        for damage in [0..52, 2048..2100] {
             for at in damage {
                 let mut block = HEADER.encode();
                 block[at] ^= 0x10;
@@ -209,15 +220,15 @@ mod tests {
         (block[3], block[2050]) = (0, 0);
         assert_eq!(Header::decode(&block), Err(HeaderError::Damaged));
         assert_eq!(Header::decode(&[]), Err(HeaderError::Damaged));
-        assert_eq!(Header::decode(&HEADER.encode()[..44]), Ok(HEADER), "a short file with one whole copy");
+        assert_eq!(Header::decode(&HEADER.encode()[..52]), Ok(HEADER), "a short file with one whole copy");
     }
 
     #[test]
     fn header_of_another_version_is_not_damage() {
         let mut block = HEADER.encode();
         block[8] = 2;
-        let crc = crc32c::crc32c(&block[..40]);
-        block[40..44].copy_from_slice(&crc.to_le_bytes());
+        let crc = crc32c::crc32c(&block[..48]);
+        block[48..52].copy_from_slice(&crc.to_le_bytes());
         assert_eq!(Header::decode(&block), Err(HeaderError::Version(2)));
     }
 

@@ -53,11 +53,23 @@ impl Segments {
         self.count(&list);
     }
 
-    /// Changes the last segment; `None` from `change` forgets it.
-    pub fn change_last(&self, change: impl FnOnce(Segment) -> Option<Segment>) {
+    /// Changes the last segment.
+    pub fn change_last(&self, change: impl FnOnce(&mut Segment)) {
         let mut list = self.list.lock();
-        if let Some(segment) = list.pop() {
-            list.extend(change(segment));
+        list.last_mut().map(change);
+        self.count(&list);
+    }
+
+    /// Ends the last segment, which holds no durable record, and removes it unless it is the only one: some file must
+    /// carry the positions on. If it comes back after a power cut, the next header says that it is dead.
+    pub fn drop_last(&self) {
+        let mut list = self.list.lock();
+        let has_others = list.len() > 1;
+        if let Some(last) = list.last_mut() {
+            last.end = Some(self.durable());
+            if has_others && self.disk.remove(&last.path).is_ok() {
+                list.pop();
+            }
         }
         self.count(&list);
     }

@@ -7,6 +7,7 @@
 //! syncs change no file size.
 
 use crate::disk::DiskFile;
+use crate::reader::Sealed;
 use crate::segment::{self, HEADER_BYTES, Header, RECORD_HEADER_BYTES, RecordHeader};
 use crate::segments::{Segment, Segments};
 use crate::{AppendError, Options, Position};
@@ -24,6 +25,8 @@ pub(crate) struct Writer {
     active: Option<Active>,
     /// Where the next record starts. Never goes back, also not after a failure.
     next: u64,
+    /// What replay found at the end: `Sealed` as the next segment's header repeats it, until a record follows.
+    found: Sealed,
     zeros: Vec<u8>,
 }
 
@@ -42,10 +45,12 @@ impl Active {
 }
 
 impl Writer {
-    /// `next` is past every position that may be found in the segments there are.
-    pub fn new(options: Options, segments: Arc<Segments>, next: Position) -> Writer {
+    /// `next` is past every position that may be found in the segments there are; `torn_from` is from where on a
+    /// hole before the durable end is a torn write.
+    pub fn new(options: Options, segments: Arc<Segments>, next: Position, torn_from: Position) -> Writer {
         let zeros = vec![0; options.zero_ahead_bytes() as usize];
-        Writer { options, segments, active: None, next: next.0, zeros }
+        let found = Sealed { at: segments.durable(), torn_from };
+        Writer { options, segments, active: None, next: next.0, found, zeros }
     }
 
     /// Makes a group of records durable, or none of it. Returns the position where its first record starts.
@@ -102,14 +107,16 @@ impl Writer {
             Err(error) => return Err(error),
         };
         let bytes = active.filled_to;
-        self.segments.change_last(|segment| Some(Segment { bytes, ..segment }));
+        self.segments.change_last(|segment| segment.bytes = bytes);
         Ok(())
     }
 
     /// Header durable, then the name, then the name durable: a segment file that exists has a whole header.
     fn new_segment(&self) -> io::Result<Active> {
         let Options { dir, disk, .. } = &self.options;
-        let header = Header { salt: random_salt(), base: Position(self.next), sealed_at: self.segments.durable() };
+        let durable = self.segments.durable();
+        let torn_from = if durable == self.found.at { self.found.torn_from } else { durable };
+        let header = Header { salt: random_salt(), base: Position(self.next), sealed_at: durable, torn_from };
         let unnamed = dir.join(UNNAMED);
         let path = segment::path(dir, header.base);
         let file = disk.create(&unnamed)?;
@@ -131,8 +138,8 @@ impl Writer {
         let length = active.offset_of(durable.0);
         let cut = active.file.set_len(length).is_ok();
         self.segments.change_last(|segment| {
-            let bytes = if cut { length } else { segment.bytes };
-            Some(Segment { end: Some(durable), bytes, ..segment })
+            segment.end = Some(durable);
+            segment.bytes = if cut { length } else { segment.bytes };
         });
     }
 
@@ -142,16 +149,17 @@ impl Writer {
         let durable = self.segments.durable();
         if durable.0 <= active.base {
             self.active = None;
-            // Nothing in it counts. If it comes back after a power cut, the next header says that it is dead.
-            let disk = &self.options.disk;
-            self.segments.change_last(|segment| {
-                disk.remove(&segment.path).is_err().then_some(Segment { end: Some(durable), ..segment })
-            });
+            self.segments.drop_last();
         } else if *why == AppendError::NoSpace {
             self.seal();
         } else {
             self.active = None;
-            self.segments.change_last(|segment| Some(Segment { end: Some(durable), ..segment }));
+            self.segments.change_last(|segment| segment.end = Some(durable));
+        }
+        if *why != AppendError::NoSpace {
+            // At once: after a failed sync a restart would read refused records that are in memory only. When this
+            // fails as well, the next group tries again.
+            self.active = self.new_segment().ok();
         }
     }
 }

@@ -31,6 +31,7 @@ struct State {
     fail_write_after: Option<u64>,
     fail_sync_after: Option<u64>,
     fail_read_after: Option<u64>,
+    die_after: Option<u64>,
     dead: bool,
 }
 
@@ -75,6 +76,7 @@ impl SimDisk {
             fail_write_after: None,
             fail_sync_after: None,
             fail_read_after: None,
+            die_after: None,
             dead: false,
         };
         SimDisk { state: Arc::new(Mutex::new(state)) }
@@ -109,6 +111,7 @@ impl SimDisk {
             fail_write_after: None,
             fail_sync_after: None,
             fail_read_after: None,
+            die_after: None,
             dead: false,
         };
         SimDisk { state: Arc::new(Mutex::new(after)) }
@@ -130,6 +133,7 @@ impl SimDisk {
             fail_write_after: None,
             fail_sync_after: None,
             fail_read_after: None,
+            die_after: None,
             dead: false,
         };
         SimDisk { state: Arc::new(Mutex::new(after)) }
@@ -160,6 +164,16 @@ impl SimDisk {
         self.state.lock().fail_read_after = Some(good);
     }
 
+    /// The process dies in the middle of a change to the disk, after `whole` more whole ones: from then on everything
+    /// fails. What it leaves is `power_cut` or `process_killed`.
+    pub fn die_after(&self, whole: u64) {
+        self.state.lock().die_after = Some(whole);
+    }
+
+    pub fn is_dead(&self) -> bool {
+        self.state.lock().dead
+    }
+
     /// Every injected failure ends, and space returns.
     pub fn heal(&self) {
         let mut state = self.state.lock();
@@ -167,6 +181,7 @@ impl SimDisk {
         state.fail_write_after = None;
         state.fail_sync_after = None;
         state.fail_read_after = None;
+        state.die_after = None;
     }
 
     /// Flips the bits of `mask` in the stored byte at `offset`. False when there is no such byte.
@@ -193,6 +208,13 @@ impl State {
 
     fn alive(&self) -> io::Result<()> {
         if self.dead { Err(io::Error::other("the power is out")) } else { Ok(()) }
+    }
+
+    /// As `alive`, before a change to the disk, which may be the last.
+    fn changeable(&mut self) -> io::Result<()> {
+        self.alive()?;
+        self.dead = due(&mut self.die_after);
+        self.alive()
     }
 
     fn id(&self, path: &Path) -> io::Result<usize> {
@@ -288,10 +310,14 @@ impl Change {
             }
             return;
         };
+        // From halves that vanish to single sectors.
+        let piece_max = [written.len() as u64, 4096, 512][random.below(3) as usize];
+        let kept_of_eight = [1, 4, 7][random.below(3) as usize];
         let mut start = 0;
         while start < written.len() {
-            let end = start + 1 + random.below((written.len() - start) as u64) as usize;
-            if random.chance(1, 2) {
+            let rest = (written.len() - start) as u64;
+            let end = start + 1 + random.below(rest.min(piece_max)) as usize;
+            if random.chance(kept_of_eight, 8) {
                 write(bytes, offset + start as u64, &written[start..end]);
             }
             start = end;
@@ -314,7 +340,7 @@ fn write(into: &mut Vec<u8>, offset: u64, bytes: &[u8]) {
 impl Disk for SimDisk {
     fn create(&self, path: &Path) -> io::Result<Box<dyn DiskFile>> {
         let mut state = self.state.lock();
-        state.alive()?;
+        state.changeable()?;
         state.directory(parent_of(path))?;
         let id = match state.names.get(path) {
             Some(&id) => {
@@ -342,7 +368,7 @@ impl Disk for SimDisk {
 
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
         let mut state = self.state.lock();
-        state.alive()?;
+        state.changeable()?;
         let id = state.id(from)?;
         state.directory(parent_of(to))?;
         let mut dirs = vec![parent_of(from).to_path_buf(), parent_of(to).to_path_buf()];
@@ -353,7 +379,7 @@ impl Disk for SimDisk {
 
     fn remove(&self, path: &Path) -> io::Result<()> {
         let mut state = self.state.lock();
-        state.alive()?;
+        state.changeable()?;
         let id = state.id(path)?;
         state.change_name(vec![parent_of(path).into()], NameChangeKind::Remove(path.into(), id));
         Ok(())
@@ -395,7 +421,7 @@ impl Disk for SimDisk {
 
     fn sync_dir(&self, dir: &Path) -> io::Result<()> {
         let mut state = self.state.lock();
-        state.alive()?;
+        state.changeable()?;
         state.directory(dir)?;
         let pending = std::mem::take(&mut state.names_pending);
         let (now, later): (Vec<_>, Vec<_>) =
@@ -451,7 +477,8 @@ impl DiskFile for SimFile {
         let mut state = self.state()?;
         let mut keep = bytes.len();
         let mut outcome = Ok(());
-        if due(&mut state.fail_write_after) {
+        let dies = state.changeable().is_err();
+        if dies || due(&mut state.fail_write_after) {
             keep = state.random.below(bytes.len() as u64 + 1) as usize;
             outcome = Err(eio());
         }
@@ -484,6 +511,7 @@ impl DiskFile for SimFile {
 
     fn sync_data(&self) -> io::Result<()> {
         let mut state = self.state()?;
+        state.changeable()?;
         let failed = due(&mut state.fail_sync_after);
         let State { files, random, .. } = &mut *state;
         let file = &mut files[self.id];
@@ -503,6 +531,7 @@ impl DiskFile for SimFile {
 
     fn set_len(&self, bytes: u64) -> io::Result<()> {
         let mut state = self.state()?;
+        state.changeable()?;
         let file = &mut state.files[self.id];
         file.live.resize(bytes as usize, 0);
         file.pending.push(Change::SetLen(bytes));

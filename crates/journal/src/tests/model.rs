@@ -149,7 +149,7 @@ impl History {
     }
 
     fn step(&mut self) {
-        let bench = self.bench();
+        let Some(bench) = &mut self.bench else { return };
         (bench.step)();
         let durable = bench.journal.durable_position();
         let settled = std::mem::take(&mut *bench.settled.lock());
@@ -173,6 +173,10 @@ impl History {
 
     /// A record has one position for ever, and a position one record.
     fn seen(&mut self, id: u64, position: Position) {
+        if self.lied && !self.acked.contains_key(&position) {
+            // A refused record may have been read back from memory after a failed sync, and then be gone.
+            self.id_at.remove(&position);
+        }
         assert_eq!(*self.position_of.entry(id).or_insert(position), position, "record {id} moved");
         assert_eq!(*self.id_at.entry(position).or_insert(id), id, "position {position} used twice");
     }
@@ -183,12 +187,16 @@ impl History {
         let Some(&covered) = later.get(self.random.below(later.len() as u64) as usize) else { return };
         self.from = covered;
         if self.random.chance(2, 3) {
-            self.covered.trimmed += self.bench().journal.trim(covered).unwrap() as u64;
+            match self.bench().journal.trim(covered) {
+                Ok(removed) => self.covered.trimmed += removed as u64,
+                Err(error) => assert!(self.disk.is_dead(), "{error}"),
+            }
         }
     }
 
     fn inject(&mut self) {
-        match self.random.below(4) {
+        match self.random.below(6) {
+            4.. => self.disk.die_after(self.random.below(8)),
             0 => self.disk.fail_write_after(self.random.below(6)),
             1 => {
                 self.lied = true;
@@ -207,11 +215,11 @@ impl History {
         }
         self.bench = None;
         match how {
-            0 => {}
-            1 => self.disk = self.disk.process_killed(),
+            0 if !self.disk.is_dead() => {}
+            0 | 1 => self.disk = self.disk.process_killed(),
             _ => self.disk = self.disk.power_cut(),
         }
-        self.disk.heal(); // faults while open are met by `inject` again
+        self.disk.heal();
     }
 
     fn flip(&mut self) {
@@ -219,8 +227,8 @@ impl History {
         for _ in 0..1 + self.random.below(3) {
             let (path, bytes) = &files[self.random.below(files.len() as u64) as usize];
             let offset = match self.random.below(8) {
-                0 => self.random.below(44),        // the header
-                1 => self.random.below(44) + 2048, // its copy
+                0 => self.random.below(52),        // the header
+                1 => self.random.below(52) + 2048, // its copy
                 _ => 4096 + self.random.below(bytes.saturating_sub(4096)),
             };
             let mask = 1 << self.random.below(8);
@@ -229,7 +237,25 @@ impl History {
     }
 
     fn reopen(&mut self) {
+        // Recovery itself may be cut short, any number of times.
+        while self.random.chance(1, 4) {
+            match self.random.below(3) {
+                0 => self.disk.fail_read_after(self.random.below(3)),
+                1 => self.disk.set_capacity(Some(0)),
+                _ => self.disk.die_after(self.random.below(4)),
+            }
+            let opened = Bench::open(&self.disk, self.from);
+            if let (Ok(bench), false) = (opened, self.disk.is_dead()) {
+                self.disk.heal();
+                return self.check_opened(bench);
+            }
+            self.stop();
+        }
         let bench = Bench::open(&self.disk, self.from).expect("a healthy disk opens");
+        self.check_opened(bench);
+    }
+
+    fn check_opened(&mut self, bench: Bench) {
         let Bench { replayed, report, .. } = &bench;
         self.covered.replayed += replayed.len() as u64;
         self.covered.torn_tails += u64::from(report.torn_tail.is_some());
@@ -291,6 +317,10 @@ impl History {
 
     /// Once space and disk are back, appends succeed and last.
     fn ends_well(&mut self) {
+        if self.disk.is_dead() {
+            self.stop();
+            self.reopen();
+        }
         self.disk.heal();
         self.step();
         for _ in 0..3 {
