@@ -6,6 +6,7 @@ use std::time::Instant;
 use anyhow::Context;
 use arrow::record_batch::RecordBatch;
 use tidewatch_domain::model::Signal;
+use tidewatch_journal::disk::{Disk, RealDisk};
 use tidewatch_store::plan::Plan;
 use tokio::sync::Semaphore;
 
@@ -41,12 +42,17 @@ pub struct App {
 impl App {
     /// Opens or makes everything under the data directory.
     pub async fn open(config: Config, clock: Clock) -> anyhow::Result<Arc<App>> {
+        App::open_on(config, clock, Arc::new(RealDisk)).await
+    }
+
+    /// The same with another disk below journal and parts.
+    pub async fn open_on(config: Config, clock: Clock, disk: Arc<dyn Disk>) -> anyhow::Result<Arc<App>> {
         let data = &config.data_dir;
         std::fs::create_dir_all(data).with_context(|| format!("cannot make the data directory {}", data.display()))?;
         let control = Control::open(&data.join("control.sqlite")).context("cannot open the control database")?;
         let key = secrets::login_key(data).context("cannot read or make the login key")?;
-        let (folder, bytes_max) = (data.clone(), config.otlp_body_bytes_max);
-        let intake = tokio::task::spawn_blocking(move || Intake::open(&folder, bytes_max)).await??;
+        let settings = config.clone();
+        let intake = tokio::task::spawn_blocking(move || Intake::open(&settings, disk)).await??;
         let slots = config.ingest_concurrent();
         let waiting = (slots * limits::INGEST_WAITING_PER_SLOT).max(limits::INGEST_WAITING_MIN);
         Ok(Arc::new(App {

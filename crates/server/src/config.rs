@@ -26,6 +26,15 @@ pub struct Config {
     /// Threads that answer dashboard questions; 0 means one per CPU core.
     #[arg(long, env = "TIDEWATCH_QUERY_THREADS", default_value_t = 0)]
     pub query_threads: usize,
+    /// Rows held in memory before they are written as parts.
+    #[arg(long, env = "TIDEWATCH_FLUSH_ROWS", default_value_t = limits::FLUSH_ROWS)]
+    pub flush_rows: usize,
+    /// Seconds after which rows held in memory are written as parts.
+    #[arg(long, env = "TIDEWATCH_FLUSH_SECONDS", default_value_t = limits::FLUSH_SECONDS)]
+    pub flush_seconds: u64,
+    /// Days that telemetry is kept; 0 keeps it for ever.
+    #[arg(long, env = "TIDEWATCH_RETENTION_DAYS", default_value_t = limits::RETENTION_DAYS)]
+    pub retention_days: u32,
 }
 
 impl Config {
@@ -38,6 +47,9 @@ impl Config {
             otlp_body_bytes_max: limits::OTLP.body_bytes_max,
             ingest_concurrent_max: 0,
             query_threads: 0,
+            flush_rows: limits::FLUSH_ROWS,
+            flush_seconds: limits::FLUSH_SECONDS,
+            retention_days: limits::RETENTION_DAYS,
         }
     }
 

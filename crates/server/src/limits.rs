@@ -95,6 +95,13 @@ pub const HTTP2_STREAMS_MAX: u32 = 200;
 /// How long requests in flight may take once a stop is asked for.
 pub const DRAIN_MAX: Duration = seconds(30);
 
+/// Rows in the memtable before a flush.
+pub const FLUSH_ROWS: usize = 262_144;
+/// Age of the memtable's first request before a flush, seconds.
+pub const FLUSH_SECONDS: u64 = 30;
+/// How long telemetry is kept by default.
+pub const RETENTION_DAYS: u32 = 30;
+
 /// Spec: limits, row "Ingest concurrency": floor.
 pub const INGEST_CONCURRENT_MIN: usize = 4;
 /// Spec: limits, row "Ingest concurrency": waiting room, in multiples of the capacity ...

@@ -4,19 +4,21 @@
 //! sender hears 200. At start the records that no part covers yet are prepared and applied again, the same way.
 //! When parts cover a position, the journal lets go of what lies before it.
 
-use std::path::Path;
 use std::sync::{Arc, Weak};
+use std::time::Duration;
 
 use anyhow::Context;
 use tidewatch_domain::model::Signal;
+use tidewatch_journal::disk::Disk;
 use tidewatch_journal::{AppendError, Journal, Opened, Options, Position};
 use tidewatch_store::columns::Rows;
-use tidewatch_store::lake::{Lake, LakeOptions, Outcome};
+use tidewatch_store::lake::{Lake, LakeOptions, Outcome, Retention};
 use tokio::sync::oneshot;
 
 use super::outcome::{Refused, RejectReason};
 use super::pipeline::{self, Prepared};
 use super::record::{self, Header, RecordError};
+use crate::config::Config;
 use crate::error::ApiError;
 use crate::limits;
 
@@ -38,15 +40,23 @@ struct Pending {
 impl Intake {
     /// Opens the store under `data_dir` and replays the journal. Blocks for as long as that takes.
     ///
-    /// `body_bytes_max` is the largest body that will be stored.
-    pub fn open(data_dir: &Path, body_bytes_max: usize) -> anyhow::Result<Intake> {
-        let lake = Lake::open(LakeOptions::new(data_dir)).context("cannot open the telemetry store")?;
-        let lake = Arc::new(lake);
+    /// Journal and parts are written through `disk`; the catalog always lies on the real one.
+    pub fn open(config: &Config, disk: Arc<dyn Disk>) -> anyhow::Result<Intake> {
+        let lake_options = LakeOptions {
+            disk: disk.clone(),
+            flush_rows: config.flush_rows,
+            flush_age: Duration::from_secs(config.flush_seconds),
+            retention: Retention::all(config.retention_days),
+            ..LakeOptions::new(&config.data_dir)
+        };
+        let lake = Arc::new(Lake::open(lake_options).context("cannot open the telemetry store")?);
+        let record_bytes_max = config.otlp_body_bytes_max + record::HEADER_BYTES;
         let options = Options {
+            disk,
             bytes_max: limits::JOURNAL_BYTES_MAX,
             queue_bytes_max: limits::JOURNAL_QUEUE_BYTES_MAX,
-            record_bytes_max: (body_bytes_max + record::HEADER_BYTES).max(limits::JOURNAL_QUEUE_BYTES_MAX),
-            ..Options::new(data_dir.join("journal"))
+            record_bytes_max: record_bytes_max.max(limits::JOURNAL_QUEUE_BYTES_MAX),
+            ..Options::new(config.data_dir.join("journal"))
         };
         let (replaying, settling) = (lake.clone(), lake.clone());
         let opened = Journal::open(

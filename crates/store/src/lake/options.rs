@@ -52,11 +52,15 @@ pub struct Retention([u32; Table::ALL.len()]);
 impl Default for Retention {
     /// 30 days of everything.
     fn default() -> Self {
-        Retention([30; Table::ALL.len()])
+        Retention::all(30)
     }
 }
 
 impl Retention {
+    pub fn all(days: u32) -> Retention {
+        Retention([days; Table::ALL.len()])
+    }
+
     pub fn with(mut self, table: Table, days: u32) -> Retention {
         self.0[table as usize] = days;
         self
