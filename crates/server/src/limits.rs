@@ -139,6 +139,13 @@ pub const METRICS_POINTS_MAX: i64 = 2000;
 pub const METRICS_GROUPS_MAX: usize = 200;
 pub const METRICS_DEADLINE: Duration = seconds(30);
 
+/// Lists of spans and whole traces. WIRE 8.8.
+pub const SPANS_DEADLINE: Duration = seconds(20);
+/// Every other dashboard question.
+pub const LIST_DEADLINE: Duration = seconds(10);
+/// Spans of one graph; more are counted, not shown (`span_limit`). Spec: span, rule 4.
+pub const GRAPH_SPANS_MAX: usize = 20_000;
+
 /// Spec: limits, row "Span read window": either side of the entity.
 pub const SPAN_WINDOW: Duration = Duration::from_secs(24 * 60 * 60);
 

@@ -1,8 +1,32 @@
 //! AI Traces: `/api/ai-traces…`.
 
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::rejection::QueryRejection;
+use axum::extract::{Path, Query, State};
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use crate::app::App;
+use crate::error::ApiError;
+use crate::http::gate::auth::ProjectAccess;
+use crate::http::gate::body::JsonBody;
 use crate::http::openapi::{Failures, NotFound, ProjectQuery};
+use crate::limits;
+use crate::query::ask::Ask;
 use crate::query::views::ai::*;
 use crate::query::views::page::*;
+use crate::query::{ai_traces, ids, time};
+
+pub fn routes() -> OpenApiRouter<Arc<App>> {
+    OpenApiRouter::new()
+        .routes(routes!(list))
+        .routes(routes!(groups))
+        .routes(routes!(one))
+        .routes(routes!(chart))
+        .routes(routes!(detail))
+}
 
 /// Single calls, whatever their name. Orders: `recorded_at` (default), `duration`, `total_cost`, `total_tokens`.
 #[utoipa::path(
@@ -14,7 +38,14 @@ use crate::query::views::page::*;
     request_body = ListRequest,
     responses((status = 200, description = "The answer", body = Page<AiTraceRow>), Failures)
 )]
-pub async fn list() {}
+async fn list(
+    State(app): State<Arc<App>>,
+    access: ProjectAccess,
+    JsonBody(request): JsonBody<ListRequest>,
+) -> Result<Json<Page<AiTraceRow>>, ApiError> {
+    let ask = Ask::within(app, limits::LIST_DEADLINE);
+    ai_traces::list(&ask, &access.project, request).await.map(Json)
+}
 
 /// One row per AI Trace name. Orders: `total_cost` (default), `count`, `total_tokens`, `p50_duration`, `p95_duration`, `avg_duration`, `last_seen`, `trace_name`, `error_rate`.
 #[utoipa::path(
@@ -26,7 +57,14 @@ pub async fn list() {}
     request_body = ListRequest,
     responses((status = 200, description = "The answer", body = Page<AiTraceGroup>), Failures)
 )]
-pub async fn groups() {}
+async fn groups(
+    State(app): State<Arc<App>>,
+    access: ProjectAccess,
+    JsonBody(request): JsonBody<ListRequest>,
+) -> Result<Json<Page<AiTraceGroup>>, ApiError> {
+    let ask = Ask::within(app, limits::LIST_DEADLINE);
+    ai_traces::groups(&ask, &access.project, request).await.map(Json)
+}
 
 /// The calls of one name, with its figures. Orders as `listAiTraces`.
 #[utoipa::path(
@@ -38,7 +76,16 @@ pub async fn groups() {}
     request_body = ListRequest,
     responses((status = 200, description = "The answer", body = AiTracePage), Failures)
 )]
-pub async fn one() {}
+async fn one(
+    State(app): State<Arc<App>>,
+    access: ProjectAccess,
+    query: Result<Query<TraceNameQuery>, QueryRejection>,
+    JsonBody(request): JsonBody<ListRequest>,
+) -> Result<Json<AiTracePage>, ApiError> {
+    let Query(query) = query.map_err(|error| ApiError::malformed(error.body_text()))?;
+    let ask = Ask::within(app, limits::LIST_DEADLINE);
+    ai_traces::one(&ask, &access.project, &query.trace, request).await.map(Json)
+}
 
 /// The five names that weigh most, over time.
 #[utoipa::path(
@@ -50,7 +97,14 @@ pub async fn one() {}
     request_body = AiChartRequest,
     responses((status = 200, description = "The answer", body = AiChart), Failures)
 )]
-pub async fn chart() {}
+async fn chart(
+    State(app): State<Arc<App>>,
+    access: ProjectAccess,
+    JsonBody(request): JsonBody<AiChartRequest>,
+) -> Result<Json<AiChart>, ApiError> {
+    let ask = Ask::within(app, limits::LIST_DEADLINE);
+    ai_traces::chart(&ask, &access.project, request).await.map(Json)
+}
 
 /// One call with its conversation and trace.
 #[utoipa::path(
@@ -62,4 +116,14 @@ pub async fn chart() {}
     request_body = DetailRequest,
     responses((status = 200, description = "The answer", body = AiTraceDetail), Failures, NotFound)
 )]
-pub async fn detail() {}
+async fn detail(
+    State(app): State<Arc<App>>,
+    access: ProjectAccess,
+    Path(id): Path<String>,
+    JsonBody(request): JsonBody<DetailRequest>,
+) -> Result<Json<AiTraceDetail>, ApiError> {
+    let id = ids::parse_row(&id)?;
+    let recorded_at = time::parse_optional(request.recorded_at.as_deref(), "recordedAt")?;
+    let ask = Ask::within(app, limits::LIST_DEADLINE);
+    ai_traces::detail(&ask, &access.project, id, recorded_at).await.map(Json)
+}

@@ -1,7 +1,25 @@
 //! What became of what was received: `/api/drops`.
 
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::State;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use crate::app::App;
+use crate::error::ApiError;
+use crate::http::gate::auth::ProjectAccess;
+use crate::http::gate::body::JsonBody;
 use crate::http::openapi::{Failures, ProjectQuery};
+use crate::limits;
+use crate::query::ask::Ask;
+use crate::query::drops;
 use crate::query::views::drops::*;
+
+pub fn routes() -> OpenApiRouter<Arc<App>> {
+    OpenApiRouter::new().routes(routes!(drops))
+}
 
 /// Accepted and rejected requests, kept and dropped records.
 #[utoipa::path(
@@ -13,4 +31,11 @@ use crate::query::views::drops::*;
     request_body = DropsRequest,
     responses((status = 200, description = "The answer", body = Drops), Failures)
 )]
-pub async fn drops() {}
+async fn drops(
+    State(app): State<Arc<App>>,
+    access: ProjectAccess,
+    JsonBody(request): JsonBody<DropsRequest>,
+) -> Result<Json<Drops>, ApiError> {
+    let ask = Ask::within(app, limits::LIST_DEADLINE);
+    drops::read(&ask, &access.project, request).await.map(Json)
+}

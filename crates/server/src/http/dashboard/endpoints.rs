@@ -1,8 +1,33 @@
 //! Endpoints: `/api/endpoints…`.
 
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::rejection::QueryRejection;
+use axum::extract::{Path, Query, State};
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use crate::app::App;
+use crate::error::ApiError;
+use crate::http::gate::auth::ProjectAccess;
+use crate::http::gate::body::JsonBody;
 use crate::http::openapi::{Failures, NotFound, ProjectQuery};
+use crate::limits;
+use crate::query::ask::Ask;
 use crate::query::views::endpoint::*;
 use crate::query::views::page::*;
+use crate::query::{endpoints, ids, time};
+
+pub fn routes() -> OpenApiRouter<Arc<App>> {
+    OpenApiRouter::new()
+        .routes(routes!(list))
+        .routes(routes!(groups))
+        .routes(routes!(one))
+        .routes(routes!(chart))
+        .routes(routes!(slow, set_slow))
+        .routes(routes!(detail))
+}
 
 /// Single requests, whatever their name. Orders: `recorded_at` (default), `duration`, `status_code`.
 #[utoipa::path(
@@ -14,7 +39,14 @@ use crate::query::views::page::*;
     request_body = ListRequest,
     responses((status = 200, description = "The answer", body = Page<EndpointRow>), Failures)
 )]
-pub async fn list() {}
+async fn list(
+    State(app): State<Arc<App>>,
+    access: ProjectAccess,
+    JsonBody(request): JsonBody<ListRequest>,
+) -> Result<Json<Page<EndpointRow>>, ApiError> {
+    let ask = Ask::within(app, limits::LIST_DEADLINE);
+    endpoints::list(&ask, &access.project, request).await.map(Json)
+}
 
 /// One row per Endpoint. Orders: `impact` (default), `count`, `p50_duration`, `p95_duration`, `p99_duration`, `avg_duration`, `last_seen`, `endpoint`, `error_rate`.
 #[utoipa::path(
@@ -26,7 +58,14 @@ pub async fn list() {}
     request_body = ListRequest,
     responses((status = 200, description = "The answer", body = Page<EndpointGroup>), Failures)
 )]
-pub async fn groups() {}
+async fn groups(
+    State(app): State<Arc<App>>,
+    access: ProjectAccess,
+    JsonBody(request): JsonBody<ListRequest>,
+) -> Result<Json<Page<EndpointGroup>>, ApiError> {
+    let ask = Ask::within(app, limits::LIST_DEADLINE);
+    endpoints::groups(&ask, &access.project, request).await.map(Json)
+}
 
 /// The requests of one Endpoint, with its figures. Orders as `listEndpoints`.
 #[utoipa::path(
@@ -38,7 +77,16 @@ pub async fn groups() {}
     request_body = ListRequest,
     responses((status = 200, description = "The answer", body = EndpointPage), Failures)
 )]
-pub async fn one() {}
+async fn one(
+    State(app): State<Arc<App>>,
+    access: ProjectAccess,
+    query: Result<Query<EndpointQuery>, QueryRejection>,
+    JsonBody(request): JsonBody<ListRequest>,
+) -> Result<Json<EndpointPage>, ApiError> {
+    let Query(query) = query.map_err(|error| ApiError::malformed(error.body_text()))?;
+    let ask = Ask::within(app, limits::LIST_DEADLINE);
+    endpoints::one(&ask, &access.project, &query.endpoint, request).await.map(Json)
+}
 
 /// The five Endpoints that weigh most, over time.
 #[utoipa::path(
@@ -50,7 +98,14 @@ pub async fn one() {}
     request_body = EndpointChartRequest,
     responses((status = 200, description = "The answer", body = EndpointChart), Failures)
 )]
-pub async fn chart() {}
+async fn chart(
+    State(app): State<Arc<App>>,
+    access: ProjectAccess,
+    JsonBody(request): JsonBody<EndpointChartRequest>,
+) -> Result<Json<EndpointChart>, ApiError> {
+    let ask = Ask::within(app, limits::LIST_DEADLINE);
+    endpoints::chart(&ask, &access.project, request).await.map(Json)
+}
 
 /// The accepted slowness of an Endpoint.
 #[utoipa::path(
@@ -61,7 +116,15 @@ pub async fn chart() {}
     params(ProjectQuery, EndpointQuery),
     responses((status = 200, description = "The answer", body = SlowOffset), Failures)
 )]
-pub async fn slow() {}
+async fn slow(
+    State(app): State<Arc<App>>,
+    access: ProjectAccess,
+    query: Result<Query<EndpointQuery>, QueryRejection>,
+) -> Result<Json<SlowOffset>, ApiError> {
+    let Query(query) = query.map_err(|error| ApiError::malformed(error.body_text()))?;
+    let ask = Ask::within(app, limits::LIST_DEADLINE);
+    endpoints::slow(&ask, &access.project, query.endpoint).await.map(Json)
+}
 
 /// Accepts a slowness of an Endpoint: its impact is judged with that many milliseconds more.
 #[utoipa::path(
@@ -73,7 +136,15 @@ pub async fn slow() {}
     request_body = SlowOffsetRequest,
     responses((status = 200, description = "The answer", body = SlowOffset), Failures)
 )]
-pub async fn set_slow() {}
+async fn set_slow(
+    State(app): State<Arc<App>>,
+    access: ProjectAccess,
+    JsonBody(request): JsonBody<SlowOffsetRequest>,
+) -> Result<Json<SlowOffset>, ApiError> {
+    access.require_write()?;
+    let ask = Ask::within(app, limits::LIST_DEADLINE);
+    endpoints::set_slow(&ask, &access.project, request).await.map(Json)
+}
 
 /// One request with its trace.
 #[utoipa::path(
@@ -85,4 +156,14 @@ pub async fn set_slow() {}
     request_body = DetailRequest,
     responses((status = 200, description = "The answer", body = EndpointDetail), Failures, NotFound)
 )]
-pub async fn detail() {}
+async fn detail(
+    State(app): State<Arc<App>>,
+    access: ProjectAccess,
+    Path(id): Path<String>,
+    JsonBody(request): JsonBody<DetailRequest>,
+) -> Result<Json<EndpointDetail>, ApiError> {
+    let id = ids::parse_row(&id)?;
+    let recorded_at = time::parse_optional(request.recorded_at.as_deref(), "recordedAt")?;
+    let ask = Ask::within(app, limits::LIST_DEADLINE);
+    endpoints::detail(&ask, &access.project, id, recorded_at).await.map(Json)
+}

@@ -1,8 +1,31 @@
 //! Issues: `/api/exception-stack-traces…`.
 
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::{Path, State};
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use crate::app::App;
+use crate::error::ApiError;
+use crate::http::gate::auth::ProjectAccess;
+use crate::http::gate::body::JsonBody;
 use crate::http::openapi::{Failures, NotFound, ProjectQuery};
+use crate::limits;
+use crate::query::ask::Ask;
 use crate::query::views::issue::*;
 use crate::query::views::page::*;
+use crate::query::{ids, issues, time};
+
+pub fn routes() -> OpenApiRouter<Arc<App>> {
+    OpenApiRouter::new()
+        .routes(routes!(list))
+        .routes(routes!(archive))
+        .routes(routes!(unarchive))
+        .routes(routes!(occurrence))
+        .routes(routes!(detail))
+}
 
 /// Issues with an occurrence in the range.
 #[utoipa::path(
@@ -14,7 +37,14 @@ use crate::query::views::page::*;
     request_body = IssueListRequest,
     responses((status = 200, description = "The answer", body = Page<IssueGroup>), Failures)
 )]
-pub async fn list() {}
+async fn list(
+    State(app): State<Arc<App>>,
+    access: ProjectAccess,
+    JsonBody(request): JsonBody<IssueListRequest>,
+) -> Result<Json<Page<IssueGroup>>, ApiError> {
+    let ask = Ask::within(app, limits::LIST_DEADLINE);
+    issues::list(&ask, &access.project, request).await.map(Json)
+}
 
 /// Hides Issues until they occur again.
 #[utoipa::path(
@@ -26,7 +56,15 @@ pub async fn list() {}
     request_body = HashesRequest,
     responses((status = 200, description = "The answer", body = Archived), Failures)
 )]
-pub async fn archive() {}
+async fn archive(
+    State(app): State<Arc<App>>,
+    access: ProjectAccess,
+    JsonBody(request): JsonBody<HashesRequest>,
+) -> Result<Json<Archived>, ApiError> {
+    access.require_write()?;
+    let ask = Ask::within(app, limits::LIST_DEADLINE);
+    issues::archive(&ask, &access.project, request).await.map(Json)
+}
 
 /// Shows archived Issues again.
 #[utoipa::path(
@@ -38,7 +76,15 @@ pub async fn archive() {}
     request_body = HashesRequest,
     responses((status = 200, description = "The answer", body = Unarchived), Failures)
 )]
-pub async fn unarchive() {}
+async fn unarchive(
+    State(app): State<Arc<App>>,
+    access: ProjectAccess,
+    JsonBody(request): JsonBody<HashesRequest>,
+) -> Result<Json<Unarchived>, ApiError> {
+    access.require_write()?;
+    let ask = Ask::within(app, limits::LIST_DEADLINE);
+    issues::unarchive(&ask, &access.project, request).await.map(Json)
+}
 
 /// One occurrence.
 #[utoipa::path(
@@ -50,7 +96,17 @@ pub async fn unarchive() {}
     request_body = DetailRequest,
     responses((status = 200, description = "The answer", body = OccurrenceDetail), Failures, NotFound)
 )]
-pub async fn occurrence() {}
+async fn occurrence(
+    State(app): State<Arc<App>>,
+    access: ProjectAccess,
+    Path(id): Path<String>,
+    JsonBody(request): JsonBody<DetailRequest>,
+) -> Result<Json<OccurrenceDetail>, ApiError> {
+    let id = ids::parse_row(&id)?;
+    let recorded_at = time::parse_optional(request.recorded_at.as_deref(), "recordedAt")?;
+    let ask = Ask::within(app, limits::LIST_DEADLINE);
+    issues::occurrence(&ask, &access.project, id, recorded_at).await.map(Json)
+}
 
 /// One Issue with its occurrences.
 #[utoipa::path(
@@ -62,4 +118,13 @@ pub async fn occurrence() {}
     request_body = IssueDetailRequest,
     responses((status = 200, description = "The answer", body = IssueDetail), Failures, NotFound)
 )]
-pub async fn detail() {}
+async fn detail(
+    State(app): State<Arc<App>>,
+    access: ProjectAccess,
+    Path(hash): Path<String>,
+    JsonBody(request): JsonBody<IssueDetailRequest>,
+) -> Result<Json<IssueDetail>, ApiError> {
+    let hash = ids::parse_hash(&hash)?;
+    let ask = Ask::within(app, limits::LIST_DEADLINE);
+    issues::detail(&ask, &access.project, hash, request).await.map(Json)
+}

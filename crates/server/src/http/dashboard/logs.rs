@@ -1,8 +1,26 @@
 //! Logs: `/api/logs…`.
 
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::State;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use crate::app::App;
+use crate::error::ApiError;
+use crate::http::gate::auth::ProjectAccess;
+use crate::http::gate::body::JsonBody;
 use crate::http::openapi::{Failures, ProjectQuery};
+use crate::limits;
+use crate::query::ask::Ask;
+use crate::query::logs;
 use crate::query::views::log::*;
 use crate::query::views::page::*;
+
+pub fn routes() -> OpenApiRouter<Arc<App>> {
+    OpenApiRouter::new().routes(routes!(list)).routes(routes!(histogram))
+}
 
 /// Log records.
 #[utoipa::path(
@@ -14,7 +32,14 @@ use crate::query::views::page::*;
     request_body = LogListRequest,
     responses((status = 200, description = "The answer", body = Page<LogView>), Failures)
 )]
-pub async fn list() {}
+async fn list(
+    State(app): State<Arc<App>>,
+    access: ProjectAccess,
+    JsonBody(request): JsonBody<LogListRequest>,
+) -> Result<Json<Page<LogView>>, ApiError> {
+    let ask = Ask::within(app, limits::LIST_DEADLINE);
+    logs::list(&ask, &access.project, request).await.map(Json)
+}
 
 /// Log records over time, by severity, and by service.
 #[utoipa::path(
@@ -26,4 +51,11 @@ pub async fn list() {}
     request_body = LogListRequest,
     responses((status = 200, description = "The answer", body = LogHistogram), Failures)
 )]
-pub async fn histogram() {}
+async fn histogram(
+    State(app): State<Arc<App>>,
+    access: ProjectAccess,
+    JsonBody(request): JsonBody<LogListRequest>,
+) -> Result<Json<LogHistogram>, ApiError> {
+    let ask = Ask::within(app, limits::LIST_DEADLINE);
+    logs::histogram(&ask, &access.project, request).await.map(Json)
+}

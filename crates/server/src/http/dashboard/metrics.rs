@@ -1,7 +1,30 @@
 //! Metrics: `/api/metrics…`.
 
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::rejection::QueryRejection;
+use axum::extract::{Query, State};
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use crate::app::App;
+use crate::error::ApiError;
+use crate::http::gate::auth::ProjectAccess;
+use crate::http::gate::body::JsonBody;
 use crate::http::openapi::{Failures, ProjectQuery};
+use crate::limits;
+use crate::query::ask::Ask;
 use crate::query::views::metrics::*;
+use crate::query::{discover, metrics};
+
+pub fn routes() -> OpenApiRouter<Arc<App>> {
+    OpenApiRouter::new()
+        .routes(routes!(query))
+        .routes(routes!(discover))
+        .routes(routes!(tags))
+        .routes(routes!(instances))
+}
 
 /// Series of metrics.
 #[utoipa::path(
@@ -13,7 +36,14 @@ use crate::query::views::metrics::*;
     request_body = MetricsRequest,
     responses((status = 200, description = "The answer", body = MetricsAnswer), Failures)
 )]
-pub async fn query() {}
+async fn query(
+    State(app): State<Arc<App>>,
+    access: ProjectAccess,
+    JsonBody(request): JsonBody<MetricsRequest>,
+) -> Result<Json<MetricsAnswer>, ApiError> {
+    let ask = Ask::within(app, limits::METRICS_DEADLINE);
+    metrics::query(&ask, &access.project, request).await.map(Json)
+}
 
 /// Which metrics there are.
 #[utoipa::path(
@@ -24,7 +54,15 @@ pub async fn query() {}
     params(ProjectQuery, DiscoverQuery),
     responses((status = 200, description = "The answer", body = DiscoveredMetrics), Failures)
 )]
-pub async fn discover() {}
+async fn discover(
+    State(app): State<Arc<App>>,
+    access: ProjectAccess,
+    query: Result<Query<DiscoverQuery>, QueryRejection>,
+) -> Result<Json<DiscoveredMetrics>, ApiError> {
+    let Query(query) = query.map_err(|error| ApiError::malformed(error.body_text()))?;
+    let ask = Ask::within(app, limits::METRICS_DEADLINE);
+    discover::metrics(&ask, &access.project, query).await.map(Json)
+}
 
 /// The values of one tag of one metric.
 #[utoipa::path(
@@ -35,7 +73,15 @@ pub async fn discover() {}
     params(ProjectQuery, TagValuesQuery),
     responses((status = 200, description = "The answer", body = TagValues), Failures)
 )]
-pub async fn tags() {}
+async fn tags(
+    State(app): State<Arc<App>>,
+    access: ProjectAccess,
+    query: Result<Query<TagValuesQuery>, QueryRejection>,
+) -> Result<Json<TagValues>, ApiError> {
+    let Query(query) = query.map_err(|error| ApiError::malformed(error.body_text()))?;
+    let ask = Ask::within(app, limits::METRICS_DEADLINE);
+    discover::tag_values(&ask, &access.project, query).await.map(Json)
+}
 
 /// The services that send metrics.
 #[utoipa::path(
@@ -46,4 +92,12 @@ pub async fn tags() {}
     params(ProjectQuery, DiscoverQuery),
     responses((status = 200, description = "The answer", body = Instances), Failures)
 )]
-pub async fn instances() {}
+async fn instances(
+    State(app): State<Arc<App>>,
+    access: ProjectAccess,
+    query: Result<Query<DiscoverQuery>, QueryRejection>,
+) -> Result<Json<Instances>, ApiError> {
+    let Query(query) = query.map_err(|error| ApiError::malformed(error.body_text()))?;
+    let ask = Ask::within(app, limits::METRICS_DEADLINE);
+    discover::instances(&ask, &access.project, query).await.map(Json)
+}

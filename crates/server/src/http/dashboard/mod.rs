@@ -1,14 +1,14 @@
-//! The dashboard's handlers: one file per resource.
+//! The dashboard's handlers: read the request, ask `query`, answer JSON. One file per resource.
 
-pub mod ai_traces;
-pub mod drops;
-pub mod endpoints;
-pub mod issues;
-pub mod logs;
-pub mod metrics;
-pub mod overview;
-pub mod tasks;
-pub mod traces;
+mod ai_traces;
+mod drops;
+mod endpoints;
+mod issues;
+mod logs;
+mod metrics;
+mod overview;
+mod tasks;
+mod traces;
 
 use std::sync::Arc;
 
@@ -19,4 +19,13 @@ use crate::app::App;
 /// Every dashboard route. All of them take the JWT and `?projectId=` (see `gate::auth::ProjectAccess`).
 pub fn routes() -> OpenApiRouter<Arc<App>> {
     OpenApiRouter::new()
+        .merge(ai_traces::routes())
+        .merge(drops::routes())
+        .merge(endpoints::routes())
+        .merge(issues::routes())
+        .merge(logs::routes())
+        .merge(metrics::routes())
+        .merge(overview::routes())
+        .merge(tasks::routes())
+        .merge(traces::routes())
 }

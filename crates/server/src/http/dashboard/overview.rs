@@ -1,7 +1,25 @@
 //! The home page: `/api/dashboard/overview`.
 
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::rejection::QueryRejection;
+use axum::extract::{Query, State};
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use crate::app::App;
+use crate::error::ApiError;
+use crate::http::gate::auth::ProjectAccess;
 use crate::http::openapi::{Failures, ProjectQuery};
+use crate::limits;
+use crate::query::ask::Ask;
+use crate::query::overview;
 use crate::query::views::overview::*;
+
+pub fn routes() -> OpenApiRouter<Arc<App>> {
+    OpenApiRouter::new().routes(routes!(overview))
+}
 
 /// What the home page shows.
 #[utoipa::path(
@@ -12,4 +30,12 @@ use crate::query::views::overview::*;
     params(ProjectQuery, OverviewQuery),
     responses((status = 200, description = "The answer", body = Overview), Failures)
 )]
-pub async fn overview() {}
+async fn overview(
+    State(app): State<Arc<App>>,
+    access: ProjectAccess,
+    query: Result<Query<OverviewQuery>, QueryRejection>,
+) -> Result<Json<Overview>, ApiError> {
+    let Query(query) = query.map_err(|error| ApiError::malformed(error.body_text()))?;
+    let ask = Ask::within(app, limits::LIST_DEADLINE);
+    overview::read(&ask, &access.project, query).await.map(Json)
+}

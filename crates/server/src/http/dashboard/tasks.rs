@@ -1,8 +1,32 @@
 //! Tasks: `/api/tasks…`.
 
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::rejection::QueryRejection;
+use axum::extract::{Path, Query, State};
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use crate::app::App;
+use crate::error::ApiError;
+use crate::http::gate::auth::ProjectAccess;
+use crate::http::gate::body::JsonBody;
 use crate::http::openapi::{Failures, NotFound, ProjectQuery};
+use crate::limits;
+use crate::query::ask::Ask;
 use crate::query::views::page::*;
 use crate::query::views::task::*;
+use crate::query::{ids, tasks, time};
+
+pub fn routes() -> OpenApiRouter<Arc<App>> {
+    OpenApiRouter::new()
+        .routes(routes!(list))
+        .routes(routes!(groups))
+        .routes(routes!(one))
+        .routes(routes!(chart))
+        .routes(routes!(detail))
+}
 
 /// Single runs, whatever their name. Orders: `recorded_at` (default), `duration`.
 #[utoipa::path(
@@ -14,7 +38,14 @@ use crate::query::views::task::*;
     request_body = ListRequest,
     responses((status = 200, description = "The answer", body = Page<TaskRow>), Failures)
 )]
-pub async fn list() {}
+async fn list(
+    State(app): State<Arc<App>>,
+    access: ProjectAccess,
+    JsonBody(request): JsonBody<ListRequest>,
+) -> Result<Json<Page<TaskRow>>, ApiError> {
+    let ask = Ask::within(app, limits::LIST_DEADLINE);
+    tasks::list(&ask, &access.project, request).await.map(Json)
+}
 
 /// One row per Task. Orders: `impact` (default), `count`, `p50_duration`, `p95_duration`, `p99_duration`, `avg_duration`, `last_seen`, `task`, `error_rate`.
 #[utoipa::path(
@@ -26,7 +57,14 @@ pub async fn list() {}
     request_body = ListRequest,
     responses((status = 200, description = "The answer", body = Page<TaskGroup>), Failures)
 )]
-pub async fn groups() {}
+async fn groups(
+    State(app): State<Arc<App>>,
+    access: ProjectAccess,
+    JsonBody(request): JsonBody<ListRequest>,
+) -> Result<Json<Page<TaskGroup>>, ApiError> {
+    let ask = Ask::within(app, limits::LIST_DEADLINE);
+    tasks::groups(&ask, &access.project, request).await.map(Json)
+}
 
 /// The runs of one Task, with its figures. Orders as `listTasks`.
 #[utoipa::path(
@@ -38,7 +76,16 @@ pub async fn groups() {}
     request_body = ListRequest,
     responses((status = 200, description = "The answer", body = TaskPage), Failures)
 )]
-pub async fn one() {}
+async fn one(
+    State(app): State<Arc<App>>,
+    access: ProjectAccess,
+    query: Result<Query<TaskQuery>, QueryRejection>,
+    JsonBody(request): JsonBody<ListRequest>,
+) -> Result<Json<TaskPage>, ApiError> {
+    let Query(query) = query.map_err(|error| ApiError::malformed(error.body_text()))?;
+    let ask = Ask::within(app, limits::LIST_DEADLINE);
+    tasks::one(&ask, &access.project, &query.task, request).await.map(Json)
+}
 
 /// The five Tasks that weigh most, over time.
 #[utoipa::path(
@@ -50,7 +97,14 @@ pub async fn one() {}
     request_body = TaskChartRequest,
     responses((status = 200, description = "The answer", body = TaskChart), Failures)
 )]
-pub async fn chart() {}
+async fn chart(
+    State(app): State<Arc<App>>,
+    access: ProjectAccess,
+    JsonBody(request): JsonBody<TaskChartRequest>,
+) -> Result<Json<TaskChart>, ApiError> {
+    let ask = Ask::within(app, limits::LIST_DEADLINE);
+    tasks::chart(&ask, &access.project, request).await.map(Json)
+}
 
 /// One run with its trace.
 #[utoipa::path(
@@ -62,4 +116,14 @@ pub async fn chart() {}
     request_body = DetailRequest,
     responses((status = 200, description = "The answer", body = TaskDetail), Failures, NotFound)
 )]
-pub async fn detail() {}
+async fn detail(
+    State(app): State<Arc<App>>,
+    access: ProjectAccess,
+    Path(id): Path<String>,
+    JsonBody(request): JsonBody<DetailRequest>,
+) -> Result<Json<TaskDetail>, ApiError> {
+    let id = ids::parse_row(&id)?;
+    let recorded_at = time::parse_optional(request.recorded_at.as_deref(), "recordedAt")?;
+    let ask = Ask::within(app, limits::LIST_DEADLINE);
+    tasks::detail(&ask, &access.project, id, recorded_at).await.map(Json)
+}

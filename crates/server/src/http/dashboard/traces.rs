@@ -1,8 +1,27 @@
 //! Spans and traces: `/api/spans…`, `/api/distributed-traces…`.
 
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::rejection::QueryRejection;
+use axum::extract::{Path, Query, State};
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use crate::app::App;
+use crate::error::ApiError;
+use crate::http::gate::auth::ProjectAccess;
+use crate::http::gate::body::JsonBody;
 use crate::http::openapi::{Failures, NotFound, ProjectQuery};
+use crate::limits;
+use crate::query::ask::Ask;
 use crate::query::views::page::*;
 use crate::query::views::span::*;
+use crate::query::{distributed, ids, spans, time};
+
+pub fn routes() -> OpenApiRouter<Arc<App>> {
+    OpenApiRouter::new().routes(routes!(spans)).routes(routes!(span)).routes(routes!(distributed))
+}
 
 /// Stored spans.
 #[utoipa::path(
@@ -14,7 +33,14 @@ use crate::query::views::span::*;
     request_body = SpanListRequest,
     responses((status = 200, description = "The answer", body = SpanPage), Failures)
 )]
-pub async fn spans() {}
+async fn spans(
+    State(app): State<Arc<App>>,
+    access: ProjectAccess,
+    JsonBody(request): JsonBody<SpanListRequest>,
+) -> Result<Json<SpanPage>, ApiError> {
+    let ask = Ask::within(app, limits::SPANS_DEADLINE);
+    spans::list(&ask, &access.project, request).await.map(Json)
+}
 
 /// One span with everything it carries.
 #[utoipa::path(
@@ -25,7 +51,18 @@ pub async fn spans() {}
     params(ProjectQuery, AtQuery, ("traceId" = String, Path, description = "32 hexadecimal digits"), ("spanId" = String, Path, description = "16 hexadecimal digits")),
     responses((status = 200, description = "The answer", body = SpanView), Failures, NotFound)
 )]
-pub async fn span() {}
+async fn span(
+    State(app): State<Arc<App>>,
+    access: ProjectAccess,
+    Path((trace_id, span_id)): Path<(String, String)>,
+    query: Result<Query<AtQuery>, QueryRejection>,
+) -> Result<Json<SpanView>, ApiError> {
+    let Query(query) = query.map_err(|error| ApiError::malformed(error.body_text()))?;
+    let (trace_id, span_id) = (ids::parse_trace(&trace_id)?, ids::parse_span(&span_id)?);
+    let at = time::parse_optional(query.at.as_deref(), "at")?;
+    let ask = Ask::within(app, limits::SPANS_DEADLINE);
+    spans::one(&ask, &access.project, trace_id, span_id, at).await.map(Json)
+}
 
 /// Everything with this trace id, in all projects the user may open.
 #[utoipa::path(
@@ -37,4 +74,15 @@ pub async fn span() {}
     request_body = DetailRequest,
     responses((status = 200, description = "The answer", body = DistributedTrace), Failures, NotFound)
 )]
-pub async fn distributed() {}
+async fn distributed(
+    State(app): State<Arc<App>>,
+    access: ProjectAccess,
+    Path(trace_id): Path<String>,
+    JsonBody(request): JsonBody<DetailRequest>,
+) -> Result<Json<DistributedTrace>, ApiError> {
+    let trace_id = ids::parse_trace(&trace_id)?;
+    let recorded_at = time::parse_optional(request.recorded_at.as_deref(), "recordedAt")?;
+    let projects = app.control.projects_of(access.user.id).into_iter().map(|(project, _)| project).collect();
+    let ask = Ask::within(app, limits::SPANS_DEADLINE);
+    distributed::read(&ask, projects, trace_id, recorded_at).await.map(Json)
+}

@@ -189,7 +189,6 @@ pub struct AiChart {
 
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct ToolCall {
-    pub id: String,
     pub name: String,
     /// JSON text as the model wrote it.
     pub arguments: String,

@@ -1,0 +1,137 @@
+//! What the store answered, cell by cell: Arrow in, plain values out.
+//!
+//! Numbers that are not finite read as absent, so that none ever reaches JSON. A column that the plan did not ask for
+//! is a mistake of ours: it reads as absent, and trips an assertion in debug builds.
+
+use arrow::array::{Array, ArrayRef, AsArray, RecordBatch};
+use arrow::datatypes::{DataType, Float64Type, Int16Type, Int64Type, UInt8Type, UInt32Type, UInt64Type};
+use tidewatch_domain::model::{SpanId, TraceId};
+
+/// The rows of one plan's answer.
+#[derive(Debug, Clone)]
+pub struct Answer(RecordBatch);
+
+/// One of them.
+#[derive(Debug, Clone, Copy)]
+pub struct Row<'a> {
+    batch: &'a RecordBatch,
+    index: usize,
+}
+
+impl Answer {
+    pub fn new(batch: RecordBatch) -> Answer {
+        Answer(batch)
+    }
+
+    pub fn len(&self) -> usize {
+        self.0.num_rows()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    pub fn rows(&self) -> impl Iterator<Item = Row<'_>> {
+        (0..self.len()).map(|index| Row { batch: &self.0, index })
+    }
+
+    pub fn first(&self) -> Option<Row<'_>> {
+        self.rows().next()
+    }
+}
+
+impl<'a> Row<'a> {
+    /// Empty when null.
+    pub fn text(self, column: &str) -> &'a str {
+        self.opt_text(column).unwrap_or("")
+    }
+
+    pub fn opt_text(self, column: &str) -> Option<&'a str> {
+        Some(self.present(column)?.as_string_opt::<i32>()?.value(self.index))
+    }
+
+    /// Raw bytes of an id or of an encoded list; empty when null.
+    pub fn bytes(self, column: &str) -> &'a [u8] {
+        let Some(array) = self.present(column) else { return &[] };
+        match array.data_type() {
+            DataType::FixedSizeBinary(_) => array.as_fixed_size_binary().value(self.index),
+            _ => array.as_binary_opt::<i32>().map_or(&[], |array| array.value(self.index)),
+        }
+    }
+
+    pub fn trace_id(self, column: &str) -> TraceId {
+        TraceId(self.bytes(column).try_into().unwrap_or_default())
+    }
+
+    pub fn span_id(self, column: &str) -> SpanId {
+        SpanId(self.bytes(column).try_into().unwrap_or_default())
+    }
+
+    /// The 16 bytes of a row id.
+    pub fn id16(self, column: &str) -> [u8; 16] {
+        self.bytes(column).try_into().unwrap_or_default()
+    }
+
+    /// 0 when null.
+    pub fn int(self, column: &str) -> i64 {
+        self.opt_int(column).unwrap_or(0)
+    }
+
+    /// Any whole number or bool; doubles are rounded.
+    pub fn opt_int(self, column: &str) -> Option<i64> {
+        let (array, row) = (self.present(column)?, self.index);
+        match array.data_type() {
+            DataType::Int64 => Some(array.as_primitive::<Int64Type>().value(row)),
+            DataType::Int16 => Some(array.as_primitive::<Int16Type>().value(row).into()),
+            DataType::UInt8 => Some(array.as_primitive::<UInt8Type>().value(row).into()),
+            DataType::UInt32 => Some(array.as_primitive::<UInt32Type>().value(row).into()),
+            DataType::UInt64 => Some(array.as_primitive::<UInt64Type>().value(row) as i64),
+            DataType::Boolean => Some(array.as_boolean().value(row).into()),
+            DataType::Float64 => self.opt_number(column).map(|number| number.round() as i64),
+            _ => None,
+        }
+    }
+
+    /// A 64-bit pattern, such as an Issue's hash.
+    pub fn u64(self, column: &str) -> u64 {
+        self.int(column) as u64
+    }
+
+    /// 0 when null.
+    pub fn number(self, column: &str) -> f64 {
+        self.opt_number(column).unwrap_or(0.0)
+    }
+
+    /// `None` when null or not finite.
+    pub fn opt_number(self, column: &str) -> Option<f64> {
+        let array = self.present(column)?;
+        let number = match array.data_type() {
+            DataType::Float64 => array.as_primitive::<Float64Type>().value(self.index),
+            _ => self.opt_int(column)? as f64,
+        };
+        number.is_finite().then_some(number)
+    }
+
+    /// A sum of weights as whole records: rounded, never negative.
+    pub fn count(self, column: &str) -> u64 {
+        self.number(column).round().max(0.0) as u64
+    }
+
+    pub fn flag(self, column: &str) -> bool {
+        self.int(column) != 0
+    }
+
+    /// A list of quantiles; `None` when null.
+    pub fn numbers(self, column: &str) -> Option<Vec<f64>> {
+        let list = self.present(column)?.as_list_opt::<i32>()?.value(self.index);
+        let values = list.as_primitive_opt::<Float64Type>()?;
+        Some(values.iter().map(|value| value.filter(|value| value.is_finite()).unwrap_or(0.0)).collect())
+    }
+
+    /// The column, when this row has a value in it.
+    fn present(self, column: &str) -> Option<&'a ArrayRef> {
+        let found = self.batch.column_by_name(column);
+        debug_assert!(found.is_some(), "the answer has no column {column}");
+        found.filter(|array| array.is_valid(self.index))
+    }
+}

@@ -1,0 +1,115 @@
+//! Putting plans to the store, with one deadline for all that one request asks.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use tidewatch_store::plan::{Aggregate, Filter, Function, GroupOrder, Key, Order, Plan, Shape};
+use tidewatch_store::tables::Table;
+
+use super::answer::Answer;
+use super::time::Range;
+use crate::app::App;
+use crate::error::ApiError;
+
+/// One request's access to the store.
+#[derive(Clone)]
+pub struct Ask {
+    pub app: Arc<App>,
+    deadline: Instant,
+}
+
+impl Ask {
+    /// Everything asked through this has to be answered within `limit` from now; else 504.
+    pub fn within(app: Arc<App>, limit: Duration) -> Ask {
+        Ask { app, deadline: Instant::now() + limit }
+    }
+
+    pub async fn ask(&self, plan: Plan) -> Result<Answer, ApiError> {
+        self.app.ask(plan, self.deadline).await.map(Answer::new)
+    }
+
+    /// How many rows pass the filter.
+    pub async fn count(&self, table: Table, projects: &[u32], range: Range, filter: Filter) -> Result<u64, ApiError> {
+        let plan = groups(table, projects, range, filter, vec![], vec![plain(Function::Count)]);
+        Ok(self.ask(plan).await?.first().map_or(0, |row| row.count("agg0")))
+    }
+}
+
+/// A part of a list: skip, then take.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Window {
+    pub offset: usize,
+    pub limit: usize,
+}
+
+impl Window {
+    pub fn first(limit: usize) -> Window {
+        Window { offset: 0, limit }
+    }
+}
+
+pub fn rows(
+    table: Table,
+    projects: &[u32],
+    range: Range,
+    filter: Filter,
+    columns: Vec<&'static str>,
+    order: Vec<Order>,
+    window: Window,
+) -> Plan {
+    let shape = Shape::Rows { columns, order, limit: window.limit, offset: window.offset };
+    Plan { table, projects: projects.to_vec(), from: range.from, to: range.to, filter, shape }
+}
+
+/// Groups without an order, all of them (up to [`GROUPS_MAX`]).
+pub fn groups(
+    table: Table,
+    projects: &[u32],
+    range: Range,
+    filter: Filter,
+    keys: Vec<Key>,
+    aggregates: Vec<Aggregate>,
+) -> Plan {
+    ordered_groups(table, projects, range, filter, keys, aggregates, vec![], Window::first(GROUPS_MAX))
+}
+
+/// More groups than this are cut: names are meant to be few.
+pub const GROUPS_MAX: usize = 1_000_000;
+
+#[expect(clippy::too_many_arguments, reason = "a plan has that many parts, and each caller sets all of them")]
+pub fn ordered_groups(
+    table: Table,
+    projects: &[u32],
+    range: Range,
+    filter: Filter,
+    keys: Vec<Key>,
+    aggregates: Vec<Aggregate>,
+    order: Vec<GroupOrder>,
+    window: Window,
+) -> Plan {
+    let shape = Shape::Groups { keys, aggregates, order, limit: window.limit, offset: window.offset };
+    Plan { table, projects: projects.to_vec(), from: range.from, to: range.to, filter, shape }
+}
+
+/// Every column of the table.
+pub fn all_columns(table: Table) -> Vec<&'static str> {
+    table.columns().iter().map(|column| column.name).collect()
+}
+
+/// An aggregate over all rows of the group.
+pub fn plain(function: Function) -> Aggregate {
+    Aggregate { function, filter: Filter::True }
+}
+
+/// An aggregate over the rows that pass.
+pub fn only(function: Function, filter: Filter) -> Aggregate {
+    Aggregate { function, filter }
+}
+
+pub fn descending(column: &'static str) -> Order {
+    Order { column, descending: true }
+}
+
+pub fn ascending(column: &'static str) -> Order {
+    Order { column, descending: false }
+}

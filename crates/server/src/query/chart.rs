@@ -1,0 +1,99 @@
+//! Charts of the names that weigh most: five lines, and "Other".
+
+use tidewatch_store::plan::{Aggregate, By, Filter, GroupOrder, Key};
+use tidewatch_store::tables::Table;
+
+use super::answer::Row;
+use super::ask::{self, Ask, Window};
+use super::filters;
+use super::time::{Buckets, MINUTE, Range, effective_minutes};
+use crate::error::ApiError;
+use crate::limits;
+
+/// Lines with a name of their own.
+pub const LINES_MAX: usize = 5;
+/// The line of all others.
+pub const OTHER: &str = "Other";
+
+/// What is drawn.
+pub struct Chart {
+    pub table: Table,
+    pub project: u32,
+    pub range: Range,
+    /// As asked; see [`effective_minutes`].
+    pub interval_minutes: Option<i64>,
+    /// One name alone.
+    pub only: Option<String>,
+    /// Names are chosen by this, greatest first.
+    pub weight: Aggregate,
+    /// What a point shows.
+    pub value: Aggregate,
+}
+
+/// One value of one line.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Point {
+    pub start: i64,
+    pub name: String,
+    pub value: f64,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct Lines {
+    pub names: Vec<String>,
+    /// By time, then as `names`. Buckets without a value are absent.
+    pub points: Vec<Point>,
+    pub interval_minutes: i64,
+}
+
+/// `number` reads `agg0` of a bucket; `None` leaves the bucket out.
+pub async fn lines(ask: &Ask, chart: Chart, number: impl Fn(Row<'_>) -> Option<f64>) -> Result<Lines, ApiError> {
+    let interval_minutes = effective_minutes(chart.interval_minutes, chart.range, limits::METRICS_POINTS_MAX);
+    let buckets = Buckets::over(chart.range, interval_minutes * MINUTE);
+    let bucket = Key::TimeBucket { origin: buckets.origin, width: buckets.width };
+    let (mut names, has_others) = names(ask, &chart).await?;
+
+    let ask_for = |filter: Filter, keys: Vec<Key>| {
+        ask.ask(ask::groups(chart.table, &[chart.project], chart.range, filter, keys, vec![chart.value.clone()]))
+    };
+    let named = ask_for(filters::texts("name", &names), vec![bucket.clone(), Key::Column("name")]).await?;
+    let mut points: Vec<Point> = named
+        .rows()
+        .filter_map(|row| {
+            Some(Point { start: row.int("key0"), name: row.text("key1").to_owned(), value: number(row)? })
+        })
+        .collect();
+    if has_others {
+        let others = ask_for(filters::not(filters::texts("name", &names)), vec![bucket]).await?;
+        let other = |row: Row<'_>| Some(Point { start: row.int("key0"), name: OTHER.to_owned(), value: number(row)? });
+        points.extend(others.rows().filter_map(other));
+        names.push(OTHER.to_owned());
+    }
+    let rank = |name: &str| names.iter().position(|known| known == name);
+    points.sort_by_key(|point| (point.start, rank(&point.name)));
+    Ok(Lines { names, points, interval_minutes })
+}
+
+/// The names with a line of their own, and whether there are more.
+async fn names(ask: &Ask, chart: &Chart) -> Result<(Vec<String>, bool), ApiError> {
+    if let Some(name) = &chart.only {
+        return Ok((vec![name.clone()], false));
+    }
+    let order = vec![GroupOrder { by: By::Aggregate(0), descending: true }];
+    let answer = ask
+        .ask(ask::ordered_groups(
+            chart.table,
+            &[chart.project],
+            chart.range,
+            Filter::True,
+            vec![Key::Column("name")],
+            vec![chart.weight.clone()],
+            order,
+            Window::first(LINES_MAX + 1),
+        ))
+        .await?;
+    let mut names: Vec<String> = answer.rows().map(|row| row.text("key0").to_owned()).collect();
+    let has_others = names.len() > LINES_MAX;
+    names.truncate(LINES_MAX);
+    Ok((names, has_others))
+}

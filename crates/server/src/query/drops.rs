@@ -1,0 +1,107 @@
+//! What was received and what became of it: the counts that the ingest pipeline keeps per minute.
+
+use std::collections::BTreeMap;
+
+use tidewatch_store::plan::{Filter, Function, Key};
+use tidewatch_store::tables::Table;
+
+use super::answer::Row;
+use super::ask::{self, Ask, Window};
+use super::time::{self, DAY, HOUR, MINUTE, Range};
+use super::views::drops::*;
+use crate::control::Project;
+use crate::error::ApiError;
+
+/// Minutes drawn at most.
+const MINUTES_MAX: i64 = 2000;
+
+/// `POST /api/drops`.
+pub async fn read(ask: &Ask, project: &Project, request: DropsRequest) -> Result<Drops, ApiError> {
+    let now = ask.app.clock.now_ns();
+    let asked = Range::of_list(request.from_date.as_deref(), request.to_date.as_deref(), now)?;
+    // Counts are kept by the start of their minute.
+    let range = Range { from: asked.from - asked.from.rem_euclid(MINUTE), to: asked.to };
+    let recent = Range { from: range.from.max(range.to.saturating_sub(MINUTES_MAX * MINUTE)), to: range.to };
+    let (totals, minutes, last_span) = tokio::try_join!(
+        counts(ask, project.number, range, false),
+        counts(ask, project.number, recent, true),
+        last_span(ask, project.number, now),
+    )?;
+    let mut drops = Drops { data: vec![], requests: vec![], kept: vec![], series: vec![], last_span };
+    for (key, count) in totals {
+        let Counted { signal, outcome, reason, .. } = key;
+        match outcome.as_str() {
+            "kept" => drops.kept.push(KeptCount { signal, count }),
+            "dropped" => drops.data.push(DropCount { signal, reason, count }),
+            _ => {
+                if outcome == "rejected" {
+                    drops.data.push(DropCount { signal: signal.clone(), reason: reason.clone(), count });
+                }
+                drops.requests.push(RequestCount { signal, outcome, reason, count });
+            }
+        }
+    }
+    drops.series = minutes
+        .into_iter()
+        .map(|(Counted { minute, signal, outcome, reason }, count)| DropPoint {
+            timestamp: time::show(minute),
+            signal,
+            outcome,
+            reason,
+            count,
+        })
+        .collect();
+    Ok(drops)
+}
+
+/// What a figure is of; `minute` is 0 in totals.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+struct Counted {
+    minute: i64,
+    signal: String,
+    outcome: String,
+    reason: String,
+}
+
+async fn counts(ask: &Ask, project: u32, range: Range, by_minute: bool) -> Result<BTreeMap<Counted, u64>, ApiError> {
+    let mut keys = vec![Key::Column("signal"), Key::Column("outcome"), Key::Column("reason")];
+    if by_minute {
+        keys.push(Key::Column("time"));
+    }
+    let aggregates = vec![ask::plain(Function::Sum("count"))];
+    let plan = ask::groups(Table::IngestCounts, &[project], range, Filter::True, keys, aggregates);
+    let counted = |row: Row<'_>| {
+        let key = Counted {
+            minute: if by_minute { row.int("key3") } else { 0 },
+            signal: row.text("key0").to_owned(),
+            outcome: row.text("key1").to_owned(),
+            reason: row.text("key2").to_owned(),
+        };
+        (key, row.count("agg0"))
+    };
+    Ok(ask.ask(plan).await?.rows().map(counted).collect())
+}
+
+/// The span that started last. Looks near now first: the Connect page asks every two seconds.
+async fn last_span(ask: &Ask, project: u32, now_ns: i64) -> Result<Option<LastSpan>, ApiError> {
+    for back in [HOUR, DAY, 31 * DAY] {
+        if let Some(found) = last_since(ask, project, now_ns.saturating_sub(back)).await? {
+            return Ok(Some(found));
+        }
+    }
+    last_since(ask, project, i64::MIN).await
+}
+
+async fn last_since(ask: &Ask, project: u32, from: i64) -> Result<Option<LastSpan>, ApiError> {
+    let columns = vec!["name", "server_name", "trace_id", "time"];
+    let order = vec![ask::descending("time")];
+    let range = Range { from, to: i64::MAX };
+    let plan = ask::rows(Table::Spans, &[project], range, Filter::True, columns, order, Window::first(1));
+    let answer = ask.ask(plan).await?;
+    Ok(answer.first().map(|row| LastSpan {
+        name: row.text("name").to_owned(),
+        service_name: row.text("server_name").to_owned(),
+        trace_id: row.trace_id("trace_id").to_string(),
+        received_at: time::show(row.int("time")),
+    }))
+}

@@ -1,0 +1,387 @@
+//! Endpoints: single requests, the ranking, one Endpoint's figures, its chart, one request with its trace.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use tidewatch_domain::ranking::{self, ApdexBands, EndpointAggregate, Impact};
+use tidewatch_store::plan::{AttributeScope, Filter, Function, Key, Order};
+use tidewatch_store::tables::Table;
+use uuid::Uuid;
+
+use super::answer::Row;
+use super::ask::{self, Ask};
+use super::chart::{self, Chart};
+use super::entities::{self, Bands, Figures, milliseconds};
+use super::page::{self, Paging};
+use super::projects::Projects;
+use super::time::{self, Range};
+use super::trend::{self, Subject};
+use super::views::endpoint::*;
+use super::views::page::{ListRequest, Page};
+use super::{attributes, filters, ids, occurrences, trace};
+use crate::control::{Project, SlowEndpoint};
+use crate::error::ApiError;
+
+/// The Endpoint of requests without a route. Spec: endpoint naming, rule 2.
+pub const UNMATCHED: &str = "UNMATCHED";
+
+const ROW_ORDERS: [(&str, &str); 3] =
+    [("recorded_at", "time"), ("duration", "duration"), ("status_code", "status_code")];
+
+/// An Endpoint row as the API shows it; every column of the table has been asked for.
+pub fn view(row: Row<'_>, project: Uuid) -> EndpointRow {
+    EndpointRow {
+        id: ids::show_row(row.id16("row_id")),
+        project_id: project.to_string(),
+        endpoint: row.text("name").to_owned(),
+        duration: row.int("duration"),
+        recorded_at: time::show(row.int("time")),
+        status_code: row.int("status_code") as i32,
+        body_size: row.int("body_size"),
+        client_ip: row.text("client_ip").to_owned(),
+        attributes: attributes::map(row.bytes("attributes")),
+        app_version: row.text("app_version").to_owned(),
+        server_name: row.text("server_name").to_owned(),
+        trace_id: row.trace_id("trace_id").to_string(),
+        span_id: row.span_id("span_id").to_string(),
+        parent_span_id: ids::show_span(row.span_id("parent_span_id")),
+        is_stream: row.flag("is_stream"),
+        is_root: row.flag("is_root"),
+    }
+}
+
+/// What a list body means for rows of Endpoints.
+struct RowList {
+    range: Range,
+    paging: Paging,
+    order: Vec<Order>,
+    filter: Filter,
+}
+
+fn row_list(ask: &Ask, request: &ListRequest) -> Result<RowList, ApiError> {
+    let now = ask.app.clock.now_ns();
+    let column = page::order(request.order_by.as_deref(), &ROW_ORDERS)?;
+    Ok(RowList {
+        range: Range::of_list(request.from_date.as_deref(), request.to_date.as_deref(), now)?,
+        paging: Paging::read(request.pagination)?,
+        order: vec![Order { column, descending: page::is_descending(request.sort_direction) }],
+        filter: filters::root(request.root_filter.as_deref())?,
+    })
+}
+
+/// One page of rows.
+async fn rows(ask: &Ask, project: &Project, list: &RowList, filter: Filter) -> Result<Vec<EndpointRow>, ApiError> {
+    let columns = ask::all_columns(Table::Endpoints);
+    let (order, window) = (list.order.clone(), list.paging.window());
+    let plan = ask::rows(Table::Endpoints, &[project.number], list.range, filter, columns, order, window);
+    let answer = ask.ask(plan).await?;
+    Ok(answer.rows().map(|row| view(row, project.id)).collect())
+}
+
+/// `POST /api/endpoints`.
+pub async fn list(ask: &Ask, project: &Project, request: ListRequest) -> Result<Page<EndpointRow>, ApiError> {
+    let list = row_list(ask, &request)?;
+    let filter = list.filter.clone().and(filters::contains("name", request.search.as_deref()));
+    let numbers = [project.number];
+    let (data, total) = tokio::try_join!(
+        rows(ask, project, &list, filter.clone()),
+        ask.count(Table::Endpoints, &numbers, list.range, filter),
+    )?;
+    Ok(list.paging.page(data, total))
+}
+
+/// How the ranking is ordered.
+#[derive(Clone, Copy)]
+enum GroupOrder {
+    Impact,
+    Count,
+    Percentile(usize),
+    Average,
+    LastSeen,
+    Name,
+    ErrorRate,
+}
+
+const GROUP_ORDERS: [(&str, GroupOrder); 9] = [
+    ("impact", GroupOrder::Impact),
+    ("count", GroupOrder::Count),
+    ("p50_duration", GroupOrder::Percentile(0)),
+    ("p95_duration", GroupOrder::Percentile(1)),
+    ("p99_duration", GroupOrder::Percentile(2)),
+    ("avg_duration", GroupOrder::Average),
+    ("last_seen", GroupOrder::LastSeen),
+    ("endpoint", GroupOrder::Name),
+    ("error_rate", GroupOrder::ErrorRate),
+];
+
+/// One Endpoint of the ranking.
+struct Ranked {
+    name: String,
+    figures: Figures,
+    impact: Impact,
+}
+
+/// `POST /api/endpoints/grouped`. WIRE 8.1.
+pub async fn groups(ask: &Ask, project: &Project, request: ListRequest) -> Result<Page<EndpointGroup>, ApiError> {
+    let now = ask.app.clock.now_ns();
+    let range = Range::of_list(request.from_date.as_deref(), request.to_date.as_deref(), now)?;
+    let paging = Paging::read(request.pagination)?;
+    let order = page::order(request.order_by.as_deref(), &GROUP_ORDERS)?;
+    let root = filters::root(request.root_filter.as_deref())?;
+    let filter = root.and(filters::contains("name", request.search.as_deref()));
+
+    let mut ranked = ranked(ask, project, range, filter.clone()).await?;
+    sort(&mut ranked, order, page::is_descending(request.sort_direction));
+    let total = ranked.len() as u64;
+    let data = with_trends(ask, project, range, filter, paging.cut(ranked)).await?;
+    Ok(paging.page(data, total))
+}
+
+/// The worst of the range, by impact.
+pub async fn worst(ask: &Ask, project: &Project, range: Range, count: usize) -> Result<Vec<EndpointGroup>, ApiError> {
+    let mut ranked = ranked(ask, project, range, Filter::True).await?;
+    sort(&mut ranked, GroupOrder::Impact, true);
+    ranked.truncate(count);
+    with_trends(ask, project, range, Filter::True, ranked).await
+}
+
+async fn ranked(ask: &Ask, project: &Project, range: Range, filter: Filter) -> Result<Vec<Ranked>, ApiError> {
+    let number = project.number;
+    let slow = ask.app.control(move |app| app.control.slow_endpoints(number)).await?;
+    let offset_ns = |slow: &SlowEndpoint| slow.offset_ms.saturating_mul(1_000_000);
+    let bands = Bands::with_offsets(slow.iter().map(|(name, slow)| (name.as_str(), offset_ns(slow))));
+    let found = entities::by_name(ask, Table::Endpoints, number, range, filter, &bands).await?;
+    let rank = |(name, figures): (String, Figures)| {
+        let slow_offset_ns = slow.get(&name).map_or(0, offset_ns);
+        Ranked { impact: impact(&name, &figures, slow_offset_ns), name, figures }
+    };
+    Ok(found.into_iter().map(rank).collect())
+}
+
+fn impact(name: &str, figures: &Figures, slow_offset_ns: i64) -> Impact {
+    ranking::impact(&EndpointAggregate {
+        total: figures.total,
+        timed: figures.timed,
+        satisfied: figures.satisfied,
+        tolerating: figures.tolerating,
+        bad: figures.bad,
+        client_errors: figures.client_errors,
+        p99_ns: figures.percentiles.map(|percentiles| percentiles[2]),
+        slow_offset_ns,
+        is_unmatched: name == UNMATCHED,
+    })
+}
+
+/// Equal ones by request count, then by name, so that pages do not overlap.
+fn sort(ranked: &mut [Ranked], order: GroupOrder, is_descending: bool) {
+    let key = |row: &Ranked| match order {
+        GroupOrder::Impact => row.impact.score,
+        GroupOrder::Count => row.figures.total,
+        GroupOrder::Percentile(index) => row.figures.percentile(index),
+        GroupOrder::Average => row.figures.average(),
+        GroupOrder::LastSeen => row.figures.last_seen as f64,
+        GroupOrder::Name => 0.0,
+        GroupOrder::ErrorRate => row.figures.error_rate(),
+    };
+    ranked.sort_by(|left, right| {
+        let by_name = left.name.cmp(&right.name);
+        let ascending = match order {
+            GroupOrder::Name => by_name,
+            _ => key(left).total_cmp(&key(right)),
+        };
+        let wanted = if is_descending { ascending.reverse() } else { ascending };
+        wanted.then(right.figures.total.total_cmp(&left.figures.total)).then(by_name)
+    });
+}
+
+async fn with_trends(
+    ask: &Ask,
+    project: &Project,
+    range: Range,
+    filter: Filter,
+    ranked: Vec<Ranked>,
+) -> Result<Vec<EndpointGroup>, ApiError> {
+    let names: Vec<String> = ranked.iter().map(|row| row.name.clone()).collect();
+    let filter = filter.and(filters::texts("name", &names));
+    let subject = Subject { table: Table::Endpoints, project: project.number, filter, column: "name" };
+    let trends = trend::trends(ask, subject, range).await?;
+    Ok(ranked.into_iter().map(|row| group(&row, trends.line(row.name.as_str()))).collect())
+}
+
+fn group(row: &Ranked, trend: Vec<super::views::page::TrendPoint>) -> EndpointGroup {
+    let Ranked { name, figures, impact } = row;
+    EndpointGroup {
+        endpoint: name.clone(),
+        count: whole(figures.total),
+        p50_duration: figures.percentile(0).round() as i64,
+        p95_duration: figures.percentile(1).round() as i64,
+        p99_duration: figures.percentile(2).round() as i64,
+        avg_duration: figures.average().round() as i64,
+        last_seen: time::show(figures.last_seen),
+        impact: impact.score,
+        impact_reason: impact.reason.clone(),
+        impact_level: match impact.level {
+            ranking::ImpactLevel::Critical => ImpactLevel::Critical,
+            ranking::ImpactLevel::High => ImpactLevel::High,
+            ranking::ImpactLevel::Medium => ImpactLevel::Medium,
+            ranking::ImpactLevel::Good => ImpactLevel::Good,
+        },
+        apdex: ranking::apdex(figures.satisfied, figures.tolerating, figures.timed),
+        error_count: whole(figures.errors),
+        client_error_count: whole(figures.client_errors),
+        stream_count: whole(figures.total - figures.timed),
+        has_root: figures.has_root,
+        has_non_root: figures.has_non_root,
+        trend,
+    }
+}
+
+/// Weighted records as whole ones.
+fn whole(count: f64) -> u64 {
+    count.round().max(0.0) as u64
+}
+
+/// `POST /api/endpoints/endpoint`. `search` looks into the attributes' values.
+pub async fn one(ask: &Ask, project: &Project, name: &str, request: ListRequest) -> Result<EndpointPage, ApiError> {
+    let list = row_list(ask, &request)?;
+    let mut filter = list.filter.clone().and(filters::text("name", name));
+    if let Some(needle) = request.search.as_deref().map(str::trim).filter(|needle| !needle.is_empty()) {
+        let needle = needle.to_owned();
+        filter = filter.and(Filter::AnyAttributeContains { scope: AttributeScope::Record, needle });
+    }
+    let bands = Bands::same(ApdexBands::detail());
+    let (data, figures, status_counts) = tokio::try_join!(
+        rows(ask, project, &list, filter.clone()),
+        entities::figures(ask, Table::Endpoints, project.number, list.range, filter.clone(), &bands),
+        status_counts(ask, project, list.range, filter.clone()),
+    )?;
+    let stats = EndpointStats {
+        count: whole(figures.total),
+        avg_duration: milliseconds(figures.average()),
+        median_duration: milliseconds(figures.percentile(0)),
+        p95_duration: milliseconds(figures.percentile(1)),
+        p99_duration: milliseconds(figures.percentile(2)),
+        apdex: ranking::apdex(figures.satisfied, figures.tolerating, figures.timed),
+        error_rate: figures.error_rate(),
+        client_error_rate: figures.share(figures.client_errors),
+        throughput: figures.total / list.range.minutes(),
+    };
+    Ok(EndpointPage { data, pagination: list.paging.info(figures.rows), stats, status_counts })
+}
+
+async fn status_counts(
+    ask: &Ask,
+    project: &Project,
+    range: Range,
+    filter: Filter,
+) -> Result<BTreeMap<String, u64>, ApiError> {
+    let (keys, aggregates) = (vec![Key::Column("status_code")], vec![ask::plain(Function::Weight)]);
+    let answer = ask.ask(ask::groups(Table::Endpoints, &[project.number], range, filter, keys, aggregates)).await?;
+    Ok(answer.rows().map(|row| (row.int("key0").to_string(), row.count("agg0"))).collect())
+}
+
+/// `POST /api/endpoints/chart`.
+pub async fn chart(ask: &Ask, project: &Project, request: EndpointChartRequest) -> Result<EndpointChart, ApiError> {
+    let now = ask.app.clock.now_ns();
+    let range = Range::of_list(request.from_date.as_deref(), request.to_date.as_deref(), now)?;
+    let only = request.endpoint.filter(|name| !name.is_empty());
+    let lines =
+        entity_chart(ask, Table::Endpoints, project.number, range, request.interval_minutes, only, request.metric_type)
+            .await?;
+    let point = |point: chart::Point| EndpointChartPoint {
+        timestamp: time::show(point.start),
+        endpoint: point.name,
+        value: point.value,
+    };
+    Ok(EndpointChart {
+        endpoints: lines.names,
+        series: lines.points.into_iter().map(point).collect(),
+        interval_minutes: lines.interval_minutes,
+    })
+}
+
+/// The chart of Endpoints or Tasks.
+pub async fn entity_chart(
+    ask: &Ask,
+    table: Table,
+    project: u32,
+    range: Range,
+    interval_minutes: Option<i64>,
+    only: Option<String>,
+    metric: ChartMetric,
+) -> Result<chart::Lines, ApiError> {
+    let total_time = ask::only(Function::Sum("duration"), entities::timed());
+    let quantile = |share| {
+        let function = Function::Quantiles { column: "duration", qs: vec![share] };
+        ask::only(function, entities::timed())
+    };
+    let (weight, value) = match metric {
+        ChartMetric::TotalTime => (total_time.clone(), total_time),
+        ChartMetric::P50 => (total_time, quantile(0.50)),
+        ChartMetric::P95 => (total_time, quantile(0.95)),
+        ChartMetric::P99 => (total_time, quantile(0.99)),
+        ChartMetric::Count => (ask::plain(Function::Weight), ask::plain(Function::Weight)),
+    };
+    let chart = Chart { table, project, range, interval_minutes, only, weight, value };
+    chart::lines(ask, chart, |row| match metric {
+        ChartMetric::Count => row.opt_number("agg0"),
+        ChartMetric::TotalTime => row.opt_number("agg0").map(milliseconds),
+        ChartMetric::P50 | ChartMetric::P95 | ChartMetric::P99 => row.numbers("agg0").map(|q| milliseconds(q[0])),
+    })
+    .await
+}
+
+/// `POST /api/endpoints/{id}`.
+pub async fn detail(
+    ask: &Ask,
+    project: &Arc<Project>,
+    id: [u8; 16],
+    recorded_at: Option<i64>,
+) -> Result<EndpointDetail, ApiError> {
+    let answer = entities::find(ask, Table::Endpoints, project.number, id, recorded_at).await?;
+    let row = answer.first().ok_or_else(|| ApiError::not_found("there is no such row in this project"))?;
+    let endpoint = view(row, project.id);
+    let (trace_id, span_id) = (row.trace_id("trace_id"), row.span_id("span_id"));
+    let window = Range::around(row.int("time"));
+    let projects = Projects::one(project);
+    let (trace, exceptions) = tokio::try_join!(
+        trace::load(ask, &projects, trace_id, window, Some(span_id)),
+        occurrences::of_trace(ask, project, trace_id, window),
+    )?;
+    let own = exceptions.iter().find(|exception| exception.view.owner_id == endpoint.id);
+    Ok(EndpointDetail {
+        exception: own.map(|exception| exception.brief()),
+        exceptions: exceptions.into_iter().map(|exception| exception.view).collect(),
+        messages: Vec::new(),
+        has_spans: !trace.spans.is_empty(),
+        span_graph_status: trace.status.clone(),
+        spans: trace.views(),
+        endpoint,
+    })
+}
+
+/// Longest slowness that can be accepted.
+const SLOW_OFFSET_MS_MAX: i64 = 3_600_000;
+
+/// `GET /api/endpoints/slow`.
+pub async fn slow(ask: &Ask, project: &Project, endpoint: String) -> Result<SlowOffset, ApiError> {
+    let number = project.number;
+    let slow = ask.app.control(move |app| app.control.slow_endpoint(number, &endpoint)).await?;
+    let slow = slow.unwrap_or(SlowEndpoint { offset_ms: 0, reason: String::new() });
+    Ok(SlowOffset { offset_ms: slow.offset_ms, reason: slow.reason })
+}
+
+/// `POST /api/endpoints/slow`.
+pub async fn set_slow(ask: &Ask, project: &Project, request: SlowOffsetRequest) -> Result<SlowOffset, ApiError> {
+    if request.endpoint.trim().is_empty() {
+        return Err(ApiError::unprocessable("endpoint is empty"));
+    }
+    if !(0..=SLOW_OFFSET_MS_MAX).contains(&request.offset_ms) {
+        return Err(ApiError::unprocessable(format!("offsetMs is 0 to {SLOW_OFFSET_MS_MAX}")));
+    }
+    let number = project.number;
+    let slow = SlowEndpoint { offset_ms: request.offset_ms, reason: request.reason };
+    let stored = slow.clone();
+    ask.app.control(move |app| app.control.set_slow_endpoint(number, &request.endpoint, &stored)).await?;
+    Ok(SlowOffset { offset_ms: slow.offset_ms, reason: slow.reason })
+}

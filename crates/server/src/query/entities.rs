@@ -1,0 +1,202 @@
+//! What Endpoints and Tasks have in common: the same columns, the same look-ups, the same figures.
+
+use tidewatch_domain::ranking::ApdexBands;
+use tidewatch_store::plan::{Aggregate, Filter, Function, Key, Op, Plan};
+use tidewatch_store::tables::Table;
+
+use super::answer::{Answer, Row};
+use super::ask::{self, Ask, Window};
+use super::filters;
+use super::time::Range;
+use crate::error::ApiError;
+
+pub const PERCENTILES: [f64; 3] = [0.50, 0.95, 0.99];
+
+/// Rows that are no streams: what latency is about. Spec: entity rows, "Other".
+pub fn timed() -> Filter {
+    filters::is_not("is_stream")
+}
+
+/// HTTP status below 500.
+fn served() -> Filter {
+    filters::compare("status_code", Op::Lt, 500)
+}
+
+/// HTTP status 500 and above.
+pub fn failed() -> Filter {
+    filters::compare("status_code", Op::Ge, 500)
+}
+
+/// HTTP status 400 to 499.
+pub fn client_error() -> Filter {
+    filters::compare("status_code", Op::Ge, 400).and(served())
+}
+
+/// How slow is slow, which may differ by name.
+#[derive(Debug, Clone, Default)]
+pub struct Bands {
+    /// The bands of every name that `exceptions` does not list.
+    common: Option<ApdexBands>,
+    exceptions: Vec<(String, ApdexBands)>,
+}
+
+impl Bands {
+    pub fn same(bands: ApdexBands) -> Bands {
+        Bands { common: Some(bands), exceptions: Vec::new() }
+    }
+
+    /// The ranking's bands, later by each name's accepted slow offset. WIRE 8.1.
+    pub fn with_offsets<'a>(offsets: impl IntoIterator<Item = (&'a str, i64)>) -> Bands {
+        let exceptions = offsets.into_iter().map(|(name, ns)| (name.to_owned(), ApdexBands::impact(ns))).collect();
+        Bands { common: Some(ApdexBands::impact(0)), exceptions }
+    }
+
+    /// Duration up to the band's end that `edge` picks.
+    fn within(&self, edge: impl Fn(&ApdexBands) -> i64) -> Filter {
+        let up_to = |bands: &ApdexBands| filters::compare("duration", Op::Le, edge(bands));
+        let Some(common) = &self.common else { return Filter::True };
+        if self.exceptions.is_empty() {
+            return up_to(common);
+        }
+        let names: Vec<String> = self.exceptions.iter().map(|(name, _)| name.clone()).collect();
+        let mut any = vec![filters::not(filters::texts("name", &names)).and(up_to(common))];
+        any.extend(self.exceptions.iter().map(|(name, bands)| filters::text("name", name).and(up_to(bands))));
+        Filter::Any(any)
+    }
+}
+
+/// The aggregates that [`Figures::read`] reads.
+pub fn aggregates(bands: &Bands) -> Vec<Aggregate> {
+    let satisfied = bands.within(|bands| bands.satisfied_ns);
+    let tolerated = bands.within(|bands| bands.tolerated_ns);
+    let slow = timed().and(filters::not(tolerated.clone()));
+    let tolerating = filters::all([timed(), served(), filters::not(satisfied.clone()), tolerated]);
+    vec![
+        ask::plain(Function::Weight),
+        ask::only(Function::Quantiles { column: "duration", qs: PERCENTILES.to_vec() }, timed()),
+        ask::only(Function::Sum("duration"), timed()),
+        ask::only(Function::Weight, timed()),
+        ask::only(Function::Weight, filters::all([timed(), served(), satisfied])),
+        ask::only(Function::Weight, tolerating),
+        ask::only(Function::Weight, filters::is("is_error")),
+        ask::only(Function::Weight, Filter::Any(vec![failed(), slow])),
+        ask::only(Function::Weight, client_error()),
+        ask::plain(Function::Max("time")),
+        ask::only(Function::Count, filters::is("is_root")),
+        ask::only(Function::Count, filters::is_not("is_root")),
+        ask::plain(Function::Count),
+    ]
+}
+
+/// What is known about the rows of one name (or of all). Counts are weighted.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Figures {
+    pub total: f64,
+    /// Nanoseconds: P50, P95, P99 of the rows that are no streams; `None` without any.
+    pub percentiles: Option<[f64; 3]>,
+    pub duration_sum: f64,
+    pub timed: f64,
+    pub satisfied: f64,
+    pub tolerating: f64,
+    pub errors: f64,
+    pub bad: f64,
+    pub client_errors: f64,
+    pub last_seen: i64,
+    pub has_root: bool,
+    pub has_non_root: bool,
+    /// Stored rows, unweighted.
+    pub rows: u64,
+}
+
+impl Figures {
+    pub fn read(row: Row<'_>) -> Figures {
+        Figures {
+            total: row.number("agg0"),
+            percentiles: row.numbers("agg1").and_then(|list| list.try_into().ok()),
+            duration_sum: row.number("agg2"),
+            timed: row.number("agg3"),
+            satisfied: row.number("agg4"),
+            tolerating: row.number("agg5"),
+            errors: row.number("agg6"),
+            bad: row.number("agg7"),
+            client_errors: row.number("agg8"),
+            last_seen: row.int("agg9"),
+            has_root: row.int("agg10") > 0,
+            has_non_root: row.int("agg11") > 0,
+            rows: row.count("agg12"),
+        }
+    }
+
+    /// Nanoseconds; 0 without any row that is no stream.
+    pub fn percentile(&self, index: usize) -> f64 {
+        self.percentiles.map_or(0.0, |percentiles| percentiles[index])
+    }
+
+    /// Nanoseconds; 0 without any row that is no stream.
+    pub fn average(&self) -> f64 {
+        if self.timed > 0.0 { self.duration_sum / self.timed } else { 0.0 }
+    }
+
+    /// Of all rows; 0 without any.
+    pub fn share(&self, count: f64) -> f64 {
+        if self.total > 0.0 { count / self.total } else { 0.0 }
+    }
+
+    pub fn error_rate(&self) -> f64 {
+        self.share(self.errors)
+    }
+}
+
+/// The figures of every name.
+pub async fn by_name(
+    ask: &Ask,
+    table: Table,
+    project: u32,
+    range: Range,
+    filter: Filter,
+    bands: &Bands,
+) -> Result<Vec<(String, Figures)>, ApiError> {
+    let plan = ask::groups(table, &[project], range, filter, vec![Key::Column("name")], aggregates(bands));
+    let answer = ask.ask(plan).await?;
+    Ok(answer.rows().map(|row| (row.text("key0").to_owned(), Figures::read(row))).collect())
+}
+
+/// The figures of all rows that pass.
+pub async fn figures(
+    ask: &Ask,
+    table: Table,
+    project: u32,
+    range: Range,
+    filter: Filter,
+    bands: &Bands,
+) -> Result<Figures, ApiError> {
+    let plan = ask::groups(table, &[project], range, filter, vec![], aggregates(bands));
+    Ok(ask.ask(plan).await?.first().map(Figures::read).unwrap_or_default())
+}
+
+/// The row with this id: near `recorded_at` first, then in all time.
+pub async fn find(
+    ask: &Ask,
+    table: Table,
+    project: u32,
+    id: [u8; 16],
+    recorded_at: Option<i64>,
+) -> Result<Answer, ApiError> {
+    for range in recorded_at.map(Range::around).into_iter().chain([Range::ALL]) {
+        let found = ask.ask(by_id(table, project, id, range)).await?;
+        if !found.is_empty() {
+            return Ok(found);
+        }
+    }
+    Err(ApiError::not_found("there is no such row in this project"))
+}
+
+fn by_id(table: Table, project: u32, id: [u8; 16], range: Range) -> Plan {
+    let columns = ask::all_columns(table);
+    ask::rows(table, &[project], range, filters::row_id(id), columns, vec![], Window::first(1))
+}
+
+/// Nanoseconds as whole milliseconds and parts of them.
+pub fn milliseconds(ns: f64) -> f64 {
+    ns / 1.0e6
+}

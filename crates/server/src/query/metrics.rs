@@ -1,0 +1,261 @@
+//! `POST /api/metrics/query`: what is asked, within its bounds, and the series that come back. WIRE 3.1.
+//!
+//! [`Checked::read`] is pure: it turns a request into widths and conditions or says what is wrong with it. Each query is
+//! then one Plan, or two when it is grouped: first which groups there are (the first 200 in order of their value), then
+//! their series.
+
+use std::collections::BTreeMap;
+
+use tidewatch_store::plan::{Aggregate, AttributeScope, By, Filter, Function, GroupOrder, Key, Op, Plan};
+use tidewatch_store::tables::Table;
+
+use super::answer::Row;
+use super::ask::{self, Ask, Window};
+use super::filters;
+use super::time::{self, Buckets, DAY, MINUTE, Range, effective_minutes};
+use super::views::metrics::{Aggregation, MetricQuery, MetricResult, MetricsAnswer, MetricsRequest};
+use super::views::page::ValuePoint;
+use crate::control::Project;
+use crate::error::ApiError;
+use crate::limits;
+
+/// The series of a query without `groupBy`.
+pub const ALL: &str = "__all__";
+/// The group of points that have no such tag.
+const WITHOUT: &str = "";
+/// Longest bucket that can be asked for. WIRE 3.1.
+const INTERVAL_MINUTES_MAX: i64 = 366 * 24 * 60;
+
+/// A request that may be answered.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Checked {
+    pub range: Range,
+    pub interval_minutes: i64,
+    pub queries: Vec<MetricQuery>,
+}
+
+impl Checked {
+    /// Spec: `/api/metrics/query`, rules 1 to 3. 400 what cannot be read, 422 what is out of bounds.
+    pub fn read(request: MetricsRequest, now_ns: i64) -> Result<Checked, ApiError> {
+        if request.queries.is_empty() {
+            return Err(ApiError::unprocessable("queries is empty"));
+        }
+        if request.queries.len() > limits::METRICS_QUERIES_MAX {
+            return Err(ApiError::unprocessable(format!("at most {} queries", limits::METRICS_QUERIES_MAX)));
+        }
+        for query in &request.queries {
+            if query.name.is_empty() {
+                return Err(ApiError::unprocessable("a query has no metric name"));
+            }
+            if query.tag_filters.len() > limits::METRICS_TAG_FILTERS_MAX {
+                let max = limits::METRICS_TAG_FILTERS_MAX;
+                return Err(ApiError::unprocessable(format!("at most {max} tag filters in one query")));
+            }
+        }
+        if request.from.is_empty() || request.to.is_empty() {
+            return Err(ApiError::malformed("from and to are RFC 3339 times"));
+        }
+        let range = Range::read(Some(&request.from), Some(&request.to), now_ns, ["from", "to"])?;
+        if range.length() > limits::METRICS_DAYS_MAX * DAY {
+            return Err(ApiError::unprocessable(format!("at most {} days", limits::METRICS_DAYS_MAX)));
+        }
+        if request.interval_minutes.is_some_and(|minutes| minutes > INTERVAL_MINUTES_MAX) {
+            return Err(ApiError::unprocessable(format!("intervalMinutes is at most {INTERVAL_MINUTES_MAX}")));
+        }
+        let interval_minutes = effective_minutes(request.interval_minutes, range, limits::METRICS_POINTS_MAX);
+        Ok(Checked { range, interval_minutes, queries: request.queries })
+    }
+}
+
+/// `POST /api/metrics/query`.
+pub async fn query(ask: &Ask, project: &Project, request: MetricsRequest) -> Result<MetricsAnswer, ApiError> {
+    let Checked { range, interval_minutes, queries } = Checked::read(request, ask.app.clock.now_ns())?;
+    let mut results = Vec::with_capacity(queries.len());
+    for query in queries {
+        let series = Series { project: project.number, range, interval_minutes, query };
+        results.push(series.result(ask).await?);
+    }
+    Ok(MetricsAnswer { results, interval_minutes })
+}
+
+/// One query on its way.
+struct Series {
+    project: u32,
+    range: Range,
+    interval_minutes: i64,
+    query: MetricQuery,
+}
+
+impl Series {
+    async fn result(&self, ask: &Ask) -> Result<MetricResult, ApiError> {
+        let Some((groups, truncated_groups)) = self.groups(ask).await? else {
+            return Ok(self.finish(String::new(), BTreeMap::new(), false));
+        };
+        let mut series = BTreeMap::new();
+        for (names, aggregate) in self.attempts() {
+            series = self.series(ask, &names, aggregate, &groups).await?;
+            if !series.is_empty() {
+                break;
+            }
+        }
+        let unit = if series.is_empty() { String::new() } else { self.unit(ask).await? };
+        Ok(self.finish(unit, series, truncated_groups))
+    }
+
+    fn finish(&self, unit: String, series: BTreeMap<String, Vec<ValuePoint>>, truncated_groups: bool) -> MetricResult {
+        let (name, interval_minutes) = (self.query.name.clone(), self.interval_minutes);
+        MetricResult { name, unit, series, truncated_groups, interval_minutes }
+    }
+
+    /// Points of these metrics with the tags asked for.
+    fn filter(&self, names: &[String]) -> Filter {
+        let tag = |(key, value): (&String, &String)| Filter::Attribute {
+            scope: AttributeScope::RecordThenResource,
+            key: key.clone(),
+            op: Op::Eq,
+            value: value.clone(),
+        };
+        filters::all(std::iter::once(filters::texts("name", names)).chain(self.query.tag_filters.iter().map(tag)))
+    }
+
+    /// The metric itself, and the one that carries its buckets when percentiles are asked for.
+    fn names(&self) -> Vec<String> {
+        let mut names = vec![self.query.name.clone()];
+        if is_percentile(self.query.aggregation) {
+            names.push(bucket_metric(&self.query.name));
+            names.dedup();
+        }
+        names
+    }
+
+    /// What to ask, in turn, until something answers: percentiles come from a histogram's buckets if there are any.
+    fn attempts(&self) -> Vec<(Vec<String>, Aggregate)> {
+        let own = vec![self.query.name.clone()];
+        let percentile = |share: f64| {
+            vec![
+                (vec![bucket_metric(&self.query.name)], ask::plain(Function::HistogramQuantiles { qs: vec![share] })),
+                (own.clone(), ask::plain(Function::Quantiles { column: "value", qs: vec![share] })),
+            ]
+        };
+        let one = |function| vec![(own.clone(), ask::plain(function))];
+        match self.query.aggregation {
+            Aggregation::Avg | Aggregation::Sum => one(Function::Sum("value")),
+            Aggregation::Count => one(Function::Count),
+            Aggregation::Min => one(Function::Min("value")),
+            Aggregation::Max => one(Function::Max("value")),
+            Aggregation::Last => one(Function::Latest { column: "value" }),
+            Aggregation::Rate => one(Function::Rate),
+            Aggregation::P50 => percentile(0.50),
+            Aggregation::P95 => percentile(0.95),
+            Aggregation::P99 => percentile(0.99),
+        }
+    }
+
+    fn group_key(&self) -> Option<Key> {
+        let key = self.query.group_by.clone().filter(|key| !key.is_empty())?;
+        Some(Key::Attribute { scope: AttributeScope::RecordThenResource, key })
+    }
+
+    /// Which groups are shown: a condition on them, and whether there are more. `None` when there is no point at all.
+    async fn groups(&self, ask: &Ask) -> Result<Option<(Filter, bool)>, ApiError> {
+        let Some(key) = self.group_key() else { return Ok(Some((Filter::True, false))) };
+        let answer = ask.ask(self.groups_plan(key.clone())).await?;
+        let mut values: Vec<Option<&str>> = answer.rows().map(|row| row.opt_text("key0")).collect();
+        // Points without the tag are a group too; it sorts first, wherever the store puts nulls.
+        values.sort_unstable();
+        if values.is_empty() {
+            return Ok(None);
+        }
+        let is_cut = values.len() > limits::METRICS_GROUPS_MAX;
+        if !is_cut {
+            return Ok(Some((Filter::True, false)));
+        }
+        let Key::Attribute { scope, key } = key else { return Ok(Some((Filter::True, false))) };
+        let last = values[limits::METRICS_GROUPS_MAX - 1].unwrap_or(WITHOUT).to_owned();
+        // "Not after the last one shown" also holds for points without the tag.
+        let after = Filter::Attribute { scope, key, op: Op::Gt, value: last };
+        Ok(Some((filters::not(after), true)))
+    }
+
+    fn groups_plan(&self, key: Key) -> Plan {
+        ask::ordered_groups(
+            Table::MetricPoints,
+            &[self.project],
+            self.range,
+            self.filter(&self.names()),
+            vec![key],
+            vec![ask::plain(Function::Count)],
+            vec![GroupOrder { by: By::Key(0), descending: false }],
+            // One more would do to know that there are more, but a null may stand first or last.
+            Window::first(limits::METRICS_GROUPS_MAX + 2),
+        )
+    }
+
+    async fn series(
+        &self,
+        ask: &Ask,
+        names: &[String],
+        aggregate: Aggregate,
+        groups: &Filter,
+    ) -> Result<BTreeMap<String, Vec<ValuePoint>>, ApiError> {
+        let buckets = Buckets::over(self.range, self.interval_minutes * MINUTE);
+        // A rate is a difference to the point before, which may lie in the bucket before the first.
+        let look_back = if self.query.aggregation == Aggregation::Rate { buckets.width } else { 0 };
+        let range = Range { from: self.range.from.saturating_sub(look_back), ..self.range };
+        let mut keys = vec![Key::TimeBucket { origin: buckets.origin, width: buckets.width }];
+        keys.extend(self.group_key());
+        let filter = self.filter(names).and(groups.clone());
+        let aggregates = vec![aggregate, ask::plain(Function::Count)];
+        let order = vec![GroupOrder { by: By::Key(0), descending: false }];
+        let window = Window::first(ask::GROUPS_MAX);
+        let plan =
+            ask::ordered_groups(Table::MetricPoints, &[self.project], range, filter, keys, aggregates, order, window);
+        let answer = ask.ask(plan).await?;
+        let is_grouped = self.group_key().is_some();
+        let mut series: BTreeMap<String, Vec<ValuePoint>> = BTreeMap::new();
+        for row in answer.rows().filter(|row| row.int("key0") >= buckets.origin) {
+            let Some(value) = self.value(row) else { continue };
+            let group = if is_grouped { row.opt_text("key1").unwrap_or(WITHOUT) } else { ALL };
+            let point = ValuePoint { timestamp: time::show(row.int("key0")), value };
+            series.entry(group.to_owned()).or_default().push(point);
+        }
+        Ok(series)
+    }
+
+    fn value(&self, row: Row<'_>) -> Option<f64> {
+        match self.query.aggregation {
+            Aggregation::Avg => Some(row.opt_number("agg0")? / row.opt_number("agg1").filter(|count| *count > 0.0)?),
+            Aggregation::P50 | Aggregation::P95 | Aggregation::P99 => row.numbers("agg0")?.first().copied(),
+            _ => row.opt_number("agg0"),
+        }
+    }
+
+    /// Of the latest point; `count` for counts, per second for rates.
+    async fn unit(&self, ask: &Ask) -> Result<String, ApiError> {
+        if self.query.aggregation == Aggregation::Count {
+            return Ok("count".to_owned());
+        }
+        let filter = filters::texts("name", &self.names());
+        let aggregates = vec![ask::plain(Function::Latest { column: "unit" })];
+        let plan = ask::groups(Table::MetricPoints, &[self.project], self.range, filter, vec![], aggregates);
+        let answer = ask.ask(plan).await?;
+        let unit = answer.first().map_or("", |row| row.text("agg0"));
+        Ok(match self.query.aggregation {
+            Aggregation::Rate => format!("{unit}/s"),
+            _ => unit.to_owned(),
+        })
+    }
+}
+
+fn is_percentile(aggregation: Aggregation) -> bool {
+    matches!(aggregation, Aggregation::P50 | Aggregation::P95 | Aggregation::P99)
+}
+
+/// Where the buckets of a histogram are, whichever of its names is given. DECISIONS 16.
+fn bucket_metric(name: &str) -> String {
+    let base = name.strip_suffix(".avg").or(name.strip_suffix(".count")).unwrap_or(name);
+    format!("{base}.count")
+}
+
+#[cfg(test)]
+mod tests;

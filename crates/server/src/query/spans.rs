@@ -1,0 +1,250 @@
+//! Stored spans as the API shows them, and the span explorer's list.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+use tidewatch_domain::model::{SpanId, TraceId};
+use tidewatch_store::plan::{AttributeScope, By, Filter, Function, GroupOrder, Key, Op, Order, Value};
+use tidewatch_store::tables::Table;
+
+use super::answer::Row;
+use super::ask::{self, Ask, Window};
+use super::page::{self, Paging};
+use super::projects::Projects;
+use super::time::{self, DAY, Range};
+use super::views::AttributeMap;
+use super::views::span::{SpanListRequest, SpanPage, SpanView};
+use super::{attributes, filters, ids};
+use crate::control::Project;
+use crate::error::ApiError;
+
+/// Days a list may cover. WIRE 8.8.
+pub const DAYS_MAX: i64 = 31;
+/// Conditions on attributes at most.
+pub const ATTRIBUTE_FILTERS_MAX: usize = 20;
+/// Services named beside a list.
+const SERVICES_MAX: usize = 200;
+
+/// What a span became: bits of the column `promoted`.
+pub const ENDPOINT: u8 = 1;
+pub const TASK: u8 = 2;
+pub const AI_TRACE: u8 = 4;
+
+/// A stored span with what its view leaves out.
+#[derive(Debug, Clone)]
+pub struct SpanRecord {
+    pub project: u32,
+    pub trace_id: TraceId,
+    pub span_id: SpanId,
+    pub parent: SpanId,
+    pub start: i64,
+    pub promoted: u8,
+    pub view: SpanView,
+}
+
+/// Every column that [`SpanRecord::read`] reads.
+pub const COLUMNS: &[&str] = &[
+    "project",
+    "trace_id",
+    "span_id",
+    "parent_span_id",
+    "time",
+    "duration",
+    "name",
+    "kind",
+    "status",
+    "status_message",
+    "http_status",
+    "promoted",
+    "server_name",
+    "scope",
+    "attributes",
+    "events",
+    "links",
+];
+
+impl SpanRecord {
+    /// `entityName` is filled in by [`name_entities`].
+    pub fn read(row: Row<'_>, projects: &Projects) -> SpanRecord {
+        let project = row.int("project") as u32;
+        let (trace_id, span_id, parent) =
+            (row.trace_id("trace_id"), row.span_id("span_id"), row.span_id("parent_span_id"));
+        let promoted = row.int("promoted") as u8;
+        let project_id = projects.id(project);
+        let start = row.int("time");
+        let attributes = attributes::map(row.bytes("attributes"));
+        let is_entity = promoted & (ENDPOINT | TASK | AI_TRACE) != 0;
+        let view = SpanView {
+            project_id: project_id.to_string(),
+            trace_id: trace_id.to_string(),
+            span_id: span_id.to_string(),
+            parent_span_id: ids::show_span(parent),
+            name: row.text("name").to_owned(),
+            start_time: time::show(start),
+            recorded_at: time::show(start),
+            duration: row.int("duration"),
+            span_kind: row.int("kind") as u8,
+            status_code: row.int("status") as u8,
+            status_message: row.text("status_message").to_owned(),
+            service_name: row.text("server_name").to_owned(),
+            scope_name: row.text("scope").to_owned(),
+            db_statement: statement(&attributes),
+            attributes,
+            resource_attributes: None,
+            events: attributes::events(row.bytes("events")),
+            links: attributes::links(row.bytes("links")),
+            http_status: Some(row.int("http_status") as i32).filter(|status| *status != 0),
+            is_endpoint: promoted & ENDPOINT != 0,
+            is_task: promoted & TASK != 0,
+            is_ai_trace: promoted & AI_TRACE != 0,
+            entity_id: is_entity.then(|| ids::show_row(ids::entity_row(project_id, trace_id, span_id))),
+            entity_name: None,
+            depth: 0,
+            has_missing_parent: false,
+        };
+        SpanRecord { project, trace_id, span_id, parent, start, promoted, view }
+    }
+}
+
+/// What a database span is shown by; old and new semantic conventions.
+fn statement(attributes: &AttributeMap) -> Option<String> {
+    ["db.query.text", "db.statement"]
+        .iter()
+        .find_map(|key| attributes.0.get(*key))
+        .filter(|text| !text.is_empty())
+        .cloned()
+}
+
+/// `POST /api/spans`.
+pub async fn list(ask: &Ask, project: &Arc<Project>, request: SpanListRequest) -> Result<SpanPage, ApiError> {
+    let now = ask.app.clock.now_ns();
+    let range = Range::of_list(request.from_date.as_deref(), request.to_date.as_deref(), now)?;
+    if range.length() > DAYS_MAX * DAY {
+        return Err(ApiError::unprocessable(format!("spans can be listed over at most {DAYS_MAX} days")));
+    }
+    let paging = Paging::read(request.pagination)?;
+    let column = page::order(request.order_by.as_deref(), &[("start_time", "time"), ("duration", "duration")])?;
+    let order = vec![Order { column, descending: page::is_descending(request.sort_direction) }];
+    let filter = filter(&request)?;
+
+    let numbers = [project.number];
+    let plan = ask::rows(Table::Spans, &numbers, range, filter.clone(), COLUMNS.to_vec(), order, paging.window());
+    let (answer, total, services) = tokio::try_join!(
+        ask.ask(plan),
+        ask.count(Table::Spans, &numbers, range, filter),
+        services(ask, project.number, range),
+    )?;
+    let projects = Projects::one(project);
+    let mut records: Vec<SpanRecord> = answer.rows().map(|row| SpanRecord::read(row, &projects)).collect();
+    name_entities(ask, &mut records).await?;
+    let data = records.into_iter().map(|record| record.view).collect();
+    Ok(SpanPage { data, pagination: paging.info(total), services })
+}
+
+fn filter(request: &SpanListRequest) -> Result<Filter, ApiError> {
+    let given = |text: &Option<String>| text.clone().filter(|text| !text.is_empty());
+    let mut all = vec![filters::contains("name", request.name.as_deref())];
+    if let Some(service) = given(&request.service_name) {
+        all.push(filters::text("server_name", &service));
+    }
+    if let Some(id) = given(&request.trace_id) {
+        all.push(filters::trace(ids::parse_trace(&id)?));
+    }
+    for (column, wanted, max) in [("kind", request.kind, 5), ("status", request.status, 2)] {
+        match wanted {
+            Some(number) if number > max => {
+                return Err(ApiError::unprocessable(format!("{column} is a number from 0 to {max}")));
+            }
+            Some(number) => all.push(Filter::eq(column, Value::U64(number.into()))),
+            None => {}
+        }
+    }
+    for (bound, op) in [(request.min_duration_ms, Op::Ge), (request.max_duration_ms, Op::Le)] {
+        if let Some(milliseconds) = bound {
+            all.push(filters::compare("duration", op, (milliseconds * 1.0e6).round() as i64));
+        }
+    }
+    if request.attribute_filters.len() > ATTRIBUTE_FILTERS_MAX {
+        return Err(ApiError::unprocessable(format!("at most {ATTRIBUTE_FILTERS_MAX} attribute filters")));
+    }
+    all.extend(request.attribute_filters.iter().map(|condition| Filter::Attribute {
+        scope: AttributeScope::RecordThenResource,
+        key: condition.key.clone(),
+        op: Op::Eq,
+        value: condition.value.clone(),
+    }));
+    if request.roots_only {
+        all.push(Filter::eq("parent_span_id", Value::Bytes(vec![0; 8])));
+    }
+    Ok(filters::all(all))
+}
+
+async fn services(ask: &Ask, project: u32, range: Range) -> Result<Vec<String>, ApiError> {
+    let keys = vec![Key::Column("server_name")];
+    let order = vec![GroupOrder { by: By::Key(0), descending: false }];
+    let aggregates = vec![ask::plain(Function::Count)];
+    let window = Window::first(SERVICES_MAX);
+    let plan = ask::ordered_groups(Table::Spans, &[project], range, Filter::True, keys, aggregates, order, window);
+    let answer = ask.ask(plan).await?;
+    Ok(answer.rows().map(|row| row.text("key0").to_owned()).filter(|name| !name.is_empty()).collect())
+}
+
+/// `GET /api/spans/{traceId}/{spanId}`.
+pub async fn one(
+    ask: &Ask,
+    project: &Arc<Project>,
+    trace_id: TraceId,
+    span_id: SpanId,
+    at: Option<i64>,
+) -> Result<SpanView, ApiError> {
+    let filter = filters::trace(trace_id).and(filters::span(span_id));
+    let mut columns = COLUMNS.to_vec();
+    columns.push("resource");
+    let projects = Projects::one(project);
+    for range in at.map(Range::around).into_iter().chain([Range::ALL]) {
+        let window = Window::first(1);
+        let plan = ask::rows(Table::Spans, &[project.number], range, filter.clone(), columns.clone(), vec![], window);
+        let answer = ask.ask(plan).await?;
+        if let Some(row) = answer.first() {
+            let mut found = [SpanRecord::read(row, &projects)];
+            name_entities(ask, &mut found).await?;
+            let [mut record] = found;
+            record.view.resource_attributes = Some(attributes::map(row.bytes("resource")));
+            return Ok(record.view);
+        }
+    }
+    Err(ApiError::not_found("there is no such span in this project"))
+}
+
+/// Looks up the names of the Endpoints, Tasks and AI Traces that the spans are. No question when none is one.
+pub async fn name_entities(ask: &Ask, records: &mut [SpanRecord]) -> Result<(), ApiError> {
+    for (bit, table) in [(ENDPOINT, Table::Endpoints), (TASK, Table::Tasks), (AI_TRACE, Table::AiTraces)] {
+        let wanted: Vec<&SpanRecord> = records.iter().filter(|record| record.promoted & bit != 0).collect();
+        let Some(first) = wanted.first() else { continue };
+        let (from, to) = wanted
+            .iter()
+            .fold((first.start, first.start), |(from, to), record| (from.min(record.start), to.max(record.start)));
+        let projects: Vec<u32> =
+            BTreeMap::from_iter(wanted.iter().map(|record| (record.project, ()))).into_keys().collect();
+        let filter = filters::all([
+            filters::ids("trace_id", wanted.iter().map(|record| record.trace_id.0)),
+            filters::ids("span_id", wanted.iter().map(|record| record.span_id.0)),
+        ]);
+        let range = Range { from, to: to.saturating_add(1) };
+        let columns = vec!["project", "trace_id", "span_id", "name"];
+        let plan = ask::rows(table, &projects, range, filter, columns, vec![], Window::first(ask::GROUPS_MAX));
+        let answer = ask.ask(plan).await?;
+        let names: HashMap<_, &str> = answer
+            .rows()
+            .map(|row| {
+                ((row.int("project") as u32, row.trace_id("trace_id"), row.span_id("span_id")), row.text("name"))
+            })
+            .collect();
+        for record in &mut *records {
+            if let Some(name) = names.get(&(record.project, record.trace_id, record.span_id)) {
+                record.view.entity_name.get_or_insert_with(|| (*name).to_owned());
+            }
+        }
+    }
+    Ok(())
+}
