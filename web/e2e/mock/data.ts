@@ -365,8 +365,9 @@ const ISSUES: [string, string, string, string, number, string | null, string | n
   ],
 ];
 const archived = new Set<string>();
-export function archive(hashes: string[], on: boolean): void {
+export function archive(hashes: string[], on: boolean): number {
   for (const hash of hashes) on ? archived.add(hash) : archived.delete(hash);
+  return hashes.length;
 }
 export function issueGroups(body: Body): t.IssueGroup[] {
   const rows = ISSUES.map(([exceptionHash, exceptionType, message, stackTrace, amount, ownerType, ownerName], i) => ({
@@ -398,7 +399,7 @@ export function issueDetail(hash: string, body: Body): t.IssueDetail {
     ISSUES.findIndex((row) => row[0] === hash),
   );
   const issue = ISSUES[at];
-  const full = { ...body, fromDate: body.fromDate ?? iso(boot - 864e5), toDate: body.toDate ?? iso(boot) };
+  const full = { ...body, fromDate: body.fromDate || iso(boot - 864e5), toDate: body.toDate || iso(boot) };
   const next = random(at);
   const all: t.IssueOccurrence[] = Array.from({ length: Math.min(issue[4], 90) }, (_, i) => ({
     id: uuid(next),

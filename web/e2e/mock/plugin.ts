@@ -64,13 +64,10 @@ const ROUTES: [string, Handler][] = [
   ],
   ["POST /api/ai-traces/:id", (_body, _url, parts) => data.aiDetail(parts[3])],
   ["POST /api/exception-stack-traces", (body) => data.page(data.issueGroups(body), body)],
-  [
-    "POST /api/exception-stack-traces/archive",
-    (body) => (data.archive(body.hashes as string[], true), { archived: 1 }),
-  ],
+  ["POST /api/exception-stack-traces/archive", (body) => ({ archived: data.archive(body.hashes as string[], true) })],
   [
     "POST /api/exception-stack-traces/unarchive",
-    (body) => (data.archive(body.hashes as string[], false), { unarchived: 1 }),
+    (body) => ({ unarchived: data.archive(body.hashes as string[], false) }),
   ],
   ["POST /api/exception-stack-traces/:hash", (body, _url, parts) => data.issueDetail(parts[3], body)],
   ["POST /api/logs", (body) => data.page(data.logs(body), body)],
@@ -106,7 +103,11 @@ const NO_ROWS = {
 };
 
 function overview(url: URL) {
-  const body = { fromDate: url.searchParams.get("from") ?? "", toDate: url.searchParams.get("to") ?? "" };
+  const body = {
+    fromDate: url.searchParams.get("from") ?? "",
+    toDate: url.searchParams.get("to") ?? "",
+    orderBy: "impact",
+  };
   return {
     recentIssues: data.issueGroups(body).slice(0, 5),
     worstEndpoints: data.endpointGroups(body).slice(0, 5),

@@ -26,7 +26,7 @@ export function ChartFigure({ title, summary, table, legend, actions, children, 
     <figure
       aria-labelledby={`${id}-title`}
       aria-describedby={`${id}-summary`}
-      className={`m-0 ${bare ? "" : "panel px-3 pt-2 pb-3"}`}
+      className={`${bare ? "" : "panel px-3 pt-2 pb-3"}`}
     >
       <figcaption className="mb-1 flex flex-wrap items-center gap-x-4 gap-y-1">
         <span id={`${id}-title`} className="font-semibold">

@@ -1,3 +1,95 @@
+import { getRouteApi, Link } from "@tanstack/react-router";
+import { Waypoints } from "lucide-react";
+import { usePost } from "../../api/hooks";
+import type { AiDetail, AiRow } from "../../api/types";
+import { count, durationNs, NONE, usd } from "../../model/format";
+import { exactTime } from "../../model/time";
+import { AttributeTable } from "../../parts/AttributeTable";
+import { NonRootChip } from "../../parts/EntityChips";
+import { TraceLink } from "../../parts/occurrenceColumns";
+import { PageHead, Section, Stats } from "../../parts/Page";
+import { Empty, QueryView, SkeletonRows } from "../../parts/states";
+import { Chip } from "../../ui/Chip";
+import { Conversation } from "./Conversation";
+
+const route = getRouteApi("/p/$pid/ai/t/$rowId");
+
 export function AiTracePage() {
-  return null;
+  const { rowId } = route.useParams();
+  const { at } = route.useSearch();
+  const query = usePost("/api/ai-traces/{id}", { recordedAt: at }, { path: { id: rowId }, keep: false });
+  return (
+    <QueryView query={query} skeleton={<SkeletonRows rows={6} />}>
+      {(detail) => <Detail detail={detail} />}
+    </QueryView>
+  );
+}
+
+function Detail({ detail }: { detail: AiDetail }) {
+  const { aiTrace: row, conversation } = detail;
+  const { pid } = route.useParams();
+  return (
+    <>
+      <PageHead
+        title={row.traceName}
+        sub={
+          <>
+            <span>{exactTime(row.recordedAt)}</span>
+            {row.model && <span className="chip font-mono">{row.model}</span>}
+            {row.provider && <Chip>{row.provider}</Chip>}
+            {!row.isRoot && <NonRootChip />}
+            {row.isError && <Chip tone="error">failed</Chip>}
+            {row.isStream && <Chip>Streaming</Chip>}
+            <Link to="/p/$pid/ai/$name" params={{ pid, name: row.traceName }} className="link">
+              all calls of this name
+            </Link>
+          </>
+        }
+        actions={
+          <TraceLink traceId={row.traceId} spanId={row.spanId} at={row.recordedAt} className="btn">
+            <Waypoints size={14} aria-hidden /> View in trace
+          </TraceLink>
+        }
+      />
+      <div className="space-y-4 px-4 pb-6">
+        <Numbers row={row} />
+        <Section title="Conversation">
+          {conversation?.messages?.length ? (
+            <Conversation talk={conversation} />
+          ) : (
+            <Empty title="No conversation was sent">
+              Most SDKs leave out prompts and answers until asked to. Turn on message capture in your instrumentation
+              (for example{" "}
+              <code className="font-mono text-dense">OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT=true</code>).
+            </Empty>
+          )}
+        </Section>
+        <Section title="Attributes">
+          <AttributeTable attributes={row.attributes} label="Attributes of the call" />
+        </Section>
+      </div>
+    </>
+  );
+}
+
+function Numbers({ row }: { row: AiRow }) {
+  const estimate = row.costEstimated && row.totalCost !== null ? " (estimated)" : "";
+  return (
+    <Stats
+      items={[
+        {
+          label: `Cost${estimate}`,
+          value: usd(row.totalCost),
+          help: `Input ${usd(row.inputCost)}, output ${usd(row.outputCost)}`,
+        },
+        { label: "Duration", value: durationNs(row.duration) },
+        { label: "Input tokens", value: count(row.inputTokens) },
+        { label: "of them cached", value: count(row.cachedTokens) },
+        { label: "Output tokens", value: count(row.outputTokens) },
+        { label: "of them reasoning", value: count(row.reasoningTokens) },
+        { label: "Ended", value: <span className="text-body">{row.finishReason || NONE}</span> },
+        { label: "User", value: <span className="text-body [overflow-wrap:anywhere]">{row.userId || NONE}</span> },
+      ]}
+    />
+  );
 }

@@ -1,3 +1,192 @@
+import { getRouteApi, Link } from "@tanstack/react-router";
+import { Archive, ArchiveRestore, ChevronLeft, ChevronRight, Waypoints } from "lucide-react";
+import { useArchive } from "../../api/archive";
+import { usePost } from "../../api/hooks";
+import type { IssueDetail } from "../../api/types";
+import { count, NONE, plural } from "../../model/format";
+import { exactTime } from "../../model/time";
+import { Ago } from "../../parts/Ago";
+import { AttributeTable } from "../../parts/AttributeTable";
+import { OwnerLink } from "../../parts/IssueCells";
+import { useKeys } from "../../parts/keys";
+import { usePatchSearch } from "../../parts/listSearch";
+import { TraceLink } from "../../parts/occurrenceColumns";
+import { PageHead, Section } from "../../parts/Page";
+import { StackTrace } from "../../parts/StackTrace";
+import { QueryView, SkeletonRows } from "../../parts/states";
+import { Chip } from "../../ui/Chip";
+import { CopyButton } from "../../ui/Copy";
+import { Segmented } from "../../ui/Segmented";
+import { Tags } from "./Tags";
+import { TrendChart } from "./TrendChart";
+
+const route = getRouteApi("/p/$pid/issues/$hash");
+
 export function IssuePage() {
-  return null;
+  const { hash } = route.useParams();
+  const { event = 1 } = route.useSearch();
+  const query = usePost(
+    "/api/exception-stack-traces/{hash}",
+    { pagination: { page: event, pageSize: 1 } },
+    { path: { hash } },
+  );
+  return (
+    <QueryView query={query} skeleton={<SkeletonRows rows={10} />}>
+      {(detail) => <Detail detail={detail} event={event} />}
+    </QueryView>
+  );
+}
+
+function Detail({ detail, event }: { detail: IssueDetail; event: number }) {
+  const { group, pagination } = detail;
+  const { raw } = route.useSearch();
+  const patch = usePatchSearch();
+  const archive = useArchive();
+  const occurrence = detail.occurrences?.[0];
+  const stack = occurrence?.stackTrace || group.stackTrace;
+  const toggle = () => archive.mutate({ hashes: [group.exceptionHash], archive: !group.archived });
+  useKeys({ e: toggle });
+  return (
+    <>
+      <PageHead
+        title={group.exceptionType || group.title}
+        sub={
+          <>
+            {group.archived && <Chip>archived</Chip>}
+            <span className="text-ink [overflow-wrap:anywhere]">
+              {group.message || (group.title !== group.exceptionType ? group.title : "")}
+            </span>
+          </>
+        }
+        actions={
+          <button type="button" className="btn" onClick={toggle} title="Hidden from the list until it happens again">
+            {group.archived ? <ArchiveRestore size={14} aria-hidden /> : <Archive size={14} aria-hidden />}
+            {group.archived ? "Bring back" : "Archive"}
+          </button>
+        }
+      />
+      <div className="grid gap-4 px-4 pb-6 xl:grid-cols-[minmax(0,1fr)_320px]">
+        <div className="min-w-0 space-y-4">
+          <EventBar event={event} total={pagination.total} at={occurrence?.recordedAt} />
+          <Section
+            title="Stack trace"
+            actions={
+              <span className="flex items-center gap-1">
+                <Segmented
+                  label="Form of the stack trace"
+                  value={raw ? "raw" : "read"}
+                  options={[
+                    { value: "read", label: "Readable" },
+                    { value: "raw", label: "Raw" },
+                  ]}
+                  onChange={(value) => patch({ raw: value === "raw" || undefined }, true)}
+                />
+                <CopyButton text={stack} label="Copy the stack trace" />
+              </span>
+            }
+          >
+            {raw ? (
+              <pre className="overflow-x-auto font-mono text-dense" tabIndex={0}>
+                {stack}
+              </pre>
+            ) : (
+              <StackTrace text={stack} />
+            )}
+          </Section>
+          {occurrence && (
+            <Section title="Attributes of this event">
+              <AttributeTable
+                attributes={occurrence.attributes}
+                label="Attributes of the event"
+                empty="The event carried no attributes."
+              />
+            </Section>
+          )}
+        </div>
+        <aside aria-label="About this issue" className="min-w-0 space-y-4">
+          <Facts detail={detail} />
+          <TrendChart points={group.hourlyTrend} />
+          <Tags tags={detail.tags} />
+        </aside>
+      </div>
+    </>
+  );
+}
+
+function EventBar({ event, total, at }: { event: number; total: number; at?: string }) {
+  const patch = usePatchSearch();
+  const go = (to: number) => to >= 1 && to <= total && patch({ event: to === 1 ? undefined : to }, true);
+  useKeys({ n: () => go(event + 1), p: () => go(event - 1) });
+  return (
+    <nav aria-label="Events of this issue" className="flex flex-wrap items-center gap-2">
+      <Step to={event - 1} total={total} label="Newer event (p)" icon={<ChevronLeft size={14} aria-hidden />} />
+      <span className="font-medium">
+        Event {count(event)} of {count(total)}
+      </span>
+      <Step to={event + 1} total={total} label="Older event (n)" icon={<ChevronRight size={14} aria-hidden />} />
+      {at && <span className="text-ink2">{exactTime(at)}</span>}
+    </nav>
+  );
+}
+
+function Step({ to, total, label, icon }: { to: number; total: number; label: string; icon: React.ReactNode }) {
+  if (to < 1 || to > total)
+    return (
+      <span aria-hidden className="btn btn-icon opacity-40">
+        {icon}
+      </span>
+    );
+  return (
+    <Link
+      to="."
+      search={((old: Record<string, unknown>) => ({ ...old, event: to === 1 ? undefined : to })) as never}
+      replace
+      className="btn btn-icon"
+      aria-label={label}
+    >
+      {icon}
+    </Link>
+  );
+}
+
+function Facts({ detail }: { detail: IssueDetail }) {
+  const { group, relatedEntity } = detail;
+  const occurrence = detail.occurrences?.[0];
+  const rows: [string, React.ReactNode][] = [
+    ["Events", plural(group.count, "event")],
+    ["Last seen", <Ago key="l" at={group.lastSeen} />],
+    ["First seen", <Ago key="f" at={group.firstSeen} />],
+    [
+      "Where",
+      <OwnerLink
+        key="o"
+        type={relatedEntity?.traceType ?? occurrence?.ownerType}
+        name={relatedEntity?.name ?? occurrence?.ownerName}
+      />,
+    ],
+    ["Server", occurrence?.serverName || NONE],
+    ["Version", occurrence?.appVersion || NONE],
+  ];
+  return (
+    <section aria-label="Facts" className="panel p-3">
+      <dl className="space-y-1.5">
+        {rows.map(([label, value]) => (
+          <div key={label} className="flex items-baseline justify-between gap-4">
+            <dt className="shrink-0 text-ink2">{label}</dt>
+            <dd className="min-w-0 text-right">{value}</dd>
+          </div>
+        ))}
+      </dl>
+      {occurrence?.traceId && (
+        <TraceLink
+          traceId={occurrence.traceId}
+          spanId={occurrence.spanId}
+          at={occurrence.recordedAt}
+          className="btn btn-primary mt-3 w-full"
+        >
+          <Waypoints size={14} aria-hidden /> View trace
+        </TraceLink>
+      )}
+    </section>
+  );
 }

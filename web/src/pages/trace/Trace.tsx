@@ -1,3 +1,97 @@
+import { getRouteApi, Link } from "@tanstack/react-router";
+import { useCallback, useMemo } from "react";
+import { usePost } from "../../api/hooks";
+import type { TraceAnswer } from "../../api/types";
+import { count } from "../../model/format";
+import { buildTrace } from "../../model/waterfall";
+import { Empty, QueryView, SkeletonBox } from "../../parts/states";
+import { TAB } from "../../ui/Tabs";
+import { SpanDrawer } from "./SpanDrawer";
+import { TraceHead } from "./TraceHead";
+import { TraceIssues } from "./TraceIssues";
+import { TraceLogs } from "./TraceLogs";
+import { Waterfall } from "./Waterfall";
+
+const route = getRouteApi("/p/$pid/traces/$traceId");
+
 export function TracePage() {
-  return null;
+  const { traceId } = route.useParams();
+  const { at } = route.useSearch();
+  const query = usePost("/api/distributed-traces/{traceId}", { recordedAt: at }, { path: { traceId }, keep: false });
+  return (
+    <div className="flex h-full flex-col [&>div]:flex [&>div]:min-h-0 [&>div]:flex-1 [&>div]:flex-col">
+      <QueryView query={query} skeleton={<Skeleton />}>
+        {(answer) => (answer.spans?.length ? <Body answer={answer} /> : <Nothing traceId={traceId} />)}
+      </QueryView>
+    </div>
+  );
+}
+
+function Skeleton() {
+  return (
+    <div className="space-y-3 p-4">
+      <SkeletonBox height={24} />
+      <SkeletonBox height={56} />
+      <SkeletonBox height={360} />
+    </div>
+  );
+}
+
+function Nothing({ traceId }: { traceId: string }) {
+  return (
+    <Empty title="No spans of this trace are stored">
+      Trace <span className="font-mono text-dense [overflow-wrap:anywhere]">{traceId}</span> may be too old, sampled
+      away, not exported yet, or its root span matched nothing and was dropped. Logs can still name it.
+    </Empty>
+  );
+}
+
+function Body({ answer }: { answer: TraceAnswer }) {
+  const search = route.useSearch();
+  const { traceId } = route.useParams();
+  const navigate = route.useNavigate();
+  const trace = useMemo(() => buildTrace(answer.spans), [answer.spans]);
+  const selected = search.span ? trace.indexOf.get(search.span) : undefined;
+  const had = search.span !== undefined;
+  const select = useCallback(
+    // Opening the drawer is a step that Back undoes; walking from span to span is not.
+    (span: string | undefined) => navigate({ search: (old) => ({ ...old, span }), replace: had && span !== undefined }),
+    [navigate, had],
+  );
+  const issues = answer.exceptions?.length ?? 0;
+  const tabs = [
+    { value: undefined, label: "Waterfall" },
+    { value: "logs" as const, label: "Logs" },
+    { value: "issues" as const, label: issues ? `Issues ${count(issues)}` : "Issues" },
+  ];
+  return (
+    <>
+      <TraceHead answer={answer} trace={trace} />
+      <nav aria-label="Views of the trace" className="flex gap-1 border-line border-b px-2">
+        {tabs.map((tab) => (
+          <Link
+            key={tab.label}
+            to="."
+            search={(old) => ({ ...old, tab: tab.value })}
+            className={TAB}
+            aria-current={search.tab === tab.value ? "page" : undefined}
+          >
+            {tab.label}
+          </Link>
+        ))}
+      </nav>
+      {search.tab === "logs" && <TraceLogs trace={trace} traceId={traceId} />}
+      {search.tab === "issues" && <TraceIssues exceptions={answer.exceptions ?? []} trace={trace} />}
+      {!search.tab && (
+        <div className="flex min-h-[460px] flex-1">
+          <div className="flex min-h-0 min-w-0 flex-1 flex-col">
+            <Waterfall trace={trace} search={search} onSelect={select} />
+          </div>
+          {selected !== undefined && (
+            <SpanDrawer node={trace.nodes[selected]} trace={trace} answer={answer} onClose={() => select(undefined)} />
+          )}
+        </div>
+      )}
+    </>
+  );
 }

@@ -1,0 +1,26 @@
+// Logs page by page, as far as the reader scrolls.
+import { keepPreviousData, useInfiniteQuery } from "@tanstack/react-query";
+import { request } from "./client";
+import { useProjectId } from "./hooks";
+import type { LogBody } from "./routes";
+import type { LogRow, Page } from "./types";
+
+const PAGE = 100;
+
+export function useLogs(body: LogBody, enabled = true) {
+  const projectId = useProjectId();
+  return useInfiniteQuery({
+    queryKey: [projectId, "/api/logs", body],
+    enabled,
+    initialPageParam: 1,
+    placeholderData: keepPreviousData,
+    queryFn: ({ pageParam, signal }) =>
+      request<Page<LogRow>>("POST", "/api/logs", {
+        query: { projectId },
+        body: { ...body, pagination: { page: pageParam, pageSize: PAGE } },
+        signal,
+      }),
+    getNextPageParam: (last) =>
+      last.pagination.page < last.pagination.totalPages ? last.pagination.page + 1 : undefined,
+  });
+}

@@ -1,0 +1,101 @@
+// A conversation as bubbles: who said what, tool calls and results folded, code in boxes. Text only, never HTML.
+import { Bot, ChevronRight, CircleUser, ScrollText, Wrench } from "lucide-react";
+import type { Message, Conversation as Talk, ToolCall } from "../../api/types";
+import { prettyJson, splitFences } from "../../model/content";
+import { count } from "../../model/format";
+import { LongText } from "../../parts/LongText";
+import { CopyButton } from "../../ui/Copy";
+
+const ROLES: Record<string, { word: string; icon: typeof Bot; look: string }> = {
+  system: { word: "System", icon: ScrollText, look: "bg-panel border-line" },
+  developer: { word: "Developer", icon: ScrollText, look: "bg-panel border-line" },
+  user: { word: "User", icon: CircleUser, look: "bg-accentsoft border-transparent" },
+  assistant: { word: "Assistant", icon: Bot, look: "bg-bg border-line" },
+  model: { word: "Assistant", icon: Bot, look: "bg-bg border-line" },
+  tool: { word: "Tool result", icon: Wrench, look: "bg-panel border-line border-dashed" },
+  function: { word: "Tool result", icon: Wrench, look: "bg-panel border-line border-dashed" },
+};
+
+export function Conversation({ talk }: { talk: Talk }) {
+  return (
+    <ol className="space-y-3" aria-label="Conversation">
+      {talk.messages.map((message, i) => (
+        <Bubble key={i} message={message} />
+      ))}
+    </ol>
+  );
+}
+
+function Bubble({ message }: { message: Message }) {
+  const role = ROLES[message.role] ?? {
+    word: message.role || "Message",
+    icon: ScrollText,
+    look: "bg-panel border-line",
+  };
+  const Icon = role.icon;
+  const folded =
+    (message.role === "tool" || message.role === "function" || message.role === "system") &&
+    message.content.length > 400;
+  return (
+    <li className={`max-w-3xl rounded-panel border px-3 py-2 ${role.look} ${message.role === "user" ? "ml-auto" : ""}`}>
+      <div className="mb-1 flex items-center gap-1.5 text-caption text-ink2">
+        <Icon size={13} aria-hidden />
+        <span className="font-semibold">{role.word}</span>
+        <span>{count(message.content.length)} characters</span>
+        <span className="flex-1" />
+        <CopyButton text={message.content} label={`Copy the ${role.word.toLowerCase()} message`} />
+      </div>
+      {folded ? (
+        <details>
+          <summary className="text-ink2">{message.content.slice(0, 160)}…</summary>
+          <Content text={message.content} />
+        </details>
+      ) : (
+        <Content text={message.content} />
+      )}
+      {message.toolCalls?.map((call, i) => (
+        <Call key={call.id ?? i} call={call} />
+      ))}
+    </li>
+  );
+}
+
+function Content({ text }: { text: string }) {
+  const json = prettyJson(text);
+  if (json !== text) return <Code text={json} />;
+  return splitFences(text).map((piece, i) =>
+    piece.kind === "code" ? (
+      <Code key={i} text={piece.text} />
+    ) : (
+      <p key={i}>
+        <LongText text={piece.text.trim()} />
+      </p>
+    ),
+  );
+}
+
+function Code({ text }: { text: string }) {
+  return (
+    <pre
+      className="my-1 max-h-96 overflow-auto rounded-control border border-line bg-panel p-2 font-mono text-dense"
+      tabIndex={0}
+    >
+      <LongText text={text} />
+    </pre>
+  );
+}
+
+function Call({ call }: { call: ToolCall }) {
+  return (
+    <details className="group mt-1 rounded-control border border-line bg-panel">
+      <summary className="flex list-none items-center gap-1.5 px-2 py-1 text-dense">
+        <ChevronRight size={13} aria-hidden className="transition-transform group-open:rotate-90" />
+        <Wrench size={13} aria-hidden className="text-ink2" />
+        calls <span className="font-mono font-semibold">{call.name ?? "a tool"}</span>
+      </summary>
+      <pre className="overflow-auto border-line border-t p-2 font-mono text-dense" tabIndex={0}>
+        <LongText text={prettyJson(call.arguments ?? "")} />
+      </pre>
+    </details>
+  );
+}

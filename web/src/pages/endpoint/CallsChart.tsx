@@ -1,0 +1,48 @@
+import { usePost } from "../../api/hooks";
+import { align, slots } from "../../model/buckets";
+import { count } from "../../model/format";
+import { dateTime, parseMs } from "../../model/time";
+import { useRange } from "../../parts/range";
+import { QueryView, SkeletonBox } from "../../parts/states";
+import { ChartFigure } from "../../viz/ChartFigure";
+import { StackedBars } from "../../viz/StackedBars";
+
+export function CallsChart({ kind, name }: { kind: "endpoint" | "task"; name: string }) {
+  const { body, span, zoomTo } = useRange();
+  const query = usePost(kind === "endpoint" ? "/api/endpoints/chart" : "/api/tasks/chart", {
+    ...body,
+    metricType: "count",
+    [kind]: name,
+  });
+  const title = kind === "endpoint" ? "Calls" : "Runs";
+  return (
+    <QueryView query={query} skeleton={<SkeletonBox height={230} />}>
+      {(answer) => {
+        const intervalMs = Math.max(1, answer.intervalMinutes) * 60_000;
+        const starts = slots(span.fromMs, span.toMs, intervalMs);
+        const points = (answer.series ?? []).map((point) => ({ ms: parseMs(point.timestamp), value: point.value }));
+        const values = align(starts, points, intervalMs);
+        const total = points.reduce((sum, point) => sum + point.value, 0);
+        return (
+          <ChartFigure
+            title={title}
+            summary={`${count(total)} ${title.toLowerCase()} in ${starts.length} intervals of ${answer.intervalMinutes} minutes.`}
+            table={() => ({
+              head: ["Time", title],
+              rows: starts.map((start, i) => [dateTime(start), count(values[i])]),
+            })}
+          >
+            <StackedBars
+              starts={starts}
+              intervalMs={intervalMs}
+              series={[{ label: title, colour: "var(--accent)", values }]}
+              height={190}
+              format={count}
+              onZoom={zoomTo}
+            />
+          </ChartFigure>
+        );
+      }}
+    </QueryView>
+  );
+}

@@ -1,0 +1,63 @@
+// Usual, slow and slowest calls of one endpoint or task over time.
+import { usePost } from "../../api/hooks";
+import type { ChartAnswer } from "../../api/types";
+import { align, durationTicks, slots } from "../../model/buckets";
+import { durationMs } from "../../model/format";
+import { dateTime, parseMs } from "../../model/time";
+import { useRange } from "../../parts/range";
+import { QueryView, SkeletonBox } from "../../parts/states";
+import { ChartFigure } from "../../viz/ChartFigure";
+import { LineChart } from "../../viz/LineChart";
+
+const LINES = [
+  { metric: "p99", label: "Slowest (p99)", colour: "--c2" },
+  { metric: "p95", label: "Slow (p95)", colour: "--c8" },
+  { metric: "p50", label: "Usual (p50)", colour: "--c1" },
+] as const;
+const ROUTES = { endpoint: "/api/endpoints/chart", task: "/api/tasks/chart" } as const;
+
+export function DurationChart({ kind, name }: { kind: "endpoint" | "task"; name: string }) {
+  const { body, span, zoomTo } = useRange();
+  const ask = (metricType: string) => ({ ...body, metricType, [kind]: name });
+  const p99 = usePost(ROUTES[kind], ask("p99"));
+  const p95 = usePost(ROUTES[kind], ask("p95"));
+  const p50 = usePost(ROUTES[kind], ask("p50"));
+  return (
+    <QueryView query={p99} skeleton={<SkeletonBox height={230} />}>
+      {(first) => {
+        const intervalMs = Math.max(1, first.intervalMinutes) * 60_000;
+        const starts = slots(span.fromMs, span.toMs, intervalMs);
+        const answers: (ChartAnswer | undefined)[] = [first, p95.data, p50.data];
+        const series = LINES.map((line, i) => ({
+          ...line,
+          values: align(
+            starts,
+            (answers[i]?.series ?? []).map((point) => ({ ms: parseMs(point.timestamp), value: point.value })),
+            intervalMs,
+          ),
+        }));
+        const worst = Math.max(0, ...series[0].values.map((value) => value ?? 0));
+        return (
+          <ChartFigure
+            title="Duration"
+            summary={`Percentiles in ${starts.length} intervals of ${first.intervalMinutes} minutes; the slowest 1 % reached ${durationMs(worst)}.`}
+            legend={series.map((line) => ({ label: line.label, colour: `var(${line.colour})` }))}
+            table={() => ({
+              head: ["Time", ...series.map((line) => line.label)],
+              rows: starts.map((start, i) => [dateTime(start), ...series.map((line) => durationMs(line.values[i]))]),
+            })}
+          >
+            <LineChart
+              starts={starts}
+              series={series}
+              height={190}
+              format={durationMs}
+              ticksFor={durationTicks}
+              onZoom={zoomTo}
+            />
+          </ChartFigure>
+        );
+      }}
+    </QueryView>
+  );
+}

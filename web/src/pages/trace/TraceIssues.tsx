@@ -1,0 +1,54 @@
+import { Link } from "@tanstack/react-router";
+import { useProjectId } from "../../api/hooks";
+import type { IssueOccurrence, Span } from "../../api/types";
+import { exactTime } from "../../model/time";
+import type { Trace } from "../../model/waterfall";
+import { OwnerLink } from "../../parts/IssueCells";
+import { StackTrace } from "../../parts/StackTrace";
+import { Empty } from "../../parts/states";
+
+/** Exceptions recorded on the spans of this trace. */
+export function TraceIssues({ exceptions, trace }: { exceptions: IssueOccurrence[]; trace: Trace<Span> }) {
+  const pid = useProjectId();
+  if (!exceptions.length)
+    return (
+      <Empty title="No exceptions in this trace">
+        {trace.errors.length > 0
+          ? "Some spans have an error status, but none recorded an exception: only exceptions become issues."
+          : "No span recorded an exception."}
+      </Empty>
+    );
+  return (
+    <ol className="space-y-3 overflow-y-auto p-4">
+      {exceptions.map((one) => {
+        const index = trace.indexOf.get(one.spanId);
+        const span = index === undefined ? undefined : trace.nodes[index].span;
+        return (
+          <li key={one.id} className="panel p-3">
+            <div className="flex flex-wrap items-baseline gap-x-3 gap-y-1">
+              <Link
+                to="/p/$pid/issues/$hash"
+                params={{ pid, hash: one.exceptionHash }}
+                data-row-link
+                className="link font-semibold"
+              >
+                {one.exceptionType || "Exception"}
+              </Link>
+              <span className="min-w-0 [overflow-wrap:anywhere]">{one.message}</span>
+            </div>
+            <div className="mt-1 mb-2 flex flex-wrap gap-x-4 text-ink2">
+              <span>{exactTime(one.recordedAt)}</span>
+              {span && (
+                <Link to="." search={(old) => ({ ...old, tab: undefined, span: one.spanId })} className="link">
+                  on span <span className="font-mono text-dense">{span.name}</span>
+                </Link>
+              )}
+              <OwnerLink type={one.ownerType} name={one.ownerName} />
+            </div>
+            <StackTrace text={one.stackTrace} />
+          </li>
+        );
+      })}
+    </ol>
+  );
+}

@@ -1,0 +1,50 @@
+import { Link } from "@tanstack/react-router";
+import { useProjectId } from "../api/hooks";
+import type { IssueGroup } from "../api/types";
+import { Chip } from "../ui/Chip";
+
+/** Title with the type in front; the whole text wraps, nothing is cut for good. */
+export function IssueTitle({ row, lines = 2 }: { row: IssueGroup; lines?: 1 | 2 }) {
+  const pid = useProjectId();
+  const message = row.message && row.title !== row.exceptionType ? row.message : "";
+  return (
+    <div className="min-w-0">
+      <Link
+        to="/p/$pid/issues/$hash"
+        params={{ pid, hash: row.exceptionHash }}
+        data-row-link
+        className="row-link font-medium [overflow-wrap:anywhere]"
+      >
+        {row.exceptionType || row.title}
+      </Link>
+      {row.archived && (
+        <span className="ml-2">
+          <Chip>archived</Chip>
+        </span>
+      )}
+      {message && (
+        <div
+          title={message}
+          className={`text-ink2 [overflow-wrap:anywhere] ${lines === 1 ? "line-clamp-1" : "line-clamp-2"}`}
+        >
+          {message}
+        </div>
+      )}
+    </div>
+  );
+}
+
+/** The endpoint or task that the error belongs to. */
+export function OwnerLink({ type, name }: { type?: string | null; name?: string | null }) {
+  const pid = useProjectId();
+  if (!name || (type !== "endpoint" && type !== "task")) return <span className="text-ink2">–</span>;
+  return (
+    <Link
+      to={type === "task" ? "/p/$pid/tasks/$name" : "/p/$pid/endpoints/$name"}
+      params={{ pid, name }}
+      className="over-row link font-mono text-dense [overflow-wrap:anywhere]"
+    >
+      {name}
+    </Link>
+  );
+}

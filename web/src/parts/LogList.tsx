@@ -1,0 +1,190 @@
+// Log records as dense, virtualised rows that expand in place.
+import { useVirtualizer } from "@tanstack/react-virtual";
+import { ChevronRight, Waypoints } from "lucide-react";
+import { type RefObject, useEffect, useRef, useState } from "react";
+import type { LogRow } from "../api/types";
+import { prettyJson } from "../model/content";
+import { clockMs, dateTime, exactTime, parseMs } from "../model/time";
+import { CopyButton } from "../ui/Copy";
+import { AttributeTable } from "./AttributeTable";
+import { LongText } from "./LongText";
+import { TraceLink } from "./occurrenceColumns";
+import { SeverityMark } from "./SeverityMark";
+
+interface Props {
+  rows: LogRow[];
+  label: string;
+  total: number;
+  /** Called when the end comes near. */
+  onEnd?: () => void;
+  withTrace?: boolean;
+  withDate?: boolean;
+}
+
+export function LogList({ rows, label, total, onEnd, withTrace = true, withDate }: Props) {
+  const scroller = useRef<HTMLDivElement>(null);
+  const [open, setOpen] = useState<ReadonlySet<string>>(new Set());
+  const virtual = useVirtualizer({
+    count: rows.length,
+    getScrollElement: () => scroller.current,
+    estimateSize: () => 28,
+    overscan: 20,
+    getItemKey: (index) => rows[index].id,
+  });
+  const items = virtual.getVirtualItems();
+  const last = items.at(-1)?.index ?? 0;
+  useEffect(() => {
+    if (onEnd && last >= rows.length - 30) onEnd();
+  }, [last, rows.length, onEnd]);
+  const toggle = (id: string) =>
+    setOpen((old) => {
+      const next = new Set(old);
+      if (!next.delete(id)) next.add(id);
+      return next;
+    });
+  return (
+    <div
+      ref={scroller as RefObject<HTMLDivElement>}
+      className="min-h-0 flex-1 overflow-y-auto"
+      role="table"
+      aria-label={label}
+      aria-rowcount={total}
+      tabIndex={0}
+    >
+      <div className="relative" role="rowgroup" style={{ height: virtual.getTotalSize() }}>
+        {items.map((item) => {
+          const row = rows[item.index];
+          return (
+            <div
+              key={item.key}
+              ref={virtual.measureElement}
+              data-index={item.index}
+              role="row"
+              aria-rowindex={item.index + 1}
+              className="absolute inset-x-0 top-0 border-line/60 border-b"
+              style={{ transform: `translateY(${item.start}px)` }}
+            >
+              <Line
+                row={row}
+                open={open.has(row.id)}
+                onToggle={() => toggle(row.id)}
+                withTrace={withTrace}
+                withDate={withDate}
+              />
+            </div>
+          );
+        })}
+      </div>
+    </div>
+  );
+}
+
+function Line({
+  row,
+  open,
+  onToggle,
+  withTrace,
+  withDate,
+}: {
+  row: LogRow;
+  open: boolean;
+  onToggle: () => void;
+  withTrace: boolean;
+  withDate?: boolean;
+}) {
+  const ms = parseMs(row.timestamp);
+  return (
+    <>
+      <div
+        className={`flex min-h-7 items-center gap-x-2 px-3 hover:bg-hover max-sm:flex-wrap max-sm:py-1 ${open ? "bg-hover" : ""}`}
+      >
+        <span role="cell" className="flex shrink-0 items-center gap-1">
+          <button
+            type="button"
+            data-row-link
+            aria-expanded={open}
+            aria-label={`${open ? "Hide" : "Show"} details of the log at ${clockMs(ms)}`}
+            className="grid size-6 place-items-center rounded text-ink2 hover:text-ink"
+            onClick={onToggle}
+          >
+            <ChevronRight size={13} aria-hidden className={open ? "rotate-90" : ""} />
+          </button>
+          <time
+            dateTime={row.timestamp}
+            title={exactTime(row.timestamp)}
+            className="whitespace-nowrap font-mono text-dense text-ink2"
+          >
+            {withDate ? `${dateTime(ms).slice(0, -9)} ` : ""}
+            {clockMs(ms)}
+          </time>
+        </span>
+        <span role="cell" className="w-18 shrink-0">
+          <SeverityMark text={row.severityText} number={row.severityNumber} />
+        </span>
+        <span role="cell" className="w-28 shrink-0 truncate text-dense text-ink2" title={row.serviceName}>
+          {row.serviceName || "–"}
+        </span>
+        {/* biome-ignore lint/a11y/useKeyWithClickEvents: the button at the start of the row does the same by keyboard */}
+        <span
+          role="cell"
+          className="min-w-0 flex-1 cursor-pointer truncate font-mono text-dense max-sm:basis-full max-sm:whitespace-normal max-sm:[overflow-wrap:anywhere]"
+          onClick={onToggle}
+        >
+          {row.body.slice(0, 600) || row.eventName || "(empty)"}
+        </span>
+        {withTrace && (
+          <span role="cell" className="w-7 shrink-0">
+            {row.traceId && (
+              <TraceLink
+                traceId={row.traceId}
+                spanId={row.spanId}
+                at={row.timestamp}
+                className="btn btn-ghost btn-icon h-6! w-6!"
+              >
+                <Waypoints size={13} aria-label="Open the trace" />
+              </TraceLink>
+            )}
+          </span>
+        )}
+      </div>
+      {open && <Details row={row} />}
+    </>
+  );
+}
+
+function Details({ row }: { row: LogRow }) {
+  return (
+    <div className="grid gap-4 border-accent border-l-2 bg-panel px-4 py-3 lg:grid-cols-2" role="cell">
+      <section className="min-w-0 lg:col-span-2">
+        <div className="flex items-center justify-between">
+          <h3 className="font-semibold">Message</h3>
+          <CopyButton text={row.body} label="Copy the message" />
+        </div>
+        <pre className="max-h-80 overflow-auto font-mono text-dense" tabIndex={0}>
+          <LongText text={prettyJson(row.body)} />
+        </pre>
+        <p className="mt-1 text-dense text-ink2">
+          {exactTime(row.timestamp)}
+          {row.scopeName && ` · ${row.scopeName}`}
+          {row.eventName && ` · event ${row.eventName}`}
+          {row.traceId && (
+            <>
+              {" · "}
+              <TraceLink traceId={row.traceId} spanId={row.spanId} at={row.timestamp}>
+                trace {row.traceId.slice(0, 16)}
+              </TraceLink>
+            </>
+          )}
+        </p>
+      </section>
+      <section className="min-w-0">
+        <h3 className="mb-1 font-semibold">Attributes</h3>
+        <AttributeTable attributes={{ ...row.scopeAttributes, ...row.logAttributes }} label="Log attributes" />
+      </section>
+      <section className="min-w-0">
+        <h3 className="mb-1 font-semibold">Resource</h3>
+        <AttributeTable attributes={row.resourceAttributes} label="Resource attributes" />
+      </section>
+    </div>
+  );
+}

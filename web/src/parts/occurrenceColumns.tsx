@@ -1,0 +1,99 @@
+// Columns of single runs of one endpoint or task; the row opens the trace at that span.
+import { Link } from "@tanstack/react-router";
+import { useProjectId } from "../api/hooks";
+import type { Occurrence } from "../api/types";
+import { durationNs, NONE } from "../model/format";
+import { exactTime } from "../model/time";
+import { Ago } from "./Ago";
+import type { Column } from "./DataTable";
+import { NonRootChip, StatusCode } from "./EntityChips";
+
+interface TraceLinkProps {
+  traceId: string;
+  spanId?: string;
+  at?: string;
+  row?: boolean;
+  className?: string;
+  children: React.ReactNode;
+}
+
+/** To the trace, at one span; `at` tells the server which day to look at. */
+export function TraceLink({ traceId, spanId, at, row, className = "link", children }: TraceLinkProps) {
+  const pid = useProjectId();
+  return (
+    <Link
+      to="/p/$pid/traces/$traceId"
+      params={{ pid, traceId }}
+      search={{ span: spanId || undefined, at }}
+      data-row-link={row ? true : undefined}
+      className={row ? `row-link ${className === "link" ? "" : className}` : className}
+    >
+      {children}
+    </Link>
+  );
+}
+
+export function occurrenceColumns<Row extends Occurrence>(withStatus: boolean): Column<Row>[] {
+  const status: Column<Row> = {
+    key: "status",
+    head: "Status",
+    sort: "status_code",
+    width: "76px",
+    cell: (row) => <StatusCode code={row.statusCode} />,
+  };
+  return [
+    {
+      key: "time",
+      head: "Time",
+      sort: "recorded_at",
+      card: "main",
+      cell: (row) => (
+        <span className="flex flex-wrap items-center gap-x-2">
+          <TraceLink traceId={row.traceId} spanId={row.spanId} at={row.recordedAt} row className="font-medium">
+            {exactTime(row.recordedAt).replace(/(\.\d{3})\d+$/, "$1")}
+          </TraceLink>
+          <span className="over-row flex gap-1">{!row.isRoot && <NonRootChip />}</span>
+        </span>
+      ),
+    },
+    {
+      key: "ago",
+      head: "",
+      className: "text-ink2 max-lg:hidden",
+      card: "hide",
+      cell: (row) => <Ago at={row.recordedAt} />,
+    },
+    ...(withStatus ? [status] : []),
+    {
+      key: "duration",
+      head: "Duration",
+      sort: "duration",
+      num: true,
+      width: "100px",
+      cell: (row) => durationNs(row.duration),
+    },
+    { key: "server", head: "Server", className: "text-ink2", cell: (row) => row.serverName || NONE },
+    {
+      key: "version",
+      head: "Version",
+      className: "text-ink2 max-md:hidden",
+      card: "hide",
+      cell: (row) => row.appVersion || NONE,
+    },
+    {
+      key: "client",
+      head: "Client",
+      className: "text-ink2 max-lg:hidden",
+      card: "hide",
+      cell: (row) => row.clientIP || NONE,
+    },
+    {
+      key: "trace",
+      head: "Trace",
+      width: "96px",
+      className: "font-mono text-dense text-ink2",
+      card: "hide",
+      cell: (row) => row.traceId.slice(0, 8),
+    },
+  ];
+}
