@@ -492,7 +492,7 @@ export function logs(body: Body): t.LogRow[] {
       serviceName,
       body: text,
       traceId: linked ? SHOP_TRACE : "",
-      spanId: linked ? shopSpans(boot)[i % 12].spanId : "",
+      spanId: linked ? shopSpans(boot)[i % 11].spanId : "",
       resourceAttributes: {
         "service.name": serviceName,
         "host.name": `${serviceName}-6f8d9`,

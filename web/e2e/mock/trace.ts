@@ -153,13 +153,16 @@ export function bigSpans(startMs: number): Span[] {
     "cache",
     "audit",
   ];
-  let left = 9_999;
+  let all = 9_999;
+  let left = 0;
   const grow = (draft: Draft, depth: number) => {
     draft.children = [];
     let at = draft.at + next() * 0.4;
     const wanted = depth === 0 ? 400 : Math.floor(next() * (depth > 4 ? 3 : 7));
-    for (let i = 0; i < wanted && left > 0; i++) {
+    for (let i = 0; i < wanted && (depth === 0 ? all > 0 : left > 0); i++) {
+      if (depth === 0) left = Math.min(all, 25);
       left -= 1;
+      all -= 1;
       const ms = depth === 0 ? (draft.ms / 420) * (0.4 + next()) : (draft.ms / (wanted + 1)) * (0.2 + next() * 0.7);
       const child: Draft = {
         name: `${["GET", "SELECT", "HGET", "rank", "load"][Math.floor(next() * 5)]} ${services[Math.floor(next() * 10)]}.${Math.floor(next() * 90)}`,
@@ -183,10 +186,10 @@ export function bigSpans(startMs: number): Span[] {
     flags: { isEndpoint: true, entityName: "POST /reindex", httpStatus: 200 },
   };
   grow(root, 0);
-  while (left > 0) {
-    left -= 1;
+  while (all > 0) {
+    all -= 1;
     root.children?.push({
-      name: `tail ${left}`,
+      name: `tail ${all}`,
       service: "audit",
       kind: 1,
       at: 20_000 + next() * 3_900,

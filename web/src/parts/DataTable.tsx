@@ -1,8 +1,8 @@
 // A dense table: sorting as links (the URL holds it), one real link per row stretched over the row, cards on phones.
-import { Link } from "@tanstack/react-router";
 import { ArrowDown, ArrowUp } from "lucide-react";
 import type { ReactNode } from "react";
 import { type Sort, sortText } from "../model/search";
+import { SearchLink } from "../ui/SearchLink";
 import { Tip } from "../ui/Tip";
 
 export interface Column<Row> {
@@ -84,15 +84,13 @@ function Head<Row>({ column, sort }: { column: Column<Row>; sort?: Sort }) {
   const next = sortText({ by: column.sort, desc: on ? !sort.desc : !column.ascFirst });
   const Arrow = on && !sort.desc ? ArrowUp : ArrowDown;
   const link = (
-    <Link
-      to="."
-      search={((old: Record<string, unknown>) => ({ ...old, sort: next, page: undefined })) as never}
-      replace={false}
+    <SearchLink
+      change={{ sort: next, page: undefined }}
       className={`inline-flex items-center gap-0.5 rounded hover:text-ink ${on ? "text-ink" : ""} ${column.num ? "flex-row-reverse" : ""}`}
     >
       {column.head}
       <Arrow size={12} aria-hidden className={on ? "" : "opacity-0"} />
-    </Link>
+    </SearchLink>
   );
   return column.help ? <Tip text={column.help}>{link}</Tip> : link;
 }

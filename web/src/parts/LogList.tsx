@@ -118,7 +118,7 @@ function Line({
             {clockMs(ms)}
           </time>
         </span>
-        <span role="cell" className="w-18 shrink-0">
+        <span role="cell" className="flex w-18 shrink-0 items-center">
           <SeverityMark text={row.severityText} number={row.severityNumber} />
         </span>
         <span role="cell" className="w-28 shrink-0 truncate text-dense text-ink2" title={row.serviceName}>

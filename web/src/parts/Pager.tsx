@@ -1,7 +1,7 @@
-import { Link } from "@tanstack/react-router";
 import { ChevronLeft, ChevronRight } from "lucide-react";
 import type { Pagination } from "../api/types";
 import { count } from "../model/format";
+import { SearchLink } from "../ui/SearchLink";
 
 /** "21–40 of 1,284" with links to the pages around. */
 export function Pager({ pagination, noun }: { pagination: Pagination; noun: string }) {
@@ -37,13 +37,8 @@ function Step({ to, disabled, label, icon }: { to: number; disabled: boolean; la
       </span>
     );
   return (
-    <Link
-      to="."
-      search={((old: Record<string, unknown>) => ({ ...old, page: to === 1 ? undefined : to })) as never}
-      className="btn btn-icon"
-      aria-label={label}
-    >
+    <SearchLink change={{ page: to === 1 ? undefined : to }} className="btn btn-icon" label={label}>
       {icon}
-    </Link>
+    </SearchLink>
   );
 }

@@ -1,4 +1,4 @@
-import { getRouteApi, Link } from "@tanstack/react-router";
+import { getRouteApi } from "@tanstack/react-router";
 import { usePost } from "../../api/hooks";
 import type { EndpointDetail, EndpointRow } from "../../api/types";
 import { count, durationMs, percent, score } from "../../model/format";
@@ -11,6 +11,7 @@ import { occurrenceColumns } from "../../parts/occurrenceColumns";
 import { PageHead, Section, Stats } from "../../parts/Page";
 import { Pager } from "../../parts/Pager";
 import { QueryView, SkeletonRows } from "../../parts/states";
+import { SearchLink } from "../../ui/SearchLink";
 import { TAB } from "../../ui/Tabs";
 import { CallsChart } from "./CallsChart";
 import { DurationChart } from "./DurationChart";
@@ -49,20 +50,14 @@ export function EndpointPage() {
         <section aria-label="Requests" className="panel overflow-x-auto">
           <nav aria-label="Which requests" className="flex gap-1 border-line border-b px-2">
             {TABS.map((one) => (
-              <Link
+              <SearchLink
                 key={one.value}
-                to="."
-                search={(old) => ({
-                  ...old,
-                  tab: one.value === "slowest" ? undefined : one.value,
-                  sort: undefined,
-                  page: undefined,
-                })}
+                change={{ tab: one.value === "slowest" ? undefined : one.value, sort: undefined, page: undefined }}
                 className={TAB}
-                aria-current={one.value === tab.value ? "page" : undefined}
+                current={one.value === tab.value}
               >
                 {one.label}
-              </Link>
+              </SearchLink>
             ))}
           </nav>
           <QueryView query={query}>

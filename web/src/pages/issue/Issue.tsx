@@ -1,4 +1,4 @@
-import { getRouteApi, Link } from "@tanstack/react-router";
+import { getRouteApi } from "@tanstack/react-router";
 import { Archive, ArchiveRestore, ChevronLeft, ChevronRight, Waypoints } from "lucide-react";
 import { useArchive } from "../../api/archive";
 import { usePost } from "../../api/hooks";
@@ -16,6 +16,7 @@ import { StackTrace } from "../../parts/StackTrace";
 import { QueryView, SkeletonRows } from "../../parts/states";
 import { Chip } from "../../ui/Chip";
 import { CopyButton } from "../../ui/Copy";
+import { SearchLink } from "../../ui/SearchLink";
 import { Segmented } from "../../ui/Segmented";
 import { Tags } from "./Tags";
 import { TrendChart } from "./TrendChart";
@@ -137,15 +138,9 @@ function Step({ to, total, label, icon }: { to: number; total: number; label: st
       </span>
     );
   return (
-    <Link
-      to="."
-      search={((old: Record<string, unknown>) => ({ ...old, event: to === 1 ? undefined : to })) as never}
-      replace
-      className="btn btn-icon"
-      aria-label={label}
-    >
+    <SearchLink change={{ event: to === 1 ? undefined : to }} replace className="btn btn-icon" label={label}>
       {icon}
-    </Link>
+    </SearchLink>
   );
 }
 

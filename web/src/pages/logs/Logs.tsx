@@ -1,3 +1,144 @@
+import type { UseQueryResult } from "@tanstack/react-query";
+import { getRouteApi } from "@tanstack/react-router";
+import { useCallback } from "react";
+import { usePost } from "../../api/hooks";
+import { useLogs } from "../../api/logs";
+import type { LogBody } from "../../api/routes";
+import { count } from "../../model/format";
+import { filtersText, parseFilters } from "../../model/search";
+import { SEVERITY_NUMBER } from "../../model/words";
+import { FilterInput } from "../../parts/FilterInput";
+import { LogList } from "../../parts/LogList";
+import { usePatchSearch } from "../../parts/listSearch";
+import { NoData } from "../../parts/NoData";
+import { PageHead, Toolbar } from "../../parts/Page";
+import { useRange } from "../../parts/range";
+import { QueryView, SkeletonBox } from "../../parts/states";
+import { SearchBox } from "../../ui/SearchBox";
+import { Segmented } from "../../ui/Segmented";
+import { Select } from "../../ui/Select";
+import { Histogram } from "./Histogram";
+
+const route = getRouteApi("/p/$pid/logs");
+const LEVELS = ["TRACE", "DEBUG", "INFO", "WARN", "ERROR", "FATAL"];
+
 export function LogsPage() {
-  return null;
+  const search = route.useSearch();
+  const patch = usePatchSearch();
+  const { body: range } = useRange();
+  const filters = parseFilters(search.attr);
+  const body: LogBody = {
+    ...range,
+    orderBy: "timestamp",
+    sortDirection: search.asc ? "asc" : "desc",
+    search: search.q ?? "",
+    searchType: search.in ?? "body",
+    minSeverity: search.level ? SEVERITY_NUMBER[search.level] : undefined,
+    serviceName: search.service,
+    traceId: search.trace,
+    attributeFilters: filters.map((filter) => ({ scope: "log", ...filter })),
+  };
+  const histogram = usePost("/api/logs/histogram", body);
+  const logs = useLogs(body);
+  const { hasNextPage, isFetchingNextPage, fetchNextPage } = logs;
+  const more = useCallback(() => {
+    if (hasNextPage && !isFetchingNextPage) fetchNextPage();
+  }, [hasNextPage, isFetchingNextPage, fetchNextPage]);
+  const services = [
+    ...new Set([
+      ...(histogram.data?.services ?? []).map((one) => one.name),
+      ...(search.service ? [search.service] : []),
+    ]),
+  ].filter(Boolean);
+  const filtered = !!(search.q || search.level || search.service || search.trace || filters.length);
+  const clear = () => patch({ q: undefined, level: undefined, service: undefined, trace: undefined, attr: undefined });
+  return (
+    <div className="flex h-full min-h-[640px] flex-col">
+      <PageHead title="Logs" />
+      <div className="px-4 pb-3">
+        <QueryView query={histogram} skeleton={<SkeletonBox height={140} />}>
+          {(data) => <Histogram data={data} />}
+        </QueryView>
+      </div>
+      <Toolbar>
+        <SearchBox
+          label={search.in ? "Search attributes" : "Search messages"}
+          placeholder={search.in ? "Search attribute values" : "Search messages"}
+          value={search.q ?? ""}
+          onSearch={(q) => patch({ q: q || undefined }, true)}
+        />
+        <Segmented
+          label="Where to search"
+          value={search.in ?? "body"}
+          options={[
+            { value: "body", label: "Message" },
+            { value: "attribute", label: "Attributes" },
+          ]}
+          onChange={(value) => patch({ in: value === "attribute" ? value : undefined })}
+        />
+        <Select
+          label="Least severity"
+          value={search.level ?? ""}
+          options={[
+            { value: "", label: "Any severity" },
+            ...LEVELS.map((level) => ({ value: level, label: `${level} and up` })),
+          ]}
+          onChange={(level) => patch({ level: level || undefined })}
+        />
+        <Select
+          label="Service"
+          value={search.service ?? ""}
+          options={[{ value: "", label: "All services" }, ...services.map((name) => ({ value: name, label: name }))]}
+          onChange={(service) => patch({ service: service || undefined })}
+        />
+        <FilterInput filters={filters} onChange={(next) => patch({ attr: filtersText(next) })} />
+        {search.trace && (
+          <button
+            type="button"
+            className="btn font-mono"
+            onClick={() => patch({ trace: undefined })}
+            aria-label="Remove the trace filter"
+          >
+            trace {search.trace.slice(0, 8)} ×
+          </button>
+        )}
+        <span className="flex-1" />
+        <Segmented
+          label="Order"
+          value={search.asc ? "asc" : "desc"}
+          options={[
+            { value: "desc", label: "Newest first" },
+            { value: "asc", label: "Oldest first" },
+          ]}
+          onChange={(value) => patch({ asc: value === "asc" || undefined })}
+        />
+      </Toolbar>
+      <div className="flex min-h-0 flex-1 flex-col border-line border-t [&>div]:flex [&>div]:min-h-0 [&>div]:flex-1 [&>div]:flex-col">
+        <QueryView query={logs as unknown as UseQueryResult<NonNullable<typeof logs.data>>}>
+          {(data) => {
+            const rows = data.pages.flatMap((page) => page.data ?? []);
+            const total = data.pages[0].pagination.total;
+            if (!rows.length)
+              return (
+                <NoData
+                  what="logs"
+                  about="Log records sent over OTLP are listed here."
+                  filtered={filtered}
+                  onClear={clear}
+                />
+              );
+            return (
+              <>
+                <LogList rows={rows} total={total} label="Logs" onEnd={more} withDate />
+                <p className="border-line border-t px-4 py-1 text-dense text-ink2" role="status">
+                  {count(rows.length)} of {count(total)} loaded
+                  {isFetchingNextPage ? ", loading more…" : hasNextPage ? ", scroll for more" : ""}
+                </p>
+              </>
+            );
+          }}
+        </QueryView>
+      </div>
+    </div>
+  );
 }

@@ -32,7 +32,9 @@ export function SpanDrawer({ node, trace, answer, onClose }: Props) {
   });
   const span: Span = { ...node.span, ...(full.data?.spanId === node.span.spanId ? full.data : {}) };
   // Deliberate: another span starts at the top of the drawer.
-  useEffect(() => head.current?.scrollTo(0, 0), [node.span.spanId]);
+  useEffect(() => {
+    if (head.current) head.current.scrollTop = 0;
+  }, [node.span.spanId]);
   return (
     <aside
       ref={head}

@@ -1,10 +1,11 @@
-import { getRouteApi, Link } from "@tanstack/react-router";
+import { getRouteApi } from "@tanstack/react-router";
 import { useCallback, useMemo } from "react";
 import { usePost } from "../../api/hooks";
 import type { TraceAnswer } from "../../api/types";
 import { count } from "../../model/format";
 import { buildTrace } from "../../model/waterfall";
 import { Empty, QueryView, SkeletonBox } from "../../parts/states";
+import { SearchLink } from "../../ui/SearchLink";
 import { TAB } from "../../ui/Tabs";
 import { SpanDrawer } from "./SpanDrawer";
 import { TraceHead } from "./TraceHead";
@@ -69,15 +70,9 @@ function Body({ answer }: { answer: TraceAnswer }) {
       <TraceHead answer={answer} trace={trace} />
       <nav aria-label="Views of the trace" className="flex gap-1 border-line border-b px-2">
         {tabs.map((tab) => (
-          <Link
-            key={tab.label}
-            to="."
-            search={(old) => ({ ...old, tab: tab.value })}
-            className={TAB}
-            aria-current={search.tab === tab.value ? "page" : undefined}
-          >
+          <SearchLink key={tab.label} change={{ tab: tab.value }} className={TAB} current={search.tab === tab.value}>
             {tab.label}
-          </Link>
+          </SearchLink>
         ))}
       </nav>
       {search.tab === "logs" && <TraceLogs trace={trace} traceId={traceId} />}

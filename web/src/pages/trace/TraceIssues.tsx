@@ -6,6 +6,7 @@ import type { Trace } from "../../model/waterfall";
 import { OwnerLink } from "../../parts/IssueCells";
 import { StackTrace } from "../../parts/StackTrace";
 import { Empty } from "../../parts/states";
+import { SearchLink } from "../../ui/SearchLink";
 
 /** Exceptions recorded on the spans of this trace. */
 export function TraceIssues({ exceptions, trace }: { exceptions: IssueOccurrence[]; trace: Trace<Span> }) {
@@ -39,9 +40,9 @@ export function TraceIssues({ exceptions, trace }: { exceptions: IssueOccurrence
             <div className="mt-1 mb-2 flex flex-wrap gap-x-4 text-ink2">
               <span>{exactTime(one.recordedAt)}</span>
               {span && (
-                <Link to="." search={(old) => ({ ...old, tab: undefined, span: one.spanId })} className="link">
+                <SearchLink change={{ tab: undefined, span: one.spanId }} className="link">
                   on span <span className="font-mono text-dense">{span.name}</span>
-                </Link>
+                </SearchLink>
               )}
               <OwnerLink type={one.ownerType} name={one.ownerName} />
             </div>

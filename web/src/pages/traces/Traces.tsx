@@ -1,3 +1,152 @@
+import { getRouteApi } from "@tanstack/react-router";
+import { usePost } from "../../api/hooks";
+import { filtersText, parseFilters } from "../../model/search";
+import { asTraceId } from "../../model/traceid";
+import { SPAN_KINDS } from "../../model/words";
+import { DataTable } from "../../parts/DataTable";
+import { FilterInput } from "../../parts/FilterInput";
+import { useListBody, usePatchSearch } from "../../parts/listSearch";
+import { NoData } from "../../parts/NoData";
+import { TraceLink } from "../../parts/occurrenceColumns";
+import { PageHead, Toolbar } from "../../parts/Page";
+import { Pager } from "../../parts/Pager";
+import { QueryView } from "../../parts/states";
+import { SearchBox } from "../../ui/SearchBox";
+import { Segmented } from "../../ui/Segmented";
+import { Select } from "../../ui/Select";
+import { spanColumns } from "./columns";
+import { DurationFilter } from "./DurationFilter";
+
+const route = getRouteApi("/p/$pid/traces");
+
 export function TracesPage() {
-  return null;
+  const search = route.useSearch();
+  const patch = usePatchSearch();
+  const filters = parseFilters(search.attr);
+  const { sort, body } = useListBody(search, ["start_time", "duration"] as const, { by: "start_time", desc: true });
+  const traceId = asTraceId(search.q ?? "");
+  const query = usePost("/api/spans", {
+    ...body,
+    search: undefined,
+    name: traceId ? undefined : search.q,
+    traceId: traceId ?? undefined,
+    serviceName: search.service,
+    kind: search.kind,
+    status: search.status,
+    minDurationMs: search.min,
+    maxDurationMs: search.max,
+    attributeFilters: filters,
+    rootsOnly: !search.all && !traceId ? true : undefined,
+  });
+  const services = [...new Set([...(query.data?.services ?? []), ...(search.service ? [search.service] : [])])].filter(
+    Boolean,
+  );
+  const filtered = !!(
+    search.q ||
+    search.service ||
+    search.kind !== undefined ||
+    search.status !== undefined ||
+    search.min ||
+    search.max ||
+    filters.length
+  );
+  return (
+    <>
+      <PageHead
+        title="Traces"
+        sub={
+          search.all
+            ? "Every stored span; a row opens its trace."
+            : "First spans of each trace; a row opens the waterfall."
+        }
+      />
+      <Toolbar>
+        <SearchBox
+          label="Search spans by name or trace id"
+          placeholder="Span name or trace id"
+          value={search.q ?? ""}
+          onSearch={(q) => patch({ q: q || undefined }, true)}
+        />
+        <Segmented
+          label="Which spans"
+          value={search.all ? "all" : "roots"}
+          options={[
+            { value: "roots", label: "Traces" },
+            { value: "all", label: "All spans" },
+          ]}
+          onChange={(value) => patch({ all: value === "all" || undefined })}
+        />
+        <Select
+          label="Service"
+          value={search.service ?? ""}
+          options={[{ value: "", label: "All services" }, ...services.map((name) => ({ value: name, label: name }))]}
+          onChange={(service) => patch({ service: service || undefined })}
+        />
+        <Select
+          label="Kind"
+          value={String(search.kind ?? "")}
+          options={[
+            { value: "", label: "Any kind" },
+            ...SPAN_KINDS.slice(1).map((label, i) => ({ value: String(i + 1), label })),
+          ]}
+          onChange={(kind) => patch({ kind: kind || undefined })}
+        />
+        <Select
+          label="Status"
+          value={String(search.status ?? "")}
+          options={[
+            { value: "", label: "Any status" },
+            { value: "2", label: "Error" },
+            { value: "1", label: "Ok" },
+            { value: "0", label: "Unset" },
+          ]}
+          onChange={(status) => patch({ status: status || undefined })}
+        />
+        <DurationFilter min={search.min} max={search.max} onChange={(change) => patch(change)} />
+        <FilterInput filters={filters} onChange={(next) => patch({ attr: filtersText(next) })} />
+      </Toolbar>
+      {traceId && (
+        <p className="px-4 pb-3">
+          <TraceLink traceId={traceId} className="btn btn-primary">
+            Open trace {traceId.slice(0, 8)}…
+          </TraceLink>
+        </p>
+      )}
+      <div className="panel mx-4 mb-6 overflow-x-auto">
+        <QueryView query={query}>
+          {(page) =>
+            page.data?.length ? (
+              <>
+                <DataTable
+                  label="Spans"
+                  columns={spanColumns(page.data)}
+                  rows={page.data}
+                  rowKey={(row) => row.traceId + row.spanId}
+                  sort={sort}
+                />
+                <Pager pagination={page.pagination} noun={search.all ? "spans" : "traces"} />
+              </>
+            ) : (
+              <NoData
+                what={search.all ? "spans" : "traces"}
+                about="Every accepted span is stored and can be searched here."
+                filtered={filtered}
+                onClear={() =>
+                  patch({
+                    q: undefined,
+                    service: undefined,
+                    kind: undefined,
+                    status: undefined,
+                    min: undefined,
+                    max: undefined,
+                    attr: undefined,
+                  })
+                }
+              />
+            )
+          }
+        </QueryView>
+      </div>
+    </>
+  );
 }

@@ -1,0 +1,50 @@
+import { expect, it } from "vitest";
+import { snippets } from "./snippets";
+import { testTrace } from "./test-trace";
+
+it("fills address and token into every snippet", () => {
+  const all = snippets("https://tide.example/api/otel", "abc123");
+  for (const snippet of all) {
+    const code = snippet.steps.map((step) => step.code).join("\n");
+    expect(code, snippet.key).toContain("https://tide.example/api/otel");
+    expect(code, snippet.key).toContain("abc123");
+  }
+  expect(all.map((one) => one.key)).toEqual([
+    "node",
+    "python",
+    "go",
+    "java",
+    "dotnet",
+    "php",
+    "ruby",
+    "rust",
+    "browser",
+    "collector",
+    "curl",
+  ]);
+});
+
+it("gives curl a JSON document once the shell has filled it in", () => {
+  const code = snippets("https://x/api/otel", "t").at(-1)!.steps[0].code;
+  const json = code.slice(code.indexOf('{"resourceSpans'), code.lastIndexOf("\nEOF"));
+  const filled = json
+    .replace("$TRACE", "0af7651916cd43dd8448eb211c80319c")
+    .replace("$SPAN", "b7ad6b7169203331")
+    .replaceAll("${NOW}", "1780315500");
+  const span = JSON.parse(filled).resourceSpans[0].scopeSpans[0].spans[0];
+  expect([span.startTimeUnixNano, span.endTimeUnixNano]).toEqual(["1780315500000000000", "1780315500120000000"]);
+});
+
+it("builds a test trace of one request with two children", () => {
+  const { traceId, body } = testTrace(1_780_315_500_000);
+  const { spans } = (
+    body as {
+      resourceSpans: {
+        scopeSpans: { spans: { traceId: string; parentSpanId: string; endTimeUnixNano: string }[] }[];
+      }[];
+    }
+  ).resourceSpans[0].scopeSpans[0];
+  expect(traceId).toMatch(/^[0-9a-f]{32}$/);
+  expect(spans.map((span) => !!span.parentSpanId)).toEqual([false, true, true]);
+  expect(spans[0].endTimeUnixNano).toBe("1780315500000000000");
+});

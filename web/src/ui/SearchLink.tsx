@@ -1,0 +1,30 @@
+// A link to this very page with part of its search changed. The router would call every such link "current page";
+// here the caller says which one is.
+import { useLinkProps } from "@tanstack/react-router";
+import type { ReactNode } from "react";
+
+interface Props {
+  change: Record<string, unknown>;
+  current?: boolean;
+  replace?: boolean;
+  className?: string;
+  label?: string;
+  children: ReactNode;
+}
+
+export function SearchLink({ change, current, replace, className, label, children, ...rest }: Props) {
+  const search = (old: Record<string, unknown>) => ({ ...old, ...change });
+  const link = useLinkProps({ to: ".", search, replace, preload: false } as never) as Record<string, unknown>;
+  return (
+    <a
+      {...rest}
+      {...link}
+      className={className}
+      aria-label={label}
+      aria-current={current ? "page" : undefined}
+      data-status={undefined}
+    >
+      {children}
+    </a>
+  );
+}
