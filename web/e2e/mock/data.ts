@@ -606,7 +606,7 @@ export function metricAnswer(body: {
   queries: { name: string; groupBy?: string }[];
 }): t.MetricAnswer {
   const range = { fromDate: body.from, toDate: body.to } as Body;
-  const minutes = Math.max(1, Math.round((Date.parse(body.to) - Date.parse(body.from)) / 60_000 / 120));
+  const minutes = Math.max(1, Math.round((Date.parse(body.to) - Date.parse(body.from)) / 60_000 / 72));
   const results = body.queries.map((query) => {
     const keys = query.groupBy ? ["storefront-1", "storefront-2", "cart-1", "search-1"] : ["__all__"];
     const series = Object.fromEntries(

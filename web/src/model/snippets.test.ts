@@ -30,7 +30,7 @@ it("gives curl a JSON document once the shell has filled it in", () => {
   const filled = json
     .replace("$TRACE", "0af7651916cd43dd8448eb211c80319c")
     .replace("$SPAN", "b7ad6b7169203331")
-    .replaceAll("${NOW}", "1780315500");
+    .replaceAll(/\$\{NOW\}/g, "1780315500");
   const span = JSON.parse(filled).resourceSpans[0].scopeSpans[0].spans[0];
   expect([span.startTimeUnixNano, span.endTimeUnixNano]).toEqual(["1780315500000000000", "1780315500120000000"]);
 });

@@ -53,7 +53,7 @@ export function droppedSentence(signal: string, reason: string, amount: number):
   return `${count(amount)} ${signal} not stored: ${dropReason(reason)}`;
 }
 export function rejectedSentence(signal: string, reason: string, amount: number): string {
-  return `${count(amount)} ${signal} ${amount === 1 ? "request" : "requests"} refused because of ${dropReason(reason)}`;
+  return `${count(amount)} ${signal.replace(/s$/, "")} ${amount === 1 ? "request" : "requests"} refused because of ${dropReason(reason)}`;
 }
 
 const GRAPH_REASONS: Record<string, string> = {

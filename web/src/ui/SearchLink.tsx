@@ -16,6 +16,7 @@ export function SearchLink({ change, current, replace, className, label, childre
   const search = (old: Record<string, unknown>) => ({ ...old, ...change });
   const link = useLinkProps({ to: ".", search, replace, preload: false } as never) as Record<string, unknown>;
   return (
+    // biome-ignore lint/a11y/useAriaPropsSupportedByRole: href is given, so this is a link
     <a
       {...rest}
       {...link}
