@@ -12,6 +12,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+const PAGE_BYTES: u64 = 4096;
+
 /// Cloning shares the disk.
 #[derive(Clone)]
 pub struct SimDisk {
@@ -40,6 +42,8 @@ struct FileState {
     live: Vec<u8>,
     durable: Vec<u8>,
     pending: Vec<Change>,
+    /// Numbers of the 4 KiB pages that cannot be read.
+    broken_pages: BTreeSet<u64>,
 }
 
 #[derive(Clone)]
@@ -97,7 +101,12 @@ impl SimDisk {
         let mut files = Vec::with_capacity(state.files.len());
         for file in &state.files {
             let survived = file.after_power_cut(&mut random);
-            files.push(FileState { live: survived.clone(), durable: survived, pending: Vec::new() });
+            files.push(FileState {
+                live: survived.clone(),
+                durable: survived,
+                pending: Vec::new(),
+                broken_pages: file.broken_pages.clone(),
+            });
         }
         let after = State {
             random,
@@ -182,6 +191,14 @@ impl SimDisk {
         state.fail_sync_after = None;
         state.fail_read_after = None;
         state.die_after = None;
+    }
+
+    /// From now on the 4 KiB page at `offset` of a file cannot be read.
+    pub fn break_page(&self, path: &Path, offset: u64) {
+        let mut state = self.state.lock();
+        if let Some(&id) = state.names.get(path) {
+            state.files[id].broken_pages.insert(offset / PAGE_BYTES);
+        }
     }
 
     /// Flips the bits of `mask` in the stored byte at `offset`. False when there is no such byte.
@@ -502,7 +519,11 @@ impl DiskFile for SimFile {
         if due(&mut state.fail_read_after) {
             return Err(eio());
         }
-        let live = &state.files[self.id].live;
+        let FileState { live, broken_pages, .. } = &state.files[self.id];
+        let pages = offset / PAGE_BYTES..(offset + into.len() as u64).div_ceil(PAGE_BYTES);
+        if broken_pages.range(pages).next().is_some() {
+            return Err(eio());
+        }
         let start = usize::try_from(offset).unwrap_or(usize::MAX).min(live.len());
         let read = into.len().min(live.len() - start);
         into[..read].copy_from_slice(&live[start..start + read]);

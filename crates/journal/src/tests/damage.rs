@@ -66,14 +66,15 @@ fn a_flipped_bit_costs_one_record_and_is_reported() {
 /// Scenario: the last record ends with zeros and is damaged. Guarantee: its position, once given out, stays its own.
 #[test]
 fn the_position_of_a_damaged_last_record_is_not_used_again() {
-    for at in [4096 + 4, 4096 + 16] {
+    for (at, torn_to) in [(4096 + 4, 17), (4096 + 16, 2016)] {
         let disk = SimDisk::new(1);
         let mut payload = vec![0; 2000];
         payload[0] = 1;
         let damaged = Bench::open(&disk, Position(0)).unwrap().commit(&payload).unwrap();
         disk.flip(&segments(&disk)[0], at, 1);
         let mut bench = Bench::open(&disk, Position(0)).unwrap();
-        assert!(bench.report.torn_tail.is_some());
+        let torn = bench.report.torn_tail.clone().unwrap();
+        assert_eq!(torn.to, Position(torn_to), "as far as it can be told");
         assert!(bench.commit(b"next").unwrap().0 >= damaged.0 + 20);
     }
 }
@@ -196,16 +197,49 @@ fn a_journal_cut_short_is_reported_and_positions_go_on() {
     assert_eq!(bench.commit(b"next").unwrap(), Position(last.0 + 20));
 }
 
-/// Scenario: a page of the file cannot be read. Guarantee: it is reported as damage, not taken for the end.
+/// Scenario: the header of the second segment is gone, and with it where the first one ends; the last record of the
+/// first one is damaged. Guarantee: with a segment after it, that is not taken for a torn tail.
+#[test]
+fn a_damaged_end_before_a_damaged_header_is_damage() {
+    let disk = SimDisk::new(1);
+    written(&disk, 20);
+    let paths = segments(&disk);
+    disk.flip(&paths[0], 4096 + 11 * 1016 + 500, 4);
+    disk.flip(&paths[1], 0, 1);
+    disk.flip(&paths[1], 2048, 1);
+    let (replayed, corrupt, torn) = reopened(&disk, Position(0));
+    assert_eq!((replayed.len(), torn), (11, None));
+    assert_eq!(corrupt[0], (11 * 1016, 12 * 1016));
+    assert_eq!(corrupt.len(), 2);
+}
+
+/// Scenario: a read fails once. Guarantee: it is tried again, and nothing is called damaged.
+#[test]
+fn a_read_that_works_at_the_second_try_is_no_damage() {
+    for read in 0..3 {
+        let disk = SimDisk::new(1);
+        written(&disk, 3);
+        disk.fail_read_after(read);
+        let bench = Bench::open(&disk, Position(0)).unwrap();
+        assert_eq!(bench.replayed.len(), 3, "read {read}");
+        assert!(bench.report.is_whole() && bench.report.torn_tail.is_none());
+    }
+}
+
+/// Scenario: a page of the last segment cannot be read. Guarantee: it is damage, not the end nor a torn tail.
 #[test]
 fn an_unreadable_page_is_damage() {
     let disk = SimDisk::new(1);
-    written(&disk, 3);
-    // Read of the header, of the first window, then of its first page.
-    disk.fail_read_after(1);
-    let bench = Bench::open(&disk, Position(0)).unwrap();
-    assert_eq!(bench.replayed.len(), 3, "a read that works at the second try is no damage");
-    assert!(bench.report.is_whole());
+    written(&disk, 10);
+    disk.break_page(&segments(&disk)[0], 8192 + 100); // positions 4096 to 8192: records 4 to 8
+    assert_eq!(reopened(&disk, Position(0)), (vec![0, 1, 2, 3, 9], vec![(4064, 9 * 1016)], None));
+
+    let disk = SimDisk::new(1);
+    written(&disk, 7);
+    disk.break_page(&segments(&disk)[0], 8192);
+    assert_eq!(reopened(&disk, Position(0)), (vec![0, 1, 2, 3], vec![(4064, 8192)], None));
+    let mut bench = Bench::open(&disk, Position(0)).unwrap();
+    assert!(bench.commit(b"next").unwrap() > Position(8192));
 }
 
 /// Scenario: a segment's first write and its header's were torn before the segment had a name.

@@ -59,6 +59,8 @@ fn trim_keeps_what_is_not_covered() {
     assert_eq!(bench.journal.trim(positions[11]).unwrap(), 1);
     assert_eq!(bench.journal.trim(positions[39]).unwrap(), 2);
     drop(bench);
+    let disk = disk.power_cut();
+    assert_eq!(disk.list(Path::new("/journal")).unwrap().len(), 2, "removed is removed: the lock and one segment");
     let bench = Bench::open(&disk, positions[38]).unwrap();
     assert_eq!(bench.replayed, [(positions[39], vec![39; 1000])]);
     assert!(bench.report.is_whole());
@@ -126,6 +128,39 @@ fn a_failed_write_or_sync_refuses_one_group() {
             assert!(bench.report.is_whole());
         }
     }
+}
+
+/// Scenario: a sync fails, the program ends and starts again. Guarantee: what was refused is not read back from
+/// memory, where it may be without being on the disk.
+#[test]
+fn a_record_refused_by_a_failed_sync_is_not_replayed() {
+    for seed in 0..20 {
+        let disk = SimDisk::new(seed);
+        let mut bench = Bench::open(&disk, Position(0)).unwrap();
+        let kept = bench.commit(b"kept").unwrap();
+        disk.fail_sync_after(0);
+        assert!(matches!(bench.commit(b"refused"), Err(AppendError::Io(_))));
+        drop(bench);
+        let bench = Bench::open(&disk.process_killed(), Position(0)).unwrap();
+        assert_eq!(bench.replayed, [(kept, b"kept".to_vec())], "seed {seed}");
+    }
+}
+
+/// Scenario: all is trimmed but the active segment, and then that one fails before its first record.
+/// Guarantee: it stays, so that the next start knows where positions go on.
+#[test]
+fn the_only_segment_stays_also_when_it_failed() {
+    let disk = SimDisk::new(1);
+    let mut bench = Bench::open(&disk, Position(0)).unwrap();
+    let stored = bench.commit(b"stored").unwrap();
+    disk.fail_write_after(0);
+    assert!(matches!(bench.commit(b"refused"), Err(AppendError::Io(_))));
+    assert_eq!(bench.journal.trim(stored).unwrap(), 1);
+    disk.set_capacity(Some(disk.used()));
+    assert_eq!(bench.commit(b"refused"), Err(AppendError::NoSpace));
+    drop(bench);
+    let bench = Bench::open(&disk, stored).unwrap();
+    assert!(bench.replayed.is_empty() && bench.report.is_whole(), "{:?}", bench.report);
 }
 
 #[test]
