@@ -2,10 +2,9 @@
 
 use tidewatch_domain::model::{LogBatch, Signal};
 use tidewatch_domain::project::{KeptLog, LogProjection, ProjectContext};
-use tidewatch_domain::wire;
 
 use super::traces::write_exception;
-use super::{Rows, TableRows, encode_repeated};
+use super::{Rows, TableRows, encode_repeated, encode_sorted};
 use crate::tables::Table;
 
 impl Rows {
@@ -74,7 +73,7 @@ fn write_log(table: &mut TableRows, project: u32, batch: &LogBatch<'_>, repeated
         .text(scope.name)
         .text(scope.version)
         .bytes(&repeated.scopes[record.scope as usize])
-        .bytes_with(|out| wire::encode_attributes(batch.attributes(record.attributes).0, out))
+        .bytes_with(|out| encode_sorted(batch.attributes(record.attributes).0, out))
         .bytes(&repeated.resources[record.resource as usize])
         .u32(record.dropped_attributes);
 }

@@ -2,10 +2,9 @@
 
 use tidewatch_domain::model::{MetricBatch, PointData, Signal};
 use tidewatch_domain::project::{MetricProjection, MetricValue, ProjectContext};
-use tidewatch_domain::wire;
 
 use super::keys::{SeriesHasher, series};
-use super::{Rows, TableRows, encode_repeated};
+use super::{Rows, TableRows, encode_repeated, encode_sorted};
 use crate::tables::Table;
 
 impl Rows {
@@ -76,7 +75,7 @@ fn write_value(
         .text(metric.description)
         .u64(series(value.name, hasher.attributes(attributes), resource.hash))
         .text(value.server_name)
-        .bytes_with(|out| wire::encode_attributes(attributes, out))
+        .bytes_with(|out| encode_sorted(attributes, out))
         .bytes(&resource.bytes)
         .text(batch.scopes[metric.scope as usize].name)
         .optional_bytes(bounds.as_deref())

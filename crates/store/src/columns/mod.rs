@@ -81,6 +81,26 @@ impl Rows {
     }
 }
 
+/// Appends the attributes sorted by key, those of one key in their order: what means the same is the same bytes, and
+/// `lake::attr_columns` can take them apart and put them together again. Few attributes need no allocation.
+fn encode_sorted(attributes: &[KeyValue<'_>], out: &mut Vec<u8>) {
+    const FEW: usize = 64;
+    if attributes.is_sorted_by_key(|attribute| attribute.key) {
+        return wire::encode_attributes(attributes, out);
+    }
+    let (mut few, mut many) = ([0; FEW], Vec::new());
+    let order: &mut [usize] = match few.get_mut(..attributes.len()) {
+        Some(few) => few,
+        None => {
+            many.resize(attributes.len(), 0);
+            &mut many
+        }
+    };
+    order.iter_mut().enumerate().for_each(|(index, place)| *place = index);
+    order.sort_unstable_by_key(|index| (attributes[*index].key, *index));
+    order.iter().for_each(|index| wire::encode_attributes(std::slice::from_ref(&attributes[*index]), out));
+}
+
 /// Bytes that the copies of one repeated list of attributes (a resource on each of its records) may take in a request.
 const REPEATED_BYTES_MAX: usize = 64 * 1024 * 1024;
 /// What a repeated list may always take, however many records repeat it.
@@ -93,12 +113,14 @@ const REPEATED_BYTES_FREE: usize = 1024;
 fn encode_repeated(attributes: &[KeyValue<'_>], repeats: usize) -> Vec<u8> {
     let bytes_max = (REPEATED_BYTES_MAX / repeats.max(1)).max(REPEATED_BYTES_FREE);
     let mut bytes = Vec::new();
-    wire::encode_attributes(attributes, &mut bytes);
+    encode_sorted(attributes, &mut bytes);
     if bytes.len() <= bytes_max {
         return bytes;
     }
     bytes.clear();
-    for attribute in attributes {
+    let mut sorted = attributes.to_vec();
+    sorted.sort_by_key(|attribute| attribute.key);
+    for attribute in &sorted {
         let before = bytes.len();
         wire::encode_attributes(std::slice::from_ref(attribute), &mut bytes);
         if bytes.len() > bytes_max {

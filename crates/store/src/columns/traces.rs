@@ -6,7 +6,7 @@ use tidewatch_domain::project::{
 };
 use tidewatch_domain::wire;
 
-use super::{NO_KEY, Rows, TableRows, encode_repeated, span_key};
+use super::{NO_KEY, Rows, TableRows, encode_repeated, encode_sorted, span_key};
 use crate::tables::Table;
 
 /// Bits of the `promoted` column.
@@ -117,7 +117,7 @@ impl Writer<'_, '_> {
             .text(span.trace_state)
             .u32(span.flags)
             .f64(kept.weight)
-            .bytes_with(|out| wire::encode_attributes(batch.span_attributes(span).0, out))
+            .bytes_with(|out| encode_sorted(batch.span_attributes(span).0, out))
             .bytes(&self.resources[span.resource as usize])
             .bytes_with(|out| wire::encode_events(batch, span, out))
             .bytes_with(|out| wire::encode_links(batch, span, out))
@@ -147,7 +147,7 @@ impl Writer<'_, '_> {
             .text(entity.client_ip)
             .i64(entity.body_size)
             .f64(kept.weight)
-            .bytes_with(|out| wire::encode_attributes(self.batch.span_attributes(span).0, out));
+            .bytes_with(|out| encode_sorted(self.batch.span_attributes(span).0, out));
     }
 
     fn ai_trace(&self, table: &mut TableRows, ai: &AiTrace<'_>, kept: &KeptSpan<'_>) {
@@ -185,7 +185,7 @@ impl Writer<'_, '_> {
             .text(ai.conversation_id)
             .i64(ai.tool_call_count)
             .f64(kept.weight)
-            .bytes_with(|out| wire::encode_attributes(self.batch.span_attributes(span).0, out));
+            .bytes_with(|out| encode_sorted(self.batch.span_attributes(span).0, out));
     }
 
     fn exception(&self, table: &mut TableRows, exception: &Exception<'_>) {
@@ -228,6 +228,6 @@ pub(super) fn write_exception(
         .text(owner_name)
         .id(&owner_span.0)
         .f64(exception.weight)
-        .bytes_with(|out| wire::encode_attributes(attributes, out))
-        .bytes_with(|out| wire::encode_attributes(event_attributes, out));
+        .bytes_with(|out| encode_sorted(attributes, out))
+        .bytes_with(|out| encode_sorted(event_attributes, out));
 }

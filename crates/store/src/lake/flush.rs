@@ -8,9 +8,12 @@ use arrow::array::{AsArray, RecordBatch};
 use arrow::datatypes::Int64Type;
 use tidewatch_journal::disk::{Disk, parent_of};
 
+use super::attr_columns::{self, AttrKey};
 use super::days;
+use super::footers::Footers;
 use super::memtable::Sealed;
-use super::part::PartFacts;
+use super::options::LakeOptions;
+use super::part::{Part, PartFacts};
 use super::part_writer::PartWriter;
 use super::seen::KeySet;
 use super::seen_file::{self, SeenFacts, SeenFile};
@@ -23,12 +26,21 @@ pub struct Layout {
     pub disk: Arc<dyn Disk>,
     /// The data directory.
     pub dir: PathBuf,
+    /// Parts of at least so many rows get columns for their frequent attributes; `None`: none does.
+    attr_columns_from: Option<usize>,
+    footers: Arc<Footers>,
     next_id: AtomicU64,
 }
 
 impl Layout {
-    pub fn new(disk: Arc<dyn Disk>, dir: PathBuf, next_id: u64) -> Layout {
-        Layout { disk, dir, next_id: AtomicU64::new(next_id) }
+    pub fn new(options: &LakeOptions, next_id: u64) -> Layout {
+        Layout {
+            disk: Arc::clone(&options.disk),
+            dir: options.dir.clone(),
+            attr_columns_from: options.attr_columns_from,
+            footers: Arc::default(),
+            next_id: AtomicU64::new(next_id),
+        }
     }
 
     /// Ids grow with time and are never used twice.
@@ -50,6 +62,11 @@ impl Layout {
         folder.join(format!("{:012}.parquet", facts.id))
     }
 
+    /// The part with these facts; its file is not touched yet.
+    pub fn part(&self, facts: PartFacts) -> Part {
+        Part::new(Arc::clone(&self.disk), self.part_path(&facts), facts).sharing(&self.footers)
+    }
+
     /// A writer for a new part of this table and day, its folder made durable.
     pub fn create_part(
         &self,
@@ -57,6 +74,7 @@ impl Layout {
         day: i32,
         level: u8,
         first_id: Option<u64>,
+        keys: Vec<AttrKey>,
     ) -> Result<PartWriter, StoreError> {
         let id = self.next_id();
         let facts = PartFacts {
@@ -74,11 +92,16 @@ impl Layout {
         };
         let path = self.part_path(&facts);
         self.make_folder(parent_of(&path))?;
-        PartWriter::create(Arc::clone(&self.disk), path, facts)
+        PartWriter::create(Arc::clone(&self.disk), path, facts, keys)
     }
 
     pub fn make_folder(&self, folder: &Path) -> Result<(), StoreError> {
         self.disk.create_dir_all(folder).map_err(|e| StoreError::io("create", folder, e))
+    }
+
+    /// A part of so many rows gets columns for its frequent attributes.
+    pub fn splits_attributes(&self, rows: usize) -> bool {
+        self.attr_columns_from.is_some_and(|least| rows >= least)
     }
 
     /// Takes back files that were written and will not be registered.
@@ -119,12 +142,22 @@ pub fn write_table(
     });
     let mut days = days::split(times);
     sort::sort_places(table, batches, &mut days.values_mut().collect::<Vec<_>>())?;
+    let frequent = match layout.splits_attributes(batches.iter().map(RecordBatch::num_rows).sum()) {
+        true => attr_columns::choose(&samples(batches)),
+        false => Vec::new(),
+    };
     for (day, places) in days {
-        let mut writer = layout.create_part(table, day, 0, None)?;
+        let keys = if layout.splits_attributes(places.len()) { frequent.clone() } else { Vec::new() };
+        let mut writer = layout.create_part(table, day, 0, None, keys)?;
         sort::gather(batches, &places, |batch| writer.write(batch))?;
         parts.push(writer.finish()?);
     }
     Ok(())
+}
+
+/// Some rows of every batch.
+fn samples(batches: &[RecordBatch]) -> Vec<RecordBatch> {
+    batches.iter().map(|batch| batch.slice(0, batch.num_rows().min(attr_columns::SAMPLE_ROWS))).collect()
 }
 
 /// Writes the keys received with a memtable; `None` when there were none.

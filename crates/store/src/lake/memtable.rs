@@ -14,7 +14,7 @@ use crate::tables::Table;
 
 /// A growing buffer becomes a batch at this many rows or bytes.
 const CHUNK_ROWS: usize = 8192;
-const CHUNK_BYTES: usize = 32 * 1024 * 1024;
+const CHUNK_BYTES: usize = 8 * 1024 * 1024;
 
 pub struct Memtable {
     tables: Vec<TableMemory>,

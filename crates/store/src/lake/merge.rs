@@ -1,9 +1,8 @@
-//! Many small parts to few large ones: which to take, and a streaming merge in bounded memory.
+//! Many small parts to one large, streaming, in bounded memory (`pick` says which).
 //!
 //! Parts of one table and day, never across days. Equal identities become one row: the one in the oldest part. The
 //! inputs stay as they are; the caller swaps them for the output in one catalog transaction.
 
-use std::collections::BTreeMap;
 use std::hash::BuildHasherDefault;
 use std::sync::Arc;
 
@@ -16,72 +15,17 @@ use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder};
 use xxhash_rust::xxh3::Xxh3;
 
+use super::attr_columns::{self, AttrColumns};
 use super::counts::Counts;
 use super::flush::Layout;
 use super::part::{Part, PartFacts};
 use super::seen::KeyHasher;
 use super::sort::{BATCH_ROWS, SortKeys};
-use crate::StoreError;
 use crate::tables::Table;
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct MergeOptions {
-    /// Parts of one level that become one of the next.
-    pub fan_in: usize,
-    /// Rows of a merged part, about. Parts of more than half of it are left alone.
-    pub rows_max: u64,
-}
-
-impl Default for MergeOptions {
-    fn default() -> Self {
-        MergeOptions { fan_in: 8, rows_max: 8 * 262_144 }
-    }
-}
+use crate::{StoreError, arrow_schema};
 
 /// Decoded bytes of one input's batch.
 const INPUT_BATCH_BYTES: u64 = 4 * 1024 * 1024;
-
-/// The next parts to merge, oldest first; `None` when nothing is worth it.
-///
-/// `today`: UTC day. Days before yesterday get no more rows, as a rule: their small parts are merged whatever their level.
-pub fn pick(parts: &[Arc<Part>], options: MergeOptions, today: i32) -> Option<Vec<Arc<Part>>> {
-    let mut days: BTreeMap<(Table, i32), Vec<&Arc<Part>>> = BTreeMap::new();
-    for part in parts.iter().filter(|part| part.facts.rows < options.rows_max / 2) {
-        days.entry((part.facts.table, part.facts.day)).or_default().push(part);
-    }
-    days.into_iter().find_map(|((_, day), mut parts)| {
-        parts.sort_by_key(|part| part.facts.first_id);
-        let mut levels: BTreeMap<u8, Vec<&Arc<Part>>> = BTreeMap::new();
-        parts.iter().for_each(|part| levels.entry(part.facts.level).or_default().push(part));
-        let tier = levels.into_values().find_map(|level| full_tier(&level, options));
-        tier.or_else(|| if day < today - 1 { closed_day(&parts, options) } else { None })
-    })
-}
-
-/// The oldest parts of a level, when there are enough of them.
-fn full_tier(level: &[&Arc<Part>], options: MergeOptions) -> Option<Vec<Arc<Part>>> {
-    let taken = fitting(level, options);
-    let enough = taken.len() == options.fan_in || (taken.len() > 1 && taken.len() < level.len());
-    enough.then_some(taken)
-}
-
-/// What is left of a day that is over, unless it would mean to write a large part again for a few late rows.
-fn closed_day(parts: &[&Arc<Part>], options: MergeOptions) -> Option<Vec<Arc<Part>>> {
-    let taken = fitting(parts, options);
-    let rows: u64 = taken.iter().map(|part| part.facts.rows).sum();
-    let largest = taken.iter().map(|part| part.facts.rows).max()?;
-    (taken.len() > 1 && (largest < rows / 4 * 3 || taken.len() == options.fan_in)).then_some(taken)
-}
-
-/// The oldest parts that fit into one, at most `fan_in`.
-fn fitting(parts: &[&Arc<Part>], options: MergeOptions) -> Vec<Arc<Part>> {
-    let mut rows = 0;
-    let fits = |part: &&&Arc<Part>| {
-        rows += part.facts.rows;
-        rows <= options.rows_max
-    };
-    parts.iter().take(options.fan_in).take_while(fits).map(|part| Arc::clone(part)).collect()
-}
 
 /// Merges parts of one table and day into a new, unregistered one. `None` when `stop` said so.
 ///
@@ -100,7 +44,12 @@ pub fn merge(
     parts.sort_by_key(|part| part.facts.first_id);
     let duplicates = duplicates(table, &parts)?;
 
-    let mut writer = layout.create_part(table, first.day, level, first_id)?;
+    let rows: u64 = parts.iter().map(|part| part.facts.rows).sum();
+    let keys = match layout.splits_attributes(rows as usize) {
+        true => attr_columns::choose(&samples(&parts)?),
+        false => Vec::new(),
+    };
+    let mut writer = layout.create_part(table, first.day, level, first_id, keys)?;
     if table == Table::IngestCounts {
         writer.write(&sum_counts(&parts)?)?;
         return writer.finish().map(Some);
@@ -135,6 +84,33 @@ fn open(part: &Part, columns: ProjectionMask, batch_rows: usize) -> Result<Parqu
         .with_batch_size(batch_rows)
         .build()
         .map_err(|e| StoreError::parquet(part.path(), e))
+}
+
+/// Some rows of every row group, with their whole attributes.
+fn samples(parts: &[&Arc<Part>]) -> Result<Vec<RecordBatch>, StoreError> {
+    let mut samples = Vec::new();
+    for part in parts {
+        let (metadata, columns) = (part.metadata()?, part.attr_columns()?);
+        let schema = metadata.parquet_schema();
+        let wanted = schema.columns().iter().enumerate().filter(|(_, column)| {
+            let name = column.name();
+            columns.is_encoded_or_extra(name)
+        });
+        let mask = ProjectionMask::leaves(schema, wanted.map(|(leaf, _)| leaf));
+        for group in 0..metadata.metadata().num_row_groups() {
+            let reader = ParquetRecordBatchReaderBuilder::new_with_metadata(part.file()?, metadata.clone())
+                .with_row_groups(vec![group])
+                .with_projection(mask.clone())
+                .with_batch_size(attr_columns::SAMPLE_ROWS)
+                .with_limit(attr_columns::SAMPLE_ROWS)
+                .build()
+                .map_err(|e| StoreError::parquet(part.path(), e))?;
+            for batch in reader {
+                samples.push(columns.fold(&batch.map_err(|e| part.damaged(&e))?)?);
+            }
+        }
+    }
+    Ok(samples)
 }
 
 /// The rows, ascending, of each part whose identity an older part (or an earlier row) has already.
@@ -183,6 +159,7 @@ fn identities(identity: &[&str], batch: &RecordBatch) -> Vec<u128> {
 struct Input {
     part: Arc<Part>,
     reader: ParquetRecordBatchReader,
+    attr_columns: AttrColumns,
     /// Rows to leave out, ascending, by row of the part; those before `skipped` are behind.
     duplicates: Vec<usize>,
     skipped: usize,
@@ -201,10 +178,11 @@ impl Input {
         let batch_rows = (INPUT_BATCH_BYTES / row_bytes).clamp(64, BATCH_ROWS as u64) as usize;
         Ok(Input {
             reader: open(part, ProjectionMask::all(), batch_rows)?,
+            attr_columns: part.attr_columns()?,
             part: Arc::clone(part),
             duplicates,
             skipped: 0,
-            batch: RecordBatch::new_empty(Arc::clone(metadata.schema())),
+            batch: RecordBatch::new_empty(arrow_schema(part.facts.table)),
             keys: None,
             row: 0,
             start: 0,
@@ -218,7 +196,7 @@ impl Input {
             self.start += self.batch.num_rows();
             self.row = 0;
             match self.reader.next() {
-                Some(batch) => self.batch = batch.map_err(|e| self.part.damaged(&e))?,
+                Some(batch) => self.batch = self.attr_columns.fold(&batch.map_err(|e| self.part.damaged(&e))?)?,
                 None => {
                     self.keys = None;
                     return Ok(());

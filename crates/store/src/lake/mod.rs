@@ -7,23 +7,27 @@
 //!
 //! - [`Lake`] is the whole interface. [`Lake::apply`] is called in journal order by one thread, live and in replay.
 //! - In: `memtable`, `counts`, and `seen` (retries: `seen_file`, `bloom`).
-//! - Down: `flush` (`days`, `sort`, `part_writer`) and `catalog`; `merge` and retention (`upkeep`) later.
-//! - Out: [`Source`]s, of which [`Part`]s are read with positioned reads.
+//! - Down: `flush` (`days`, `sort`, `part_writer`, [`attr_columns`]) and `catalog`; later `pick` and `merge`, and
+//!   retention (`upkeep`).
+//! - Out: [`Source`]s, of which [`Part`]s are read with positioned reads (`footers` keeps what describes them).
 //!
 //! Invariants: a part is registered only after it, its name and its folder are synced; parts appear and the journal
 //! position advances in the same transaction; a reader sees a row in the memtable or in a part, never in both.
 
+pub mod attr_columns;
 mod bloom;
 mod catalog;
 pub mod counts;
 mod days;
 mod flush;
+mod footers;
 mod memtable;
 mod merge;
 mod open;
 mod options;
 pub mod part;
 mod part_writer;
+mod pick;
 mod seen;
 mod seen_file;
 mod sort;
@@ -49,9 +53,9 @@ use crate::tables::Table;
 
 pub use counts::Outcome;
 pub use days::{day_name, day_of};
-pub use merge::MergeOptions;
 pub use options::{LakeOptions, Retention};
 pub use part::{Part, PartFacts, PartFile};
+pub use pick::MergeOptions;
 pub use source::Source;
 pub use state::{Stats, TableStats};
 

@@ -26,10 +26,9 @@ pub fn open(options: LakeOptions) -> Result<Shared, StoreError> {
     let catalog = Catalog::open(&options.catalog)?;
     let (parts, keys, covered) = (catalog.parts()?, catalog.seen()?, catalog.covered()?);
     let last_id = parts.iter().map(|part| part.id).chain(keys.iter().map(|keys| keys.id)).max();
-    let layout = Layout::new(Arc::clone(&disk), dir, last_id.unwrap_or(0) + 1);
+    let layout = Layout::new(&options, last_id.unwrap_or(0) + 1);
 
-    let parts: Vec<Part> =
-        parts.into_iter().map(|facts| Part::new(Arc::clone(&disk), layout.part_path(&facts), facts)).collect();
+    let parts: Vec<Part> = parts.into_iter().map(|facts| layout.part(facts)).collect();
     let mut expected: HashMap<PathBuf, Option<u64>> =
         parts.iter().map(|part| (part.path().to_path_buf(), Some(part.facts.bytes))).collect();
     expected.extend(keys.iter().map(|facts| (SeenFile::path(&layout.seen_folder(), facts.id), None)));

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use tidewatch_journal::disk::{Disk, RealDisk};
 
-use super::merge::MergeOptions;
+use super::pick::MergeOptions;
 use crate::tables::Table;
 
 pub struct LakeOptions {
@@ -23,6 +23,8 @@ pub struct LakeOptions {
     pub flush_age: Duration,
     pub merge: MergeOptions,
     pub retention: Retention,
+    /// Parts of at least so many rows get a column for each frequent attribute; `None`: no part does.
+    pub attr_columns_from: Option<usize>,
     /// Flush, merge and retain on threads of the lake. False: only when asked to, as tests do.
     pub background: bool,
 }
@@ -40,6 +42,7 @@ impl LakeOptions {
             flush_age: Duration::from_secs(30),
             merge: MergeOptions::default(),
             retention: Retention::default(),
+            attr_columns_from: None,
             background: true,
         }
     }

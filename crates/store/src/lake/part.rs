@@ -11,12 +11,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use bytes::Bytes;
-use parking_lot::Mutex;
 use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions};
 use parquet::errors::ParquetError;
 use parquet::file::metadata::PageIndexPolicy;
 use parquet::file::reader::{ChunkReader, Length};
 
+use super::attr_columns::AttrColumns;
+use super::footers::Footers;
 use crate::StoreError;
 use crate::tables::Table;
 use tidewatch_journal::disk::{Disk, DiskFile};
@@ -46,14 +47,22 @@ pub struct Part {
     pub facts: PartFacts,
     path: PathBuf,
     disk: Arc<dyn Disk>,
-    metadata: Mutex<Option<ArrowReaderMetadata>>,
+    footers: Arc<Footers>,
     doomed: AtomicBool,
 }
 
 impl Part {
     /// `path` is the part's file; it is not touched yet.
     pub fn new(disk: Arc<dyn Disk>, path: PathBuf, facts: PartFacts) -> Part {
-        Part { facts, path, disk, metadata: Mutex::new(None), doomed: AtomicBool::new(false) }
+        Part { facts, path, disk, footers: Arc::default(), doomed: AtomicBool::new(false) }
+    }
+
+    /// Its footer is kept among these, of parts with other ids.
+    pub fn sharing(self, footers: &Arc<Footers>) -> Part {
+        // `Part` has a destructor, so its fields cannot be moved out one by one.
+        let mut part = self;
+        part.footers = Arc::clone(footers);
+        part
     }
 
     pub fn path(&self) -> &Path {
@@ -66,19 +75,23 @@ impl Part {
         Ok(PartFile { file: Arc::from(file), bytes: self.facts.bytes })
     }
 
-    /// Footer, row groups and page indexes; read once, then kept.
+    /// Footer, row groups and page indexes; kept once read, as long as there is room.
     ///
     /// Use with [`Part::file`] in `ParquetRecordBatchReaderBuilder::new_with_metadata`.
     pub fn metadata(&self) -> Result<ArrowReaderMetadata, StoreError> {
-        let mut slot = self.metadata.lock();
-        if let Some(metadata) = slot.as_ref() {
-            return Ok(metadata.clone());
+        if let Some(metadata) = self.footers.get(self.facts.id) {
+            return Ok(metadata);
         }
         let options = ArrowReaderOptions::new().with_page_index_policy(PageIndexPolicy::Optional);
         let metadata =
             ArrowReaderMetadata::load(&self.file()?, options).map_err(|e| StoreError::parquet(&self.path, e))?;
-        *slot = Some(metadata.clone());
+        self.footers.keep(self.facts.id, &metadata);
         Ok(metadata)
+    }
+
+    /// The attributes that have columns of their own in this part.
+    pub fn attr_columns(&self) -> Result<AttrColumns, StoreError> {
+        Ok(AttrColumns::of(&self.metadata()?))
     }
 
     /// The error for rows that cannot be decoded.
@@ -101,6 +114,7 @@ impl Part {
 
 impl Drop for Part {
     fn drop(&mut self) {
+        self.footers.forget(self.facts.id);
         if !self.doomed.load(Ordering::Acquire) {
             return;
         }

@@ -13,13 +13,15 @@ use arrow::datatypes::{Int64Type, UInt32Type};
 use parquet::arrow::ArrowWriter;
 use parquet::basic::{Compression, Encoding, ZstdLevel};
 use parquet::errors::ParquetError;
+use parquet::file::metadata::KeyValue;
 use parquet::file::properties::{EnabledStatistics, WriterProperties, WriterPropertiesBuilder};
 use parquet::schema::types::ColumnPath;
 use tidewatch_journal::disk::{Disk, DiskFile, parent_of};
 
+use super::attr_columns::{self, AttrKey, Splitter};
 use super::part::PartFacts;
+use crate::StoreError;
 use crate::tables::{Column, Kind, Table};
-use crate::{StoreError, arrow_schema};
 
 /// Rows of a row group, as flushed and as merged.
 pub const GROUP_ROWS_FLUSHED: usize = 64 * 1024;
@@ -33,6 +35,7 @@ pub struct PartWriter {
     disk: Arc<dyn Disk>,
     /// `None` once finished.
     writer: Option<ArrowWriter<FileWriter>>,
+    splitter: Splitter,
     temporary: PathBuf,
     path: PathBuf,
     facts: PartFacts,
@@ -40,28 +43,46 @@ pub struct PartWriter {
 
 impl PartWriter {
     /// The part will lie at `path`, whose folder exists. `facts` name id, age, table, day and level; the rest is found
-    /// while writing.
-    pub fn create(disk: Arc<dyn Disk>, path: PathBuf, facts: PartFacts) -> Result<PartWriter, StoreError> {
+    /// while writing. `keys` get columns of their own.
+    pub fn create(
+        disk: Arc<dyn Disk>,
+        path: PathBuf,
+        facts: PartFacts,
+        keys: Vec<AttrKey>,
+    ) -> Result<PartWriter, StoreError> {
+        let properties = properties(&facts, &keys);
+        let splitter = Splitter::new(facts.table, keys);
         let temporary = path.with_extension("parquet.tmp");
         let file = disk.create(&temporary).map_err(|e| StoreError::io("create", &temporary, e))?;
         let file = FileWriter { file: Arc::from(file), buffer: Vec::new(), offset: 0 };
-        let group_rows = if facts.level == 0 { GROUP_ROWS_FLUSHED } else { GROUP_ROWS_MERGED };
-        let writer = ArrowWriter::try_new(file, arrow_schema(facts.table), Some(properties(facts.table, group_rows)))
+        let writer = ArrowWriter::try_new(file, Arc::clone(splitter.schema()), Some(properties))
             .map_err(|e| write_error(&temporary, e))?;
-        Ok(PartWriter { disk, writer: Some(writer), temporary, path, facts: PartFacts { rows: 0, bytes: 0, ..facts } })
+        Ok(PartWriter {
+            disk,
+            writer: Some(writer),
+            splitter,
+            temporary,
+            path,
+            facts: PartFacts { rows: 0, bytes: 0, ..facts },
+        })
     }
 
-    /// Appends rows; all batches together are sorted.
+    /// Appends rows of the table; all batches together are sorted.
     pub fn write(&mut self, batch: &RecordBatch) -> Result<(), StoreError> {
         let writer = self.writer.as_mut().expect("write comes before finish");
-        writer.write(batch).map_err(|e| write_error(&self.temporary, e))?;
+        let split = self.splitter.split(batch)?;
+        writer.write(&split).map_err(|e| write_error(&self.temporary, e))?;
         note(&mut self.facts, batch);
         Ok(())
     }
 
     /// Syncs the file, gives it its name, syncs the folder. After this the part may be registered.
     pub fn finish(mut self) -> Result<PartFacts, StoreError> {
-        let writer = self.writer.take().expect("finish is called once");
+        let mut writer = self.writer.take().expect("finish is called once");
+        let incomplete = self.splitter.incomplete();
+        if !incomplete.is_empty() {
+            writer.append_key_value_metadata(KeyValue::new(attr_columns::INCOMPLETE.to_owned(), incomplete));
+        }
         let file = writer.into_inner().map_err(|e| write_error(&self.temporary, e))?;
         let (file, bytes) = file.finish().map_err(|e| StoreError::io("write", &self.temporary, e))?;
         file.sync_data().map_err(|e| StoreError::io("sync", &self.temporary, e))?;
@@ -112,19 +133,26 @@ fn note(facts: &mut PartFacts, batch: &RecordBatch) {
     facts.rows += batch.num_rows() as u64;
 }
 
-fn properties(table: Table, group_rows: usize) -> WriterProperties {
+fn properties(facts: &PartFacts, keys: &[AttrKey]) -> WriterProperties {
     let zstd = Compression::ZSTD(ZstdLevel::try_new(1).expect("level 1 exists"));
+    let group_rows = if facts.level == 0 { GROUP_ROWS_FLUSHED } else { GROUP_ROWS_MERGED };
     let builder = WriterProperties::builder()
         .set_created_by("tidewatch".to_owned())
         .set_compression(zstd)
         .set_max_row_group_row_count(Some(group_rows))
         .set_data_page_row_count_limit(PAGE_ROWS_MAX)
         .set_statistics_enabled(EnabledStatistics::None);
-    table.columns().iter().fold(builder, |builder, column| with_column(builder, table, column)).build()
+    let columns = facts.table.columns().iter();
+    let builder = columns.fold(builder, |builder, column| with_column(builder, facts.table, column));
+    // Extra columns: dictionaries where they help, and bounds that let a scan skip row groups.
+    let extra = |builder: WriterPropertiesBuilder, key: &AttrKey| {
+        builder.set_column_statistics_enabled(ColumnPath::new(vec![key.column()]), EnabledStatistics::Chunk)
+    };
+    keys.iter().fold(builder, extra).build()
 }
 
 fn with_column(builder: WriterPropertiesBuilder, table: Table, column: &Column) -> WriterPropertiesBuilder {
-    let path = ColumnPath::from(column.name);
+    let path = ColumnPath::new(vec![column.name.to_owned()]);
     let builder = match column.kind {
         Kind::Id8 => builder
             .set_column_dictionary_enabled(path.clone(), false)

@@ -31,7 +31,7 @@ pub struct Shared {
     pub catalog: Mutex<Catalog>,
     /// One flush at a time.
     pub flushing: Mutex<()>,
-    /// One merge or retention at a time.
+    /// One merge at a time.
     pub upkeep: Mutex<()>,
     pub seen: Mutex<Seen>,
     pub state: Mutex<State>,
@@ -128,7 +128,7 @@ impl Shared {
     }
 
     pub fn part(&self, facts: PartFacts) -> Arc<Part> {
-        Arc::new(Part::new(Arc::clone(&self.layout.disk), self.layout.part_path(&facts), facts))
+        Arc::new(self.layout.part(facts))
     }
 
     pub fn set_on_covered(&self, callback: OnCovered) {

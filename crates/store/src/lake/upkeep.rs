@@ -6,6 +6,7 @@ use std::sync::Arc;
 use super::day_of;
 use super::merge;
 use super::part::Part;
+use super::pick;
 use super::seen_file::{self, SeenFacts, SeenFile, SeenKeys};
 use super::state::Shared;
 use crate::StoreError;
@@ -18,7 +19,7 @@ impl Shared {
     pub fn merge_once(&self, today: i32, stop: &mut dyn FnMut() -> bool) -> Result<bool, StoreError> {
         let _upkeep = self.upkeep.lock();
         let parts: Vec<Arc<Part>> = self.state.lock().parts.iter().flatten().cloned().collect();
-        let Some(inputs) = merge::pick(&parts, self.options.merge, today) else {
+        let Some(inputs) = pick::pick(&parts, self.options.merge, today) else {
             return self.merge_keys();
         };
         drop(parts);
@@ -57,32 +58,28 @@ impl Shared {
         Ok(bytes)
     }
 
+    /// Does not wait for a merge that is under way: the catalog decides which of the two was first.
     pub fn drop_before(&self, table: Table, day: i32) -> Result<u64, StoreError> {
-        let _upkeep = self.upkeep.lock();
-        let parts = self.state.lock().parts[table as usize].clone();
-        let old: Vec<&Arc<Part>> = parts.iter().filter(|part| part.facts.day < day).collect();
-        if old.is_empty() {
-            return Ok(0);
+        loop {
+            let parts = self.state.lock().parts[table as usize].clone();
+            let old: Vec<&Arc<Part>> = parts.iter().filter(|part| part.facts.day < day).collect();
+            if old.is_empty() {
+                return Ok(0);
+            }
+            let ids: Vec<u64> = old.iter().map(|part| part.facts.id).collect();
+            let bytes = old.iter().map(|part| part.facts.bytes).sum();
+            if !self.catalog.lock().replace_parts(&ids, &[])? {
+                // A merge or another retention has just replaced some of them and is about to show it.
+                std::thread::yield_now();
+                continue;
+            }
+            self.swap(table, &ids, None);
+            tracing::info!(table = table.name(), bytes, "dropped {} old parts of {}", ids.len(), table.name());
+            return Ok(bytes);
         }
-        let ids: Vec<u64> = old.iter().map(|part| part.facts.id).collect();
-        let bytes = old.iter().map(|part| part.facts.bytes).sum();
-        if !self.catalog.lock().replace_parts(&ids, &[])? {
-            return Ok(0);
-        }
-        self.swap(table, &ids, None);
-        tracing::info!(
-            table = table.name(),
-            parts = ids.len(),
-            bytes,
-            "dropped {} old parts of {}",
-            ids.len(),
-            table.name()
-        );
-        Ok(bytes)
     }
 
     fn drop_old_keys(&self, now_ns: i64) -> Result<(), StoreError> {
-        let _upkeep = self.upkeep.lock();
         let ids = self.seen.lock().expired(now_ns);
         if !ids.is_empty() && self.catalog.lock().replace_seen(&ids, None)? {
             self.swap_keys(&ids, None);
@@ -117,8 +114,10 @@ impl Shared {
         let file = seen_file::write(&self.layout.disk, &self.layout.seen_folder(), facts, keys_max, || union.next())?;
         let ids: Vec<u64> = inputs.iter().map(|file| file.facts.id).collect();
         let done = self.catalog.lock().replace_seen(&ids, Some(&file.facts))?;
-        if done {
-            self.swap_keys(&ids, Some(file));
+        match done {
+            true => self.swap_keys(&ids, Some(file)),
+            // Some of them have just expired.
+            false => drop(self.layout.disk.remove(&SeenFile::path(&self.layout.seen_folder(), file.facts.id))),
         }
         Ok(done)
     }

@@ -74,6 +74,39 @@ fn equal_identities_become_one_and_the_first_stored_wins() {
     assert_eq!(contents(&lake, Table::Endpoints).len(), 4);
 }
 
+/// (name, complete) of the extra columns of every part of the spans.
+fn attr_columns(lake: &Lake) -> Vec<Vec<(String, bool)>> {
+    let columns = |source: &Source| {
+        let Source::Part(part) = source else { panic!("all rows are in parts") };
+        let columns = part.attr_columns().unwrap();
+        let of = |encoded| {
+            columns.of_column(encoded).map(|column| (column.name.clone(), column.complete)).collect::<Vec<_>>()
+        };
+        [of("attributes"), of("resource")].concat()
+    };
+    lake.sources(&everything(Table::Spans)).iter().map(columns).collect()
+}
+
+#[test]
+fn frequent_attributes_have_columns_through_flush_and_merge() {
+    let bench = Bench::new(1);
+    // The last part is too small to be split; merged, its rows are.
+    let requests: Vec<Vec<TestSpan>> = vec![
+        vec![span(1, 1, TODAY_NS), span(1, 2, TODAY_NS)],
+        vec![span(2, 1, TODAY_NS), span(2, 2, TODAY_NS)],
+        vec![span(3, 1, TODAY_NS)],
+    ];
+    let lake = flushed(&bench, &requests);
+    let expected: Vec<(String, bool)> = ["attributes.http.request.method", "attributes.size", "resource.service.name"]
+        .map(|name| (name.to_owned(), true))
+        .to_vec();
+    assert_eq!(attr_columns(&lake), [expected.clone(), expected.clone(), Vec::new()]);
+    let before = contents(&lake, Table::Spans);
+    lake.merge(TODAY_NS).unwrap();
+    assert_eq!(attr_columns(&lake), [expected]);
+    assert!(contents(&lake, Table::Spans) == before);
+}
+
 #[test]
 fn readers_keep_the_parts_they_opened() {
     let bench = Bench::new(1);

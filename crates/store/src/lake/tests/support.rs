@@ -121,6 +121,7 @@ impl Bench {
             disk: Arc::new(self.disk.clone()),
             flush_age: Duration::from_secs(3600),
             merge: MergeOptions { fan_in: 3, rows_max: 1000 },
+            attr_columns_from: Some(2),
             background: false,
             ..LakeOptions::new("/data")
         }
@@ -165,9 +166,10 @@ pub fn batches(lake: &Lake, table: Table) -> Vec<RecordBatch> {
             let metadata = part.metadata().expect("the part has metadata");
             let reader =
                 ParquetRecordBatchReaderBuilder::new_with_metadata(part.file().expect("the part opens"), metadata);
-            let batches =
-                reader.build().expect("the part is readable").map(|batch| batch.expect("the rows are readable"));
-            batches.collect()
+            let columns = part.attr_columns().expect("the part has metadata");
+            let whole = |batch| columns.fold(&batch).expect("the attributes fold");
+            let batches = reader.build().expect("the part is readable");
+            batches.map(|batch| whole(batch.expect("the rows are readable"))).collect()
         }
     };
     lake.sources(&everything(table)).into_iter().flat_map(read).collect()

@@ -1,0 +1,60 @@
+//! Which attributes of a part get a column of their own.
+
+use std::collections::HashMap;
+
+use arrow::array::{AsArray, RecordBatch};
+
+use super::pairs::{self, Plain};
+use super::{AttrKey, ENCODED};
+
+/// Extra columns of one encoded column.
+const KEYS_MAX: usize = 32;
+/// An attribute is frequent when one sampled row in so many has it.
+const SHARE: usize = 64;
+/// Names longer than this are no names.
+const KEY_BYTES_MAX: usize = 128;
+/// Distinct keys that are counted; more come only from senders that put data into names.
+const COUNTED_MAX: usize = 4096;
+
+/// The frequent text and integer attributes in a sample of the part's rows, in the order their columns have.
+pub fn choose(samples: &[RecordBatch]) -> Vec<AttrKey> {
+    ENCODED.into_iter().flat_map(|encoded| choose_of(encoded, samples)).collect()
+}
+
+fn choose_of(encoded: &'static str, samples: &[RecordBatch]) -> Vec<AttrKey> {
+    // By key: rows with text, rows with an integer.
+    let mut counts: HashMap<Vec<u8>, [usize; 2]> = HashMap::new();
+    let mut rows = 0;
+    for batch in samples {
+        let Some(column) = batch.column_by_name(encoded) else { return Vec::new() };
+        rows += batch.num_rows();
+        let mut list = Vec::new();
+        for bytes in column.as_binary::<i32>().iter().flatten() {
+            pairs::read(bytes, &mut list);
+            for pair in &list {
+                let kind = match pair.plain() {
+                    Some(Plain::Text(_)) => 0,
+                    Some(Plain::Int(_)) => 1,
+                    None => continue,
+                };
+                if let Some(counts) = counts.get_mut(pair.key) {
+                    counts[kind] += 1;
+                } else if counts.len() < COUNTED_MAX && (1..=KEY_BYTES_MAX).contains(&pair.key.len()) {
+                    counts.insert(pair.key.to_vec(), if kind == 0 { [1, 0] } else { [0, 1] });
+                }
+            }
+        }
+    }
+    let frequent = counts.into_iter().filter(|(_, counts)| counts.iter().max() >= Some(&(rows / SHARE).max(1)));
+    let mut keys: Vec<(usize, AttrKey)> = frequent
+        .filter_map(|(key, [text, int])| {
+            let key = String::from_utf8(key).ok()?;
+            Some((text.max(int), AttrKey { encoded, key, is_int: int > text }))
+        })
+        .collect();
+    keys.sort_by(|a, b| b.0.cmp(&a.0).then_with(|| a.1.key.cmp(&b.1.key)));
+    keys.truncate(KEYS_MAX);
+    let mut keys: Vec<AttrKey> = keys.into_iter().map(|(_, key)| key).collect();
+    keys.sort_by(|a, b| a.key.cmp(&b.key));
+    keys
+}

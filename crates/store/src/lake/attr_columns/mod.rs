@@ -1,0 +1,109 @@
+//! Frequent attributes as columns of their own.
+//!
+//! A part may hold, after its table's columns, extra nullable ones: `attributes.<key>` and `resource.<key>`, text or I64.
+//! Such a value has left the encoded column; a row's value is in exactly one of the two. [`AttrColumns`] says which
+//! extra columns a part has, and puts the encoded columns together again, byte by byte as they were ([`AttrColumns::fold`]).
+//!
+//! - `choose`: which keys, from a sample of the rows; `split`: encoded columns to extra ones, when a part is written.
+//! - `pairs`: walking over encoded attributes without decoding them.
+//!
+//! Attributes are stored sorted by key (see `columns`): that is what makes folding exact. A row that is not sorted, a
+//! key that comes twice and a value of another type stay in the encoded column.
+
+mod choose;
+mod fold;
+mod pairs;
+mod split;
+
+#[cfg(test)]
+mod tests;
+
+use parquet::arrow::arrow_reader::ArrowReaderMetadata;
+
+pub use choose::choose;
+pub use split::Splitter;
+
+/// The encoded columns that are split.
+const ENCODED: [&str; 2] = ["attributes", "resource"];
+
+/// File metadata: numbers of the extra columns, joined by `,`, whose key some row still has in the encoded column.
+pub const INCOMPLETE: &str = "tidewatch.incomplete_attribute_columns";
+
+/// Rows of each batch or row group that are looked at to choose keys.
+pub const SAMPLE_ROWS: usize = 256;
+
+/// One extra column to write.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AttrKey {
+    /// `attributes` or `resource`.
+    pub encoded: &'static str,
+    pub key: String,
+    /// I64 values, else text.
+    pub is_int: bool,
+}
+
+impl AttrKey {
+    /// The column's name in the file.
+    pub fn column(&self) -> String {
+        format!("{}.{}", self.encoded, self.key)
+    }
+}
+
+/// One extra column of a part.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AttrColumn {
+    /// The column's name in the file.
+    pub name: String,
+    /// The encoded column its values left.
+    pub encoded: &'static str,
+    pub key: String,
+    /// No row of the part has the key in the encoded column: a null here means that the attribute is absent.
+    pub complete: bool,
+}
+
+/// The extra columns of one part.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct AttrColumns {
+    /// In file order: by encoded column, then key.
+    columns: Vec<AttrColumn>,
+}
+
+impl AttrColumns {
+    pub fn of(metadata: &ArrowReaderMetadata) -> AttrColumns {
+        let file = metadata.metadata().file_metadata();
+        let pairs = file.key_value_metadata().into_iter().flatten();
+        let incomplete = pairs.filter(|pair| pair.key == INCOMPLETE).find_map(|pair| pair.value.as_deref());
+        let incomplete: Vec<usize> =
+            incomplete.unwrap_or("").split(',').filter_map(|number| number.parse().ok()).collect();
+        let names = metadata.schema().fields().iter().map(|field| field.name().as_str());
+        let extra = names.filter_map(|name| {
+            ENCODED.iter().find_map(|encoded| Some((name, *encoded, name.strip_prefix(encoded)?.strip_prefix('.')?)))
+        });
+        let column = |(number, (name, encoded, key)): (usize, (&str, &'static str, &str))| AttrColumn {
+            name: name.to_owned(),
+            encoded,
+            key: key.to_owned(),
+            complete: !incomplete.contains(&number),
+        };
+        AttrColumns { columns: extra.enumerate().map(column).collect() }
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.columns.is_empty()
+    }
+
+    /// A column that is split, or one that was split off.
+    pub fn is_encoded_or_extra(&self, name: &str) -> bool {
+        ENCODED.contains(&name) || self.columns.iter().any(|column| column.name == name)
+    }
+
+    /// The extra column of an attribute.
+    pub fn find(&self, encoded: &str, key: &str) -> Option<&AttrColumn> {
+        self.columns.iter().find(|column| column.encoded == encoded && column.key == key)
+    }
+
+    /// The extra columns that belong to an encoded one: to be read with it, then folded.
+    pub fn of_column(&self, encoded: &str) -> impl Iterator<Item = &AttrColumn> {
+        self.columns.iter().filter(move |column| column.encoded == encoded)
+    }
+}

@@ -1,0 +1,96 @@
+//! Walking over a serialised `KeyValueList` as our own encoder writes it.
+
+/// One `KeyValue`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Pair<'a> {
+    pub key: &'a [u8],
+    /// The serialised `AnyValue`; empty when there is none.
+    pub value: &'a [u8],
+    /// Everything, with the head of the list's field.
+    pub whole: &'a [u8],
+}
+
+/// A value that fits an extra column.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Plain<'a> {
+    Text(&'a str),
+    Int(i64),
+}
+
+const LIST_VALUES: u8 = 1 << 3 | 2;
+const KEY: u8 = 1 << 3 | 2;
+const VALUE: u8 = 2 << 3 | 2;
+const STRING: u8 = 1 << 3 | 2;
+const INT: u8 = 3 << 3;
+
+/// The pairs in order, into `out`. False when the bytes are not what our encoder writes.
+pub fn read<'a>(mut bytes: &'a [u8], out: &mut Vec<Pair<'a>>) -> bool {
+    out.clear();
+    while !bytes.is_empty() {
+        let Some((pair, rest)) = pair(bytes) else { return false };
+        out.push(pair);
+        bytes = rest;
+    }
+    true
+}
+
+fn pair(bytes: &[u8]) -> Option<(Pair<'_>, &[u8])> {
+    let (content, rest) = field(bytes, LIST_VALUES)?;
+    let whole = &bytes[..bytes.len() - rest.len()];
+    let (key, after_key) = field(content, KEY).unwrap_or((&[], content));
+    let (value, end) = field(after_key, VALUE).unwrap_or((&[], after_key));
+    end.is_empty().then_some((Pair { key, value, whole }, rest))
+}
+
+/// A length-delimited field with this head, and what follows it.
+fn field(bytes: &[u8], head: u8) -> Option<(&[u8], &[u8])> {
+    let (first, rest) = bytes.split_first()?;
+    let (length, rest) = if *first == head { varint(rest)? } else { return None };
+    rest.split_at_checked(usize::try_from(length).ok()?)
+}
+
+fn varint(bytes: &[u8]) -> Option<(u64, &[u8])> {
+    let mut number = 0;
+    for (index, byte) in bytes.iter().take(10).enumerate() {
+        number |= u64::from(byte & 0x7f) << (7 * index);
+        if byte & 0x80 == 0 {
+            return Some((number, &bytes[index + 1..]));
+        }
+    }
+    None
+}
+
+impl<'a> Pair<'a> {
+    /// The value when it is text or an integer, encoded as our encoder would.
+    pub fn plain(&self) -> Option<Plain<'a>> {
+        let plain = self.parse()?;
+        let value = match plain {
+            Plain::Text(text) => framed(text.len()),
+            Plain::Int(number) => 1 + varint_bytes(number as u64),
+        };
+        (self.whole.len() == framed(framed(self.key.len()) + framed(value))).then_some(plain)
+    }
+
+    fn parse(&self) -> Option<Plain<'a>> {
+        match *self.value.first()? {
+            STRING => {
+                let (text, rest) = field(self.value, STRING)?;
+                rest.is_empty().then_some(Plain::Text(str::from_utf8(text).ok()?))
+            }
+            INT => {
+                let (number, rest) = varint(&self.value[1..])?;
+                rest.is_empty().then_some(Plain::Int(number as i64))
+            }
+            _ => None,
+        }
+    }
+}
+
+/// Bytes of a length-delimited field, its head included.
+fn framed(length: usize) -> usize {
+    1 + varint_bytes(length as u64) + length
+}
+
+fn varint_bytes(number: u64) -> usize {
+    (70 - (number | 1).leading_zeros() as usize) / 7
+}

@@ -1,0 +1,149 @@
+//! Splitting and folding give back every byte.
+
+use std::sync::Arc;
+
+use arrow::array::{Array, ArrayRef, AsArray, BinaryArray, RecordBatch};
+use arrow::datatypes::{DataType, Int64Type};
+use proptest::prelude::*;
+use tidewatch_domain::model::{AnyValue, KeyValue};
+use tidewatch_domain::wire;
+
+use super::*;
+use crate::arrow_schema;
+use crate::tables::Table;
+
+/// A batch of the metric table with these encoded attributes; every other cell is empty.
+fn batch(attributes: &[Vec<u8>]) -> RecordBatch {
+    let schema = arrow_schema(Table::MetricPoints);
+    let columns = schema.fields().iter().map(|field| -> ArrayRef {
+        match field.name().as_str() {
+            "attributes" => Arc::new(BinaryArray::from_iter_values(attributes)),
+            _ => match field.data_type() {
+                DataType::Binary => Arc::new(BinaryArray::from_iter_values(attributes.iter().map(|_| b""))),
+                DataType::Utf8 => Arc::new(arrow::array::StringArray::from_iter_values(attributes.iter().map(|_| ""))),
+                other => arrow::compute::cast(&arrow::array::UInt8Array::from(vec![0; attributes.len()]), other)
+                    .unwrap_or_else(|_| Arc::new(arrow::array::BooleanArray::from(vec![false; attributes.len()]))),
+            },
+        }
+    });
+    RecordBatch::try_new(schema.clone(), columns.collect()).unwrap()
+}
+
+fn encode(pairs: &[(&str, AnyValue<'_>)]) -> Vec<u8> {
+    let pairs: Vec<KeyValue<'_>> = pairs.iter().map(|(key, value)| KeyValue { key, value: *value }).collect();
+    let mut bytes = Vec::new();
+    wire::encode_attributes(&pairs, &mut bytes);
+    bytes
+}
+
+fn columns(keys: &[AttrKey], incomplete: &str) -> AttrColumns {
+    let incomplete: Vec<usize> = incomplete.split(',').filter_map(|number| number.parse().ok()).collect();
+    let column = |(number, key): (usize, &AttrKey)| AttrColumn {
+        name: key.column(),
+        encoded: key.encoded,
+        key: key.key.clone(),
+        complete: !incomplete.contains(&number),
+    };
+    AttrColumns { columns: keys.iter().enumerate().map(column).collect() }
+}
+
+#[test]
+fn frequent_keys_leave_the_encoded_column() {
+    use AnyValue::{Bool, Int, Str};
+    let rows = [
+        encode(&[("a", Str("x")), ("b", Int(-5)), ("c", Bool(true))]),
+        encode(&[("a", Str("")), ("b", Str("five"))]),
+        encode(&[("", Int(1)), ("a", Str("y")), ("a", Str("z")), ("b", Int(i64::MAX))]),
+        encode(&[("b", Int(0)), ("a", Str("unsorted"))]),
+        encode(&[]),
+    ];
+    let batch = batch(&rows);
+    let keys = choose(std::slice::from_ref(&batch));
+    let names: Vec<(&str, bool)> = keys.iter().map(|key| (key.key.as_str(), key.is_int)).collect();
+    assert_eq!(names, [("a", false), ("b", true)]);
+
+    let mut splitter = Splitter::new(Table::MetricPoints, keys.clone());
+    let split = splitter.split(&batch).unwrap();
+    let text = split.column_by_name("attributes.a").unwrap().as_string::<i32>();
+    let values: Vec<Option<&str>> = text.iter().collect();
+    assert_eq!(values, [Some("x"), Some(""), None, None, None]);
+    let int = split.column_by_name("attributes.b").unwrap().as_primitive::<Int64Type>();
+    assert_eq!(int.iter().collect::<Vec<_>>(), [Some(-5), None, Some(i64::MAX), None, None]);
+    let rest = split.column_by_name("attributes").unwrap().as_binary::<i32>();
+    assert_eq!(rest.value(0), encode(&[("c", Bool(true))]));
+    assert_eq!(rest.value(1), encode(&[("b", Str("five"))]));
+    assert_eq!(rest.value(2), encode(&[("", Int(1)), ("a", Str("y")), ("a", Str("z"))]));
+    assert_eq!(rest.value(3), rows[3], "an unsorted row stays whole");
+
+    let columns = columns(&keys, &splitter.incomplete());
+    assert!(columns.columns.iter().all(|column| !column.complete));
+    assert_eq!(columns.fold(&split).unwrap(), batch);
+}
+
+#[test]
+fn a_column_is_complete_when_nothing_stayed_behind() {
+    let rows = [encode(&[("a", AnyValue::Str("x"))]), encode(&[("b", AnyValue::Int(1))])];
+    let batch = batch(&rows);
+    let keys = choose(std::slice::from_ref(&batch));
+    let mut splitter = Splitter::new(Table::MetricPoints, keys);
+    let split = splitter.split(&batch).unwrap();
+    assert_eq!(splitter.incomplete(), "");
+    let rest = split.column_by_name("attributes").unwrap().as_binary::<i32>();
+    assert!((0..rest.len()).all(|row| rest.value(row).is_empty()));
+}
+
+#[test]
+fn rare_and_absurd_keys_stay() {
+    let long = "k".repeat(200);
+    let mut rows = vec![encode(&[("common", AnyValue::Int(1)), (&long, AnyValue::Int(1))]); 128];
+    rows[5] = encode(&[("common", AnyValue::Int(1)), ("rare", AnyValue::Int(1))]);
+    let keys = choose(&[batch(&rows)]);
+    assert_eq!(keys.iter().map(|key| key.key.as_str()).collect::<Vec<_>>(), ["common"]);
+    let many: Vec<Vec<u8>> = (0..100)
+        .map(|_| {
+            let keys: Vec<String> = (0..100).map(|n| format!("key{n:03}")).collect();
+            encode(&keys.iter().map(|key| (key.as_str(), AnyValue::Int(1))).collect::<Vec<_>>())
+        })
+        .collect();
+    assert_eq!(choose(&[batch(&many)]).len(), 32);
+}
+
+fn value() -> impl Strategy<Value = AnyValue<'static>> {
+    prop_oneof![
+        prop_oneof![Just("x"), Just(""), Just("zwölf")].prop_map(AnyValue::Str),
+        any::<i64>().prop_map(AnyValue::Int),
+        any::<bool>().prop_map(AnyValue::Bool),
+        Just(AnyValue::Empty),
+        Just(AnyValue::Double(0.5)),
+    ]
+}
+
+proptest! {
+    #[test]
+    fn any_rows_come_back(
+        rows in prop::collection::vec(prop::collection::vec((prop::sample::select(vec!["", "a", "b", "b.c", "d"]), value()), 0..6), 1..20),
+        sorted in any::<bool>(),
+    ) {
+        let encoded: Vec<Vec<u8>> = rows
+            .into_iter()
+            .map(|mut row| {
+                if sorted { row.sort_by_key(|(key, _)| *key) }
+                encode(&row)
+            })
+            .collect();
+        let batch = batch(&encoded);
+        let keys = choose(std::slice::from_ref(&batch));
+        let mut splitter = Splitter::new(Table::MetricPoints, keys.clone());
+        let split = splitter.split(&batch).unwrap();
+        prop_assert_eq!(columns(&keys, &splitter.incomplete()).fold(&split).unwrap(), batch);
+    }
+
+    #[test]
+    fn any_bytes_come_back(bytes in prop::collection::vec(any::<u8>(), 0..40)) {
+        let batch = batch(&[bytes, encode(&[("a", AnyValue::Int(1))])]);
+        let keys = choose(std::slice::from_ref(&batch));
+        let mut splitter = Splitter::new(Table::MetricPoints, keys.clone());
+        let split = splitter.split(&batch).unwrap();
+        prop_assert_eq!(columns(&keys, &splitter.incomplete()).fold(&split).unwrap(), batch);
+    }
+}

@@ -1,0 +1,63 @@
+//! Which parts to merge next: few sizes of parts, each row written about once per size.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::part::Part;
+use crate::tables::Table;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct MergeOptions {
+    /// Parts of one level that become one of the next.
+    pub fan_in: usize,
+    /// Rows of a merged part, about. Parts of more than half of it are left alone.
+    pub rows_max: u64,
+}
+
+impl Default for MergeOptions {
+    fn default() -> Self {
+        MergeOptions { fan_in: 8, rows_max: 8 * 262_144 }
+    }
+}
+
+/// The next parts to merge, oldest first; `None` when nothing is worth it.
+///
+/// `today`: UTC day. Days before yesterday get no more rows, as a rule: their small parts are merged whatever their level.
+pub fn pick(parts: &[Arc<Part>], options: MergeOptions, today: i32) -> Option<Vec<Arc<Part>>> {
+    let mut days: BTreeMap<(Table, i32), Vec<&Arc<Part>>> = BTreeMap::new();
+    for part in parts.iter().filter(|part| part.facts.rows < options.rows_max / 2) {
+        days.entry((part.facts.table, part.facts.day)).or_default().push(part);
+    }
+    days.into_iter().find_map(|((_, day), mut parts)| {
+        parts.sort_by_key(|part| part.facts.first_id);
+        let mut levels: BTreeMap<u8, Vec<&Arc<Part>>> = BTreeMap::new();
+        parts.iter().for_each(|part| levels.entry(part.facts.level).or_default().push(part));
+        let tier = levels.into_values().find_map(|level| full_tier(&level, options));
+        tier.or_else(|| if day < today - 1 { closed_day(&parts, options) } else { None })
+    })
+}
+
+/// The oldest parts of a level, when there are enough of them.
+fn full_tier(level: &[&Arc<Part>], options: MergeOptions) -> Option<Vec<Arc<Part>>> {
+    let taken = fitting(level, options);
+    let enough = taken.len() == options.fan_in || (taken.len() > 1 && taken.len() < level.len());
+    enough.then_some(taken)
+}
+
+/// What is left of a day that is over, unless it would mean to write a large part again for a few late rows.
+fn closed_day(parts: &[&Arc<Part>], options: MergeOptions) -> Option<Vec<Arc<Part>>> {
+    let taken = fitting(parts, options);
+    let rows: u64 = taken.iter().map(|part| part.facts.rows).sum();
+    let largest = taken.iter().map(|part| part.facts.rows).max()?;
+    (taken.len() > 1 && (largest < rows / 4 * 3 || taken.len() == options.fan_in)).then_some(taken)
+}
+
+/// The oldest parts that fit into one, at most `fan_in`.
+fn fitting(parts: &[&Arc<Part>], options: MergeOptions) -> Vec<Arc<Part>> {
+    let mut rows = 0;
+    let fits = |part: &&&Arc<Part>| {
+        rows += part.facts.rows;
+        rows <= options.rows_max
+    };
+    parts.iter().take(options.fan_in).take_while(fits).map(|part| Arc::clone(part)).collect()
+}
