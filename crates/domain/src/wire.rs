@@ -37,7 +37,7 @@ const VALUE: u32 = length(2);
 pub fn decode_attributes<'a>(bytes: &'a [u8], arena: &'a Bump) -> &'a [KeyValue<'a>] {
     let mut values = Values::new(arena);
     let mut list = bumpalo::collections::Vec::new_in(arena);
-    list.extend(pairs(bytes).map_while(|pair| values.attribute(pair).ok()));
+    list.extend(pairs(bytes).map_while(|pair| values.attribute_message(pair).ok()));
     list.into_bump_slice()
 }
 

@@ -1,7 +1,7 @@
 //! What the three batches have in common, and the bounds that keep a hostile body from growing them.
 
 use super::fault::{Fault, fault};
-use crate::model::{KeyValue, LogBatch, MetricBatch, Resource, Scope, Slice, TraceBatch};
+use crate::model::{KeyValue, LogBatch, MetricBatch, Resource, Scope, TraceBatch};
 
 /// Most resources, scopes, spans, events, links, log records, metrics or points in one request. A record takes
 /// up to two hundred bytes in memory and may take two in the body, so the size of the body alone is no bound.
@@ -47,19 +47,4 @@ pub(crate) fn push<T>(list: &mut Vec<T>, record: T, what: &str) -> Result<u32, F
     }
     list.push(record);
     Ok(index as u32)
-}
-
-/// Appends to the flat list what belongs to `slice`, when nothing else was appended since its last element.
-/// Otherwise the list is left alone and the answer is `false`.
-#[inline]
-pub(crate) fn append<T>(list: &mut Vec<T>, slice: &mut Slice, element: T) -> bool {
-    let position = list.len() as u32;
-    if slice.is_empty() {
-        slice.start = position;
-    } else if slice.end != position {
-        return false;
-    }
-    list.push(element);
-    slice.end = position + 1;
-    true
 }

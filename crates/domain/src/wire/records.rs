@@ -52,7 +52,7 @@ fn event<'a>(mut message: Reader<'a>, arena: &'a Bump, values: &mut Values<'a>) 
         match message.key()? {
             TIME => event.time_ns = message.fixed64()?,
             NAME => event.name = message.string("event name")?,
-            ATTRIBUTE => attributes.push(values.attribute(message.message()?)?),
+            ATTRIBUTE => attributes.push(values.attribute_message(message.message()?)?),
             DROPPED => event.dropped_attributes = message.uint32()?,
             other => message.skip(other, Known::fields(&[]))?,
         }
@@ -75,7 +75,7 @@ fn link<'a>(mut message: Reader<'a>, arena: &'a Bump, values: &mut Values<'a>) -
             TRACE_ID => link.trace_id = TraceId(message.bytes()?.try_into().unwrap_or_default()),
             SPAN_ID => link.span_id = SpanId(message.bytes()?.try_into().unwrap_or_default()),
             TRACE_STATE => link.trace_state = message.string("link trace state")?,
-            ATTRIBUTE => attributes.push(values.attribute(message.message()?)?),
+            ATTRIBUTE => attributes.push(values.attribute_message(message.message()?)?),
             DROPPED => link.dropped_attributes = message.uint32()?,
             FLAGS => link.flags = message.fixed32()?,
             other => message.skip(other, Known::fields(&[]))?,

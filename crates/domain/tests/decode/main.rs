@@ -4,6 +4,8 @@ mod corpus;
 mod dice;
 mod json;
 mod mutate;
+mod odd_json;
+mod odd_protobuf;
 mod oracle;
 mod protobuf;
 mod scramble;

@@ -35,6 +35,9 @@ pub(super) fn request<'a>(body: &'a [u8], arena: &'a Bump, batch: &mut impl Reco
         Err(error) => return Err(fault!("the JSON body is not valid UTF-8 at byte {}", error.valid_up_to())),
     };
     let mut reader = Reader::new(text, arena);
+    if reader.peek().is_none() {
+        return Err(fault!("the JSON body is empty"));
+    }
     envelope::request(&mut reader, batch)?;
     reader.end()
 }

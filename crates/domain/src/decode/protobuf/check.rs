@@ -82,7 +82,7 @@ pub(super) fn check_field<'a>(
     match *content {
         Content::Plain => message.skip(key, Known::fields(&[])),
         Content::Text(name) => message.string(name).map(drop),
-        Content::Attribute => values.attribute(message.message()?).map(drop),
+        Content::Attribute => values.attribute_message(message.message()?).map(drop),
         Content::Message(shape) => check(message.message()?, shape, values),
         Content::PackedVarint => {
             let mut list = message.message()?;

@@ -7,7 +7,7 @@
 use super::check::{ENTITY_REF, check};
 use super::reader::{Known, Reader, length, varint};
 use super::value::Values;
-use crate::decode::batch::{Batch, Owner, append, push};
+use crate::decode::batch::{Batch, Owner, push};
 use crate::decode::fault::Fault;
 use crate::model::{Resource, Scope, Slice};
 
@@ -120,8 +120,7 @@ fn read_resource<'a>(
     while !piece.is_done() {
         match piece.key()? {
             ATTRIBUTE => {
-                let attribute = values.attribute(piece.message()?)?;
-                append(batch.lists().attributes, &mut resource.attributes, attribute);
+                values.attributes(&mut piece, batch.lists().attributes, &mut resource.attributes)?;
             }
             DROPPED => resource.dropped_attributes = piece.uint32()?,
             ENTITY => check(piece.message()?, ENTITY_REF, values)?,
@@ -146,8 +145,7 @@ fn read_scope<'a>(
             NAME => scope.name = piece.string("scope name")?,
             VERSION => scope.version = piece.string("scope version")?,
             ATTRIBUTE => {
-                let attribute = values.attribute(piece.message()?)?;
-                append(batch.lists().attributes, &mut scope.attributes, attribute);
+                values.attributes(&mut piece, batch.lists().attributes, &mut scope.attributes)?;
             }
             DROPPED => drop(piece.uint32()?),
             other => piece.skip(other, Known::fields(&[1, 2, 3, 4]))?,

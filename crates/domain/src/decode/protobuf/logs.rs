@@ -3,7 +3,7 @@
 use super::envelope::Records;
 use super::reader::{Known, Reader, fixed32, fixed64, length, varint};
 use super::value::{Open, Values};
-use crate::decode::batch::{Owner, append, push};
+use crate::decode::batch::{Owner, push};
 use crate::decode::fault::Fault;
 use crate::decode::ids::Received;
 use crate::decode::severity_number;
@@ -33,8 +33,7 @@ impl<'a> Records<'a> for LogBatch<'a> {
                 SEVERITY_TEXT => record.severity_text = message.string("log severity text")?,
                 BODY => values.merge(&mut body, message.message()?, 1)?,
                 ATTRIBUTE => {
-                    let attribute = values.attribute(message.message()?)?;
-                    append(&mut self.attributes, &mut record.attributes, attribute);
+                    values.attributes(&mut message, &mut self.attributes, &mut record.attributes)?;
                 }
                 DROPPED_ATTRIBUTES => record.dropped_attributes = message.uint32()?,
                 FLAGS => record.flags = message.fixed32()?,

@@ -39,7 +39,7 @@ impl<'a> Records<'a> for MetricBatch<'a> {
                     continue;
                 }
                 METADATA => {
-                    values.attribute(message.message()?)?;
+                    values.attribute_message(message.message()?)?;
                     continue;
                 }
                 GAUGE => MetricKind::Gauge,

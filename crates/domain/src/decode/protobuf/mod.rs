@@ -11,6 +11,7 @@ mod logs;
 mod metrics;
 mod points;
 pub(crate) mod reader;
+mod run;
 mod traces;
 pub(crate) mod value;
 

@@ -6,7 +6,6 @@ use super::check::{EXEMPLAR, check, check_field};
 use super::metrics::Unstored;
 use super::reader::{Known, Reader, fixed64, length, varint};
 use super::value::Values;
-use crate::decode::batch::append;
 use crate::decode::fault::Fault;
 use crate::decode::histogram;
 use crate::model::{HistogramPoint, KeyValue, Point, PointData};
@@ -33,7 +32,7 @@ pub(super) fn number_point<'a>(
             AS_DOUBLE => point.data = PointData::Double(message.double()?),
             AS_INT => point.data = PointData::Int(message.fixed64()? as i64),
             ATTRIBUTE => {
-                append(attributes, &mut point.attributes, values.attribute(message.message()?)?);
+                values.attributes(&mut message, attributes, &mut point.attributes)?;
             }
             FLAGS => point.flags = message.uint32()?,
             EXEMPLARS => check(message.message()?, EXEMPLAR, values)?,
@@ -88,7 +87,7 @@ pub(super) fn histogram_point<'a>(
             BOUND => bounds.push(message.double()?),
             EXEMPLARS => check(message.message()?, EXEMPLAR, values)?,
             ATTRIBUTE => {
-                append(attributes, &mut point.attributes, values.attribute(message.message()?)?);
+                values.attributes(&mut message, attributes, &mut point.attributes)?;
             }
             FLAGS => point.flags = message.uint32()?,
             MIN => data.min = Some(message.double()?),
@@ -115,7 +114,7 @@ pub(super) fn unstored_point<'a>(
             START => point.start_ns = message.fixed64()?,
             TIME => point.time_ns = message.fixed64()?,
             key if key == layout.attribute => {
-                append(attributes, &mut point.attributes, values.attribute(message.message()?)?);
+                values.attributes(&mut message, attributes, &mut point.attributes)?;
             }
             key if key == layout.flags => point.flags = message.uint32()?,
             key => check_field(&mut message, key, layout.rest, read, values)?,

@@ -88,9 +88,37 @@ impl<'a> Reader<'a> {
         self.body.get(self.at..).unwrap_or_default()
     }
 
+    /// The byte just read: the key of a field, when its number is below 16. Not at the start of a message.
+    pub(crate) fn last_byte(&self) -> u8 {
+        self.body.get(self.at.wrapping_sub(1)).copied().unwrap_or_default()
+    }
+
+    /// Takes `byte` when it is next.
+    #[inline]
+    pub(crate) fn take_byte(&mut self, byte: u8) -> bool {
+        let found = self.body.get(self.at) == Some(&byte);
+        self.at += usize::from(found);
+        found
+    }
+
+    /// Steps over `length` bytes, which the caller has looked at.
+    pub(crate) fn advance(&mut self, length: usize) {
+        self.at += length;
+    }
+
     /// The next field's key: its number and wire type.
     #[inline]
     pub(crate) fn key(&mut self) -> Result<u32, Fault> {
+        match self.body.get(self.at) {
+            Some(&byte @ 8..0x80) => {
+                self.at += 1;
+                Ok(u32::from(byte))
+            }
+            _ => self.long_key(),
+        }
+    }
+
+    fn long_key(&mut self) -> Result<u32, Fault> {
         let start = self.at;
         let key = self.varint()?;
         if key < 8 || key > u64::from(u32::MAX) {

@@ -3,7 +3,7 @@
 use super::envelope::{Records, pieces_of};
 use super::reader::{Known, Reader, fixed32, fixed64, length, varint};
 use super::value::Values;
-use crate::decode::batch::{Owner, append, push};
+use crate::decode::batch::{Owner, push};
 use crate::decode::fault::Fault;
 use crate::decode::ids::{Received, SpanIds};
 use crate::model::{Event, KeyValue, Link, Slice, Span, SpanId, SpanKind, StatusCode, TraceBatch, TraceId};
@@ -43,8 +43,7 @@ impl<'a> Records<'a> for TraceBatch<'a> {
                 START => span.start_ns = message.fixed64()?,
                 END => span.end_ns = message.fixed64()?,
                 ATTRIBUTE => {
-                    let attribute = values.attribute(message.message()?)?;
-                    scattered |= !append(&mut self.attributes, &mut span.attributes, attribute);
+                    scattered |= !values.attributes(&mut message, &mut self.attributes, &mut span.attributes)?;
                 }
                 DROPPED_ATTRIBUTES => span.dropped_attributes = message.uint32()?,
                 EVENT => {
@@ -66,10 +65,11 @@ impl<'a> Records<'a> for TraceBatch<'a> {
         }
         if scattered {
             // Attributes of events came between its own: read its own once more, side by side.
-            span.attributes = Slice::default();
+            let start = self.attributes.len() as u32;
             for attribute in pieces_of(whole, ATTRIBUTE) {
-                append(&mut self.attributes, &mut span.attributes, values.attribute(attribute?)?);
+                self.attributes.push(values.attribute_message(attribute?)?);
             }
+            span.attributes = Slice { start, end: self.attributes.len() as u32 };
         }
         ids.give(&mut span);
         push(&mut self.spans, span, "spans").map(drop)
@@ -112,7 +112,7 @@ fn event<'a>(
             TIME => event.time_ns = message.fixed64()?,
             NAME => event.name = message.string("event name")?,
             ATTRIBUTE => {
-                append(attributes, &mut event.attributes, values.attribute(message.message()?)?);
+                values.attributes(&mut message, attributes, &mut event.attributes)?;
             }
             DROPPED => event.dropped_attributes = message.uint32()?,
             other => message.skip(other, Known::fields(&[1, 2, 3, 4]))?,
@@ -139,7 +139,7 @@ fn link<'a>(
             SPAN_ID => link.span_id = SpanId(Received::bytes(message.bytes()?).or_none()),
             TRACE_STATE => link.trace_state = message.string("link trace state")?,
             ATTRIBUTE => {
-                append(attributes, &mut link.attributes, values.attribute(message.message()?)?);
+                values.attributes(&mut message, attributes, &mut link.attributes)?;
             }
             DROPPED => link.dropped_attributes = message.uint32()?,
             FLAGS => link.flags = message.fixed32()?,

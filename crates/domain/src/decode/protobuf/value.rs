@@ -7,9 +7,10 @@
 use bumpalo::Bump;
 
 use super::reader::{Known, Reader, fixed64, length, varint};
+use super::run::Runs;
 use crate::decode::fault::Fault;
 use crate::decode::values::{Stacks, check_depth};
-use crate::model::{AnyValue, KeyValue};
+use crate::model::{AnyValue, KeyValue, Slice};
 
 const STRING: u32 = length(1);
 const BOOL: u32 = varint(2);
@@ -34,6 +35,7 @@ const LIST: Known = Known::fields(&[1]);
 /// Reads values.
 pub(crate) struct Values<'a> {
     stacks: Stacks<'a>,
+    runs: Runs,
 }
 
 /// A value whose message may still continue.
@@ -54,12 +56,40 @@ impl Default for Open<'_> {
 
 impl<'a> Values<'a> {
     pub(crate) fn new(arena: &'a Bump) -> Self {
-        Values { stacks: Stacks::new(arena) }
+        Values { stacks: Stacks::new(arena), runs: Runs::default() }
     }
 
-    /// One attribute.
-    #[inline]
-    pub(crate) fn attribute(&mut self, message: Reader<'a>) -> Result<KeyValue<'a>, Fault> {
+    /// Appends the attribute of `owner` whose key was read just now, and those that follow it, and takes them into
+    /// `slice`. `false` when others were appended since the slice's last one: then nothing is taken in.
+    pub(crate) fn attributes(
+        &mut self,
+        owner: &mut Reader<'a>,
+        flat: &mut Vec<KeyValue<'a>>,
+        slice: &mut Slice,
+    ) -> Result<bool, Fault> {
+        let start = flat.len();
+        let list_key = owner.last_byte();
+        loop {
+            if !self.runs.read(owner, flat) {
+                let message = owner.message()?;
+                flat.push(self.pair(message, 1)?);
+            }
+            if !owner.take_byte(list_key) {
+                break;
+            }
+        }
+        if slice.is_empty() {
+            slice.start = start as u32;
+        } else if slice.end as usize != start {
+            flat.truncate(start);
+            return Ok(false);
+        }
+        slice.end = flat.len() as u32;
+        Ok(true)
+    }
+
+    /// One attribute, by its message.
+    pub(crate) fn attribute_message(&mut self, message: Reader<'a>) -> Result<KeyValue<'a>, Fault> {
         self.pair(message, 1)
     }
 
