@@ -11,7 +11,6 @@ use crate::writer::UNNAMED;
 use crate::{OpenError, Options, Position};
 use std::error::Error;
 use std::path::PathBuf;
-use tracing::{info, warn};
 
 /// What opening found. Damage is never silent: a record that is gone lies in `torn_tail` or in `corrupt`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -155,7 +154,6 @@ pub(crate) fn replay(options: &Options, from: Position, visit: &mut Visit<'_>) -
         let why = "the journal is empty, but was not before".into();
         report.corrupt.push(CorruptRange { segment: None, from, to: from, why });
     }
-    report.log(options);
     let torn_from = torn_from.unwrap_or(durable).min(durable);
     Ok(Replayed { report, segments, durable, next, torn_from })
 }
@@ -229,19 +227,6 @@ impl ReplayReport {
                 let tail = self.torn_tail.get_or_insert(TornTail { segment: segment.path.clone(), from, to });
                 tail.to = to;
             }
-        }
-    }
-
-    fn log(&self, options: &Options) {
-        let dir = options.dir.display();
-        for CorruptRange { from, to, why, .. } in &self.corrupt {
-            warn!(%from, %to, "journal {dir} is damaged from position {from} to {to}: {why}");
-        }
-        if let Some(TornTail { from, to, .. }) = &self.torn_tail {
-            info!(%from, %to, "journal {dir}: the last write, at position {from}, was cut short");
-        }
-        if self.records > 0 {
-            info!(records = self.records, bytes = self.bytes, "journal {dir}: replayed {} records", self.records);
         }
     }
 }

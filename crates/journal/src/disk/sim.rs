@@ -5,7 +5,13 @@
 //! `sync_dir` of its directory. `power_cut` gives the disk that is found afterwards: unsynced writes lost, torn at
 //! any byte or survived out of order, and unsynced names kept or lost one by one. The disk before the cut is dead.
 
+mod fate;
+mod random;
+
+pub use random::Random;
+
 use super::{Disk, DiskFile, DiskLock, parent_of};
+use fate::{Change, FileState, NameChange, NameChangeKind, write};
 use parking_lot::{Mutex, MutexGuard};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
@@ -35,34 +41,6 @@ struct State {
     fail_read_after: Option<u64>,
     die_after: Option<u64>,
     dead: bool,
-}
-
-#[derive(Clone, Default)]
-struct FileState {
-    live: Vec<u8>,
-    durable: Vec<u8>,
-    pending: Vec<Change>,
-    /// Numbers of the 4 KiB pages that cannot be read.
-    broken_pages: BTreeSet<u64>,
-}
-
-#[derive(Clone)]
-enum Change {
-    Write { offset: u64, bytes: Vec<u8> },
-    SetLen(u64),
-}
-
-#[derive(Clone)]
-struct NameChange {
-    dirs: Vec<PathBuf>,
-    kind: NameChangeKind,
-}
-
-#[derive(Clone)]
-enum NameChangeKind {
-    Create(PathBuf, usize),
-    Rename(PathBuf, PathBuf, usize),
-    Remove(PathBuf, usize),
 }
 
 impl SimDisk {
@@ -246,112 +224,6 @@ impl State {
         kind.apply(&mut self.names);
         self.names_pending.push(NameChange { dirs, kind });
     }
-}
-
-impl NameChangeKind {
-    fn apply(&self, names: &mut BTreeMap<PathBuf, usize>) {
-        match self {
-            NameChangeKind::Create(path, id) => {
-                names.insert(path.clone(), *id);
-            }
-            NameChangeKind::Rename(from, to, id) => {
-                if names.get(from) == Some(id) {
-                    names.remove(from);
-                }
-                names.insert(to.clone(), *id);
-            }
-            NameChangeKind::Remove(path, id) => {
-                if names.get(path) == Some(id) {
-                    names.remove(path);
-                }
-            }
-        }
-    }
-}
-
-impl FileState {
-    /// The bytes on the platter once the power is gone.
-    fn after_power_cut(&self, random: &mut Random) -> Vec<u8> {
-        let mut bytes = self.durable.clone();
-        match random.below(4) {
-            0 => {}
-            1 => {
-                for change in &self.pending {
-                    change.apply(&mut bytes);
-                }
-            }
-            // In order, and the last one torn.
-            2 if !self.pending.is_empty() => {
-                let whole = random.below(self.pending.len() as u64) as usize;
-                for change in &self.pending[..whole] {
-                    change.apply(&mut bytes);
-                }
-                if let Change::Write { offset, bytes: written } = &self.pending[whole] {
-                    let keep = random.below(written.len() as u64 + 1) as usize;
-                    write(&mut bytes, *offset, &written[..keep]);
-                }
-            }
-            // Any piece of any write, whatever came before it.
-            _ => {
-                for change in &self.pending {
-                    change.apply_in_pieces(&mut bytes, random);
-                }
-            }
-        }
-        bytes
-    }
-
-    /// A sync failed: each unsynced write reached the platter or never will, and readers may see either.
-    fn after_failed_sync(&mut self, random: &mut Random) {
-        for change in std::mem::take(&mut self.pending) {
-            change.apply_in_pieces(&mut self.durable, random);
-        }
-        if random.chance(1, 2) {
-            self.live.clone_from(&self.durable);
-        }
-    }
-}
-
-impl Change {
-    fn apply(&self, bytes: &mut Vec<u8>) {
-        match self {
-            Change::Write { offset, bytes: written } => write(bytes, *offset, written),
-            Change::SetLen(length) => bytes.resize(*length as usize, 0),
-        }
-    }
-
-    fn apply_in_pieces(&self, bytes: &mut Vec<u8>, random: &mut Random) {
-        let Change::Write { offset, bytes: written } = self else {
-            if random.chance(1, 2) {
-                self.apply(bytes);
-            }
-            return;
-        };
-        // From halves that vanish to single sectors.
-        let piece_max = [written.len() as u64, 4096, 512][random.below(3) as usize];
-        let kept_of_eight = [1, 4, 7][random.below(3) as usize];
-        let mut start = 0;
-        while start < written.len() {
-            let rest = (written.len() - start) as u64;
-            let end = start + 1 + random.below(rest.min(piece_max)) as usize;
-            if random.chance(kept_of_eight, 8) {
-                write(bytes, offset + start as u64, &written[start..end]);
-            }
-            start = end;
-        }
-    }
-}
-
-fn write(into: &mut Vec<u8>, offset: u64, bytes: &[u8]) {
-    if bytes.is_empty() {
-        return;
-    }
-    let offset = offset as usize;
-    let end = offset + bytes.len();
-    if into.len() < end {
-        into.resize(end, 0);
-    }
-    into[offset..end].copy_from_slice(bytes);
 }
 
 impl Disk for SimDisk {
@@ -577,32 +449,4 @@ fn due(countdown: &mut Option<u64>) -> bool {
 
 fn eio() -> io::Error {
     io::Error::other("input/output error (simulated)")
-}
-
-/// SplitMix64: small, seeded, good enough to choose what gets lost.
-#[derive(Clone)]
-pub struct Random(u64);
-
-impl Random {
-    pub fn new(seed: u64) -> Random {
-        Random(seed)
-    }
-
-    #[expect(clippy::should_implement_trait, reason = "an endless stream; no iterator adaptors wanted")]
-    pub fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        mixed ^ (mixed >> 31)
-    }
-
-    /// Uniform enough in `0..bound`; 0 when `bound` is 0.
-    pub fn below(&mut self, bound: u64) -> u64 {
-        if bound == 0 { 0 } else { self.next() % bound }
-    }
-
-    pub fn chance(&mut self, out: u64, of: u64) -> bool {
-        self.below(of) < out
-    }
 }
