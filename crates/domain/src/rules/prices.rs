@@ -78,17 +78,21 @@ fn base_name(model: &str) -> &str {
         .map_or(name, |(_, rest)| rest)
 }
 
-/// Is `name` the known model itself, or a dated or numbered version of it (`-2024-08-06`, `@20241022`, `-v2:0`,
-/// `-latest`, `-preview-09-2025`)? Another word after it is another model, whose price we do not know.
+/// Is `name` the known model itself, or a dated or numbered version of it (`-2024-08-06`, `@20241022`, `-001`, `-v2:0`,
+/// `-latest`, `-preview-09-2025`)? Another word or a single digit after it (`-5`) is another model, whose price we do
+/// not know.
 fn is_version_of(name: &str, known: &str) -> bool {
     let Some(rest) = name.strip_prefix(known) else { return false };
-    rest.is_empty()
-        || (rest.starts_with(['-', '@', ':'])
-            && rest[1..].split(['-', '@', ':', '.']).all(|part| {
-                let digits = part.strip_prefix('v').unwrap_or(part);
-                matches!(part, "latest" | "preview" | "exp")
-                    || (!digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit()))
-            }))
+    if rest.is_empty() {
+        return true;
+    }
+    let Some(version) = rest.strip_prefix(['-', '@', ':']) else { return false };
+    let mut parts = version.split(['-', '@', ':', '.']);
+    let is_number = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
+    let is_word =
+        |part: &str| matches!(part, "latest" | "preview" | "exp") || part.strip_prefix('v').is_some_and(is_number);
+    parts.next().is_some_and(|first| is_word(first) || (first.len() >= 3 && is_number(first)))
+        && parts.all(|part| is_word(part) || is_number(part))
 }
 
 /// 20240229 for a moment of that UTC day. Civil-from-days, for this crate knows no calendar.
@@ -127,6 +131,13 @@ mod tests {
             ("us.anthropic.claude-3-5-sonnet-20241022-v2:0", Some("claude-3-5-sonnet")),
             ("models/gemini-2.5-flash", Some("gemini-2.5-flash")),
             ("mistral-large-latest", Some("mistral-large")),
+            ("mistral.mistral-large-2407-v1:0", Some("mistral-large")),
+            ("gemini-2.5-flash-preview-09-2025", Some("gemini-2.5-flash")),
+            ("claude-sonnet-4-20250514", Some("claude-sonnet-4")),
+            ("claude-sonnet-4-5-20250929", Some("claude-sonnet-4-5")),
+            ("claude-sonnet-4-9", None),
+            ("gpt-5.9", None),
+            ("gpt-4o-", None),
             ("gpt-4o-audio", None),
             ("gpt-4", Some("gpt-4")),
             ("gpt-4-0613", Some("gpt-4")),

@@ -2,7 +2,8 @@
 
 use serde_json::Value;
 
-use crate::model::{AnyValue, Attributes};
+use crate::model::Attributes;
+use crate::wire::value_text;
 
 /// One turn of a conversation.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -29,10 +30,10 @@ const OUTPUTS: [&str; 5] =
 pub(super) fn tool_call_count(attributes: Attributes<'_, '_>, operation: Option<&str>) -> i64 {
     let in_outputs: usize = OUTPUTS
         .iter()
-        .filter_map(|key| attributes.get(key).and_then(AnyValue::as_str))
+        .filter_map(|key| attributes.get(key).map(value_text))
         // Parsing is skipped for the many answers that cannot hold a call.
         .filter(|text| memchr::memmem::find(text.as_bytes(), b"tool").is_some())
-        .map(|text| messages_of(text, "assistant").iter().map(|message| message.tool_calls.len()).sum::<usize>())
+        .map(|text| messages_of(&text, "assistant").iter().map(|message| message.tool_calls.len()).sum::<usize>())
         .sum();
     let indexed =
         attributes.0.iter().filter(|kv| kv.key.starts_with("gen_ai.completion.") && is_tool_call_name(kv.key)).count();
