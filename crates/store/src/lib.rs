@@ -3,6 +3,7 @@
 //! [`tables`] is the only schema. [`plan::Plan`] is the only query language. [`lake`] is the embedded engine:
 //! memtable, immutable Parquet parts, a SQLite catalog. Rows come in as [`columns::Rows`] and go out as Arrow batches.
 
+pub mod answer;
 mod arrow_schema;
 pub mod columns;
 mod error;
@@ -10,5 +11,6 @@ pub mod lake;
 pub mod plan;
 pub mod tables;
 
+pub use answer::Answer;
 pub use arrow_schema::arrow_schema;
 pub use error::StoreError;

@@ -21,11 +21,13 @@ pub struct Plan {
 /// What the answer looks like.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Shape {
-    /// The rows themselves, these columns in this order.
-    /// Ties of `order` are broken by the table's identity columns, else left open.
+    /// The rows themselves, these columns (each once) in this order, with the table's types.
+    /// A null comes before every value. Ties of `order` are broken by the table's identity columns, else left open.
     Rows { columns: Vec<&'static str>, order: Vec<Order>, limit: usize, offset: usize },
-    /// One row per distinct key: the keys (columns `key0`, `key1` …), then the aggregates (`agg0`, `agg1` …).
-    /// No keys: exactly one row. Ties of `order` are broken by the keys, ascending.
+    /// One row per distinct key: the keys (columns `key0`, `key1` …), then the aggregates (`agg0`, `agg1` …), typed as
+    /// [`Key`] and [`Function`] say. No keys: exactly one row, seen or not (before `limit` and `offset`).
+    /// A null is a key of its own and comes before every value; lists order by their first difference. Ties of `order`
+    /// are broken by the keys, ascending.
     Groups { keys: Vec<Key>, aggregates: Vec<Aggregate>, order: Vec<GroupOrder>, limit: usize, offset: usize },
 }
 
@@ -49,7 +51,9 @@ pub enum By {
     Aggregate(usize),
 }
 
-/// A condition on a row. Comparisons with a null are false (and so is their `Not`-free use); `Not` is plain negation.
+/// A condition on a row: true or false, never unknown. Every comparison with a null is false; `Not` is plain negation.
+///
+/// Text and bytes compare bytewise. A filter that fits no column of the table is a bad plan, not an empty answer.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Filter {
     True,
@@ -94,8 +98,8 @@ pub enum Filter {
     },
 }
 
-/// Which attribute column is read. `Record` is `attributes`; `RecordThenResource` takes the record's own,
-/// then `server_name` for that key, then the resource's.
+/// Which attribute column is read. `Record` is `attributes`, `Scope` is `scope_attributes`; `RecordThenResource` takes
+/// the record's own, then the column `server_name` (for that key, unless empty), then the resource's where there is one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum AttributeScope {
     Record,
@@ -130,22 +134,17 @@ pub enum Value {
 
 #[derive(Debug, Clone, PartialEq)]
 pub enum Key {
+    /// As the column.
     Column(&'static str),
     /// `from + floor((time - from) / width) * width` with `from` given here; nanoseconds, I64.
-    TimeBucket {
-        origin: i64,
-        width: i64,
-    },
-    /// The attribute as text, null when absent.
-    Attribute {
-        scope: AttributeScope,
-        key: String,
-    },
-    /// The attribute keys of the record, sorted and joined by `,` (metric discovery).
+    TimeBucket { origin: i64, width: i64 },
+    /// The attribute as text, null when absent; Text.
+    Attribute { scope: AttributeScope, key: String },
+    /// The attribute keys of the record, sorted, each once, joined by `,` (metric discovery); Text.
     AttributeKeys,
 }
 
-/// All of them skip nulls; `filter` narrows the rows of this aggregate alone.
+/// All of them skip nulls (and NaN); `filter` narrows the rows of this aggregate alone.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Aggregate {
     pub function: Function,
@@ -158,31 +157,36 @@ pub enum Function {
     Count,
     /// Sum of `weight` (1 where the table has none); F64.
     Weight,
-    /// Sum of `column` times weight; F64; null without rows.
+    /// Sum of a numeric `column` times weight; F64; null without rows. Stays at the largest double when beyond it.
     Sum(&'static str),
     /// As the column; null without rows.
     Min(&'static str),
     Max(&'static str),
-    /// Weighted quantiles of a numeric column, linear-interpolated (index `q * (n - 1)`): one F64 list column; null without rows.
-    /// WIRE 8.1.
+    /// Weighted quantiles of a numeric column, linear-interpolated (index `q * (n - 1)`): one F64 list column; null
+    /// without rows. A weight `w` counts as `w` equal values, also when it is no whole number. `0 <= q <= 1`. WIRE 8.1.
     Quantiles {
         column: &'static str,
         qs: Vec<f64>,
     },
-    /// Value of `column` in the row with the greatest (`latest`) or smallest `time`; null without rows.
+    /// Value of `column` in the row with the greatest `time`, of equal times the greatest value; null without rows.
     Latest {
         column: &'static str,
     },
+    /// Value of `column` in the row with the smallest `time`, of equal times the smallest value; null without rows.
     Earliest {
         column: &'static str,
     },
     /// Number of distinct values; U64.
     Distinct(&'static str),
     /// Per-series increase of a cumulative counter, resets dropped, in units per second over the group's bucket;
-    /// delta sums are added up. Only on `MetricPoints` grouped by a `TimeBucket`; F64. WIRE 3.1 "rate".
+    /// delta sums are added up. Only on `MetricPoints` grouped by one `TimeBucket`; F64. WIRE 3.1 "rate".
+    ///
+    /// A step belongs to the group of its later point. The first point of a series within the plan's time has nothing
+    /// before it and gives no step: ask from one bucket earlier. Null for a group without any step.
     Rate,
-    /// Quantiles from `bounds` and `buckets` of histogram `.count` rows, interpolated inside the bucket; F64 list; null without buckets.
-    /// Cumulative histograms are differenced per series first. DECISIONS 16.
+    /// Quantiles from `bounds` and `buckets` of histogram `.count` rows, interpolated inside the bucket; F64 list; null
+    /// without observations. Cumulative histograms are differenced per series first, as a rate is. The lowest bucket
+    /// starts at 0 when its bound is positive; the highest is all at its lower bound. DECISIONS 16.
     HistogramQuantiles {
         qs: Vec<f64>,
     },

@@ -9,7 +9,8 @@
 //! - In: `memtable`, `counts`, and `seen` (retries: `seen_file`, `bloom`).
 //! - Down: `flush` (`days`, `sort`, `part_writer`, [`attr_columns`]) and `catalog`; later `pick` and `merge`, and
 //!   retention (`upkeep`).
-//! - Out: [`Source`]s, of which [`Part`]s are read with positioned reads (`footers` keeps what describes them).
+//! - Out: [`Lake::sources`], which [`scan`] answers plans over; [`Part`]s are read with positioned reads (`footers` keeps
+//!   what describes them).
 //!
 //! Invariants: a part is registered only after it, its name and its folder are synced; parts appear and the journal
 //! position advances in the same transaction; a reader sees a row in the memtable or in a part, never in both.
@@ -28,6 +29,7 @@ mod options;
 pub mod part;
 mod part_writer;
 mod pick;
+pub mod scan;
 mod seen;
 mod seen_file;
 mod sort;

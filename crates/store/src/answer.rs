@@ -1,0 +1,247 @@
+//! Reading an answer: typed columns of a [`RecordBatch`] by name, without downcasting at every use.
+//!
+//! ```text
+//! let answer = Answer::new(batch);
+//! let (names, counts) = (answer.text("key0")?, answer.u64("agg0")?);
+//! for row in 0..answer.rows() {
+//!     println!("{} {}", names.at(row), counts.at(row));
+//! }
+//! ```
+
+use arrow::array::{
+    Array, ArrayRef, AsArray, BinaryArray, BooleanArray, FixedSizeBinaryArray, ListArray, PrimitiveArray, RecordBatch,
+    StringArray,
+};
+use arrow::datatypes::{
+    ArrowPrimitiveType, DataType, Float64Type, Int16Type, Int64Type, UInt8Type, UInt32Type, UInt64Type,
+};
+
+use crate::StoreError;
+
+/// The rows that answer a plan.
+#[derive(Debug, Clone)]
+pub struct Answer {
+    batch: RecordBatch,
+}
+
+/// A column of numbers; `at` gives 0 for a null.
+#[derive(Debug)]
+pub struct Numbers<'a, T: ArrowPrimitiveType>(&'a PrimitiveArray<T>);
+
+// Derived ones would ask the same of `T`.
+impl<T: ArrowPrimitiveType> Clone for Numbers<'_, T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T: ArrowPrimitiveType> Copy for Numbers<'_, T> {}
+
+/// A column of text; `at` gives "" for a null.
+#[derive(Debug, Clone, Copy)]
+pub struct Texts<'a>(&'a StringArray);
+
+/// A column of opaque bytes; `at` gives none for a null.
+#[derive(Debug, Clone, Copy)]
+pub struct Opaque<'a>(&'a BinaryArray);
+
+/// A column of ids of `N` bytes; `at` gives zeros for a null.
+#[derive(Debug, Clone, Copy)]
+pub struct Ids<'a, const N: usize>(&'a FixedSizeBinaryArray);
+
+/// A column of truths; `at` gives false for a null.
+#[derive(Debug, Clone, Copy)]
+pub struct Truths<'a>(&'a BooleanArray);
+
+/// A column of lists of doubles: quantiles.
+#[derive(Debug, Clone, Copy)]
+pub struct Lists<'a>(&'a ListArray);
+
+impl Answer {
+    pub fn new(batch: RecordBatch) -> Answer {
+        Answer { batch }
+    }
+
+    pub fn rows(&self) -> usize {
+        self.batch.num_rows()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.rows() == 0
+    }
+
+    pub fn batch(&self) -> &RecordBatch {
+        &self.batch
+    }
+
+    pub fn bool(&self, name: &str) -> Result<Truths<'_>, StoreError> {
+        self.column(name, |array| array.as_boolean_opt()).map(Truths)
+    }
+
+    pub fn u8(&self, name: &str) -> Result<Numbers<'_, UInt8Type>, StoreError> {
+        self.number(name)
+    }
+
+    pub fn i16(&self, name: &str) -> Result<Numbers<'_, Int16Type>, StoreError> {
+        self.number(name)
+    }
+
+    pub fn u32(&self, name: &str) -> Result<Numbers<'_, UInt32Type>, StoreError> {
+        self.number(name)
+    }
+
+    pub fn u64(&self, name: &str) -> Result<Numbers<'_, UInt64Type>, StoreError> {
+        self.number(name)
+    }
+
+    pub fn i64(&self, name: &str) -> Result<Numbers<'_, Int64Type>, StoreError> {
+        self.number(name)
+    }
+
+    pub fn f64(&self, name: &str) -> Result<Numbers<'_, Float64Type>, StoreError> {
+        self.number(name)
+    }
+
+    pub fn text(&self, name: &str) -> Result<Texts<'_>, StoreError> {
+        self.column(name, |array| array.as_string_opt()).map(Texts)
+    }
+
+    pub fn bytes(&self, name: &str) -> Result<Opaque<'_>, StoreError> {
+        self.column(name, |array| array.as_binary_opt()).map(Opaque)
+    }
+
+    pub fn id8(&self, name: &str) -> Result<Ids<'_, 8>, StoreError> {
+        self.ids(name)
+    }
+
+    pub fn id16(&self, name: &str) -> Result<Ids<'_, 16>, StoreError> {
+        self.ids(name)
+    }
+
+    pub fn lists(&self, name: &str) -> Result<Lists<'_>, StoreError> {
+        self.column(name, |array| array.as_list_opt()).map(Lists)
+    }
+
+    fn number<T: ArrowPrimitiveType>(&self, name: &str) -> Result<Numbers<'_, T>, StoreError> {
+        self.column(name, |array| array.as_primitive_opt()).map(Numbers)
+    }
+
+    fn ids<const N: usize>(&self, name: &str) -> Result<Ids<'_, N>, StoreError> {
+        let of_size = |array: &ArrayRef| *array.data_type() == DataType::FixedSizeBinary(N as i32);
+        self.column(name, |array| array.as_fixed_size_binary_opt().filter(|_| of_size(array))).map(Ids)
+    }
+
+    /// The caller asked for the column, so a missing one is a defect of the caller.
+    fn column<'a, T>(
+        &'a self,
+        name: &str,
+        open: impl FnOnce(&'a ArrayRef) -> Option<&'a T>,
+    ) -> Result<&'a T, StoreError> {
+        let array = self.batch.column_by_name(name);
+        array.and_then(open).ok_or_else(|| {
+            let why = match array {
+                Some(array) => format!("column {name} is of type {}", array.data_type()),
+                None => format!("there is no column {name}"),
+            };
+            StoreError::Internal { what: "read the answer", why }
+        })
+    }
+}
+
+impl<'a, T: ArrowPrimitiveType> Numbers<'a, T> {
+    pub fn at(self, row: usize) -> T::Native {
+        self.get(row).unwrap_or_default()
+    }
+
+    pub fn get(self, row: usize) -> Option<T::Native> {
+        self.0.is_valid(row).then(|| self.0.value(row))
+    }
+
+    pub fn iter(self) -> impl Iterator<Item = Option<T::Native>> + 'a {
+        self.0.iter()
+    }
+}
+
+impl<'a> Texts<'a> {
+    pub fn at(self, row: usize) -> &'a str {
+        self.get(row).unwrap_or("")
+    }
+
+    pub fn get(self, row: usize) -> Option<&'a str> {
+        self.0.is_valid(row).then(|| self.0.value(row))
+    }
+
+    pub fn iter(self) -> impl Iterator<Item = Option<&'a str>> {
+        self.0.iter()
+    }
+}
+
+impl<'a> Opaque<'a> {
+    pub fn at(self, row: usize) -> &'a [u8] {
+        self.get(row).unwrap_or(&[])
+    }
+
+    pub fn get(self, row: usize) -> Option<&'a [u8]> {
+        self.0.is_valid(row).then(|| self.0.value(row))
+    }
+}
+
+impl<const N: usize> Ids<'_, N> {
+    pub fn at(self, row: usize) -> [u8; N] {
+        self.get(row).unwrap_or([0; N])
+    }
+
+    pub fn get(self, row: usize) -> Option<[u8; N]> {
+        self.0.is_valid(row).then(|| self.0.value(row).try_into().unwrap_or([0; N]))
+    }
+}
+
+impl Truths<'_> {
+    pub fn at(self, row: usize) -> bool {
+        self.get(row).unwrap_or(false)
+    }
+
+    pub fn get(self, row: usize) -> Option<bool> {
+        self.0.is_valid(row).then(|| self.0.value(row))
+    }
+}
+
+impl<'a> Lists<'a> {
+    /// `None` where the group had no values.
+    pub fn get(self, row: usize) -> Option<&'a [f64]> {
+        let offsets = self.0.value_offsets();
+        let range = offsets[row] as usize..offsets[row + 1] as usize;
+        let values = self.0.values().as_primitive_opt::<Float64Type>()?.values();
+        self.0.is_valid(row).then(|| &values[range])
+    }
+
+    /// One quantile of a row; `None` where the group had no values.
+    pub fn nth(self, row: usize, index: usize) -> Option<f64> {
+        self.get(row)?.get(index).copied()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use arrow::array::Int64Array;
+    use std::sync::Arc;
+
+    #[test]
+    fn columns_are_read_by_name_and_type() {
+        let texts: ArrayRef = Arc::new(StringArray::from(vec![Some("a"), None]));
+        let numbers: ArrayRef = Arc::new(Int64Array::from(vec![None, Some(7)]));
+        let ids: ArrayRef =
+            Arc::new(FixedSizeBinaryArray::try_from_iter([[1_u8; 8], [2; 8]].iter()).expect("equal lengths"));
+        let columns = [("text", texts, true), ("number", numbers, true), ("id", ids, false)];
+        let answer = Answer::new(RecordBatch::try_from_iter_with_nullable(columns).expect("equal lengths"));
+        assert_eq!(answer.rows(), 2);
+        let (texts, numbers) = (answer.text("text").unwrap(), answer.i64("number").unwrap());
+        assert_eq!((texts.at(0), texts.at(1), texts.get(1)), ("a", "", None));
+        assert_eq!((numbers.at(0), numbers.at(1), numbers.get(0)), (0, 7, None));
+        assert_eq!(answer.id8("id").unwrap().at(1), [2; 8]);
+        assert!(answer.id16("id").is_err());
+        assert!(answer.text("number").is_err());
+        assert!(answer.text("nothing").is_err());
+    }
+}

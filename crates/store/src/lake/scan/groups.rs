@@ -1,0 +1,296 @@
+//! The shape `Groups`: every thread groups what it reads, the threads' groups merge, then order and limit.
+
+use std::cmp::Ordering;
+use std::sync::Arc;
+use std::time::Instant;
+
+use arrow::array::BooleanArray;
+use arrow::array::{Array, ArrayRef, Float64Builder, ListBuilder, RecordBatch, RecordBatchOptions};
+use arrow::compute::filter_record_batch;
+use arrow::datatypes::{DataType, Field, Schema};
+
+use super::budget::{Budget, Share};
+use super::datum::Datum;
+use super::filter::passes;
+use super::keys::{Groups, Key, column_of};
+use super::part_reader::Want;
+use super::pool::{check_deadline, share};
+use super::question::{Question, Test, check_filter};
+use super::states::finish::{Cell, Finish};
+use super::states::{Measure, Selected, State};
+use super::work::{Opened, Work};
+use crate::StoreError;
+use crate::plan::{self, By, Function, GroupOrder};
+use crate::tables::{Kind, Table};
+
+/// What is asked, checked.
+pub(crate) struct Grouping {
+    keys: Vec<Key>,
+    /// Each with the index of its test in `tests`, if it has one.
+    measures: Vec<(Measure, Option<usize>)>,
+    tests: Vec<Test>,
+    /// Of each aggregate: which measure, what to make of it.
+    aggregates: Vec<(usize, Finish, Output)>,
+    order: Vec<GroupOrder>,
+    limit: usize,
+    offset: usize,
+    columns: Vec<&'static str>,
+}
+
+/// The type of an aggregate's column.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Output {
+    Kind(Kind, bool),
+    /// List of doubles.
+    List,
+}
+
+impl Grouping {
+    pub fn check(
+        table: Table,
+        keys: &[plan::Key],
+        aggregates: &[plan::Aggregate],
+        order: &[GroupOrder],
+        limit: usize,
+        offset: usize,
+    ) -> Result<Grouping, StoreError> {
+        let keys: Vec<Key> = keys.iter().map(|key| Key::check(table, key)).collect::<Result<_, _>>()?;
+        let mut filters: Vec<&plan::Filter> = Vec::new();
+        let mut tests = Vec::new();
+        let mut measures = Vec::new();
+        let mut outputs = Vec::new();
+        for plan::Aggregate { function, filter } in aggregates {
+            let test = match filter {
+                plan::Filter::True => None,
+                filter => Some(match filters.iter().position(|known| *known == filter) {
+                    Some(index) => index,
+                    None => {
+                        filters.push(filter);
+                        tests.push(check_filter(table, filter)?);
+                        tests.len() - 1
+                    }
+                }),
+            };
+            let measure = (Measure::of(table, function)?, test);
+            let index = measures.iter().position(|known| *known == measure).unwrap_or_else(|| {
+                measures.push(measure);
+                measures.len() - 1
+            });
+            outputs.push((index, finish_of(function, &keys), output_of(table, function)));
+        }
+        let mut columns: Vec<&'static str> = Vec::new();
+        let mut add = |name| {
+            if !columns.contains(&name) {
+                columns.push(name);
+            }
+        };
+        keys.iter().for_each(|key| key.columns(&mut add));
+        measures.iter().for_each(|(measure, _)| measure.columns(&mut add));
+        let mut tested = Vec::new();
+        tests.iter().for_each(|test: &Test| test.columns(&mut tested));
+        tested.iter().for_each(|column| add(column.name));
+        Ok(Grouping { keys, measures, tests, aggregates: outputs, order: order.to_vec(), limit, offset, columns })
+    }
+}
+
+fn finish_of(function: &Function, keys: &[Key]) -> Finish {
+    let width = keys.iter().find_map(|key| match key {
+        Key::TimeBucket { width, .. } => Some(*width),
+        _ => None,
+    });
+    match function {
+        Function::Sum(_) => Finish::NullWhenEmpty,
+        Function::Quantiles { qs, .. } | Function::HistogramQuantiles { qs } => Finish::Quantiles(qs.clone()),
+        Function::Rate => Finish::Rate(width.expect("a checked rate has a time bucket")),
+        _ => Finish::Plain,
+    }
+}
+
+fn output_of(table: Table, function: &Function) -> Output {
+    let as_column = |name: &str| {
+        let (_, column) = table.column(name).expect("the function was checked");
+        Output::Kind(column.kind, true)
+    };
+    match function {
+        Function::Count | Function::Distinct(_) => Output::Kind(Kind::U64, false),
+        Function::Weight => Output::Kind(Kind::F64, false),
+        Function::Sum(_) | Function::Rate => Output::Kind(Kind::F64, true),
+        Function::Min(name) | Function::Max(name) => as_column(name),
+        Function::Latest { column } | Function::Earliest { column } => as_column(column),
+        Function::Quantiles { .. } | Function::HistogramQuantiles { .. } => Output::List,
+    }
+}
+
+/// What one thread has collected.
+struct Collected<'a> {
+    groups: Groups,
+    states: Vec<State>,
+    assigned: Vec<u32>,
+    share: Share<'a>,
+}
+
+impl Collected<'_> {
+    fn update(&mut self, grouping: &Grouping, batch: &RecordBatch) -> Result<(), StoreError> {
+        if batch.num_rows() == 0 {
+            return Ok(());
+        }
+        self.groups.assign(batch, &mut self.assigned)?;
+        let masks = grouping.tests.iter().map(|test| passes(test, batch)).collect::<Result<Vec<_>, _>>()?;
+        let mut bytes = self.groups.bytes();
+        for (state, (measure, test)) in self.states.iter_mut().zip(&grouping.measures) {
+            state.grow(self.groups.len());
+            let selected = Selected { groups: &self.assigned, mask: test.map(|test| &masks[test]) };
+            state.update(*measure, batch, &selected)?;
+            bytes += state.bytes();
+        }
+        self.share.holds(bytes)
+    }
+
+    fn merge(&mut self, grouping: &Grouping, other: Collected<'_>) -> Result<(), StoreError> {
+        let groups = self.groups.absorb(&other.groups);
+        for ((state, other), (measure, _)) in self.states.iter_mut().zip(other.states).zip(&grouping.measures) {
+            state.grow(self.groups.len());
+            state.merge(*measure, other, &groups);
+        }
+        Ok(())
+    }
+}
+
+pub(crate) fn run(
+    question: &Question,
+    grouping: &Grouping,
+    opened: &Opened<'_>,
+    budget: &Budget,
+    deadline: Instant,
+) -> Result<RecordBatch, StoreError> {
+    let work = if question.is_void() { Vec::new() } else { opened.work(question)? };
+    let make = || Collected {
+        groups: Groups::new(&grouping.keys),
+        states: grouping.measures.iter().map(|(measure, _)| State::new(*measure)).collect(),
+        assigned: Vec::new(),
+        share: budget.share(),
+    };
+    let collected = share(&work, make, |collected, work| match work {
+        Work::Memory { batch, .. } => {
+            check_deadline(deadline)?;
+            let mask = question.passes(batch)?;
+            if mask.count_set_bits() == 0 {
+                return Ok(());
+            }
+            let internal = StoreError::internal("filter rows");
+            let narrow = batch.schema_ref().fields().iter().enumerate();
+            let wanted = narrow.filter(|(_, field)| grouping.columns.contains(&field.name().as_str()));
+            let indices: Vec<usize> = wanted.map(|(index, _)| index).collect();
+            let mask = BooleanArray::new(mask, None);
+            let passed = batch.project(&indices).and_then(|narrow| filter_record_batch(&narrow, &mask));
+            collected.update(grouping, &passed.map_err(internal)?)
+        }
+        Work::Part { source, stretch } => {
+            let Some(part) = opened.part(*source) else { return Ok(()) };
+            let want = Want { columns: &grouping.columns, row_numbers: false, deadline };
+            part.read(stretch, None, &want, |batch| collected.update(grouping, &batch))
+        }
+    })?;
+    let mut collected = collected.into_iter();
+    let mut all = collected.next().unwrap_or_else(make);
+    for other in collected {
+        check_deadline(deadline)?;
+        all.merge(grouping, other)?;
+    }
+    answer(grouping, all)
+}
+
+fn answer(grouping: &Grouping, mut all: Collected<'_>) -> Result<RecordBatch, StoreError> {
+    let count = all.groups.len();
+    let mut columns: Vec<Vec<Cell>> = Vec::new();
+    for (measure, finish, _) in &grouping.aggregates {
+        let state = &mut all.states[*measure];
+        state.grow(count);
+        columns.push(state.finish(finish, count));
+    }
+    let mut order: Vec<usize> = (0..count).collect();
+    let groups = &all.groups;
+    let compare = |a: &usize, b: &usize| compare_groups(grouping, groups, &columns, *a, *b);
+    let end = grouping.offset.saturating_add(grouping.limit);
+    if end < order.len() && end > 0 {
+        order.select_nth_unstable_by(end - 1, compare);
+    }
+    order.truncate(end);
+    order.sort_unstable_by(compare);
+    order.drain(..grouping.offset.min(order.len()));
+
+    let mut fields = Vec::new();
+    let mut arrays: Vec<ArrayRef> = Vec::new();
+    for (index, key) in grouping.keys.iter().enumerate() {
+        let (kind, nullable) = key.kind();
+        fields.push(Field::new(format!("key{index}"), kind.data_type(), nullable));
+        arrays.push(column_of(kind, order.iter().map(|group| groups.value(*group, index)))?);
+    }
+    for (index, ((_, _, output), cells)) in grouping.aggregates.iter().zip(&columns).enumerate() {
+        let cells = order.iter().map(|group| &cells[*group]);
+        let (array, nullable): (ArrayRef, bool) = match output {
+            Output::Kind(kind, nullable) => {
+                let datums = cells.map(|cell| match cell {
+                    Cell::One(datum) => Some(datum),
+                    _ => None,
+                });
+                (column_of(*kind, datums)?, *nullable)
+            }
+            Output::List => (lists(cells), true),
+        };
+        fields.push(Field::new(format!("agg{index}"), array.data_type().clone(), nullable));
+        arrays.push(array);
+    }
+    let options = RecordBatchOptions::new().with_row_count(Some(order.len()));
+    RecordBatch::try_new_with_options(Arc::new(Schema::new(fields)), arrays, &options)
+        .map_err(StoreError::internal("build the answer"))
+}
+
+fn lists<'a>(cells: impl Iterator<Item = &'a Cell>) -> ArrayRef {
+    let item = Field::new("item", DataType::Float64, false);
+    let mut builder = ListBuilder::new(Float64Builder::new()).with_field(item);
+    for cell in cells {
+        match cell {
+            Cell::Many(values) => {
+                builder.values().append_slice(values);
+                builder.append(true);
+            }
+            _ => builder.append(false),
+        }
+    }
+    Arc::new(builder.finish())
+}
+
+/// The asked order, then all keys ascending; a null before every value.
+fn compare_groups(grouping: &Grouping, groups: &Groups, columns: &[Vec<Cell>], a: usize, b: usize) -> Ordering {
+    let by_key = |key| compare_datums(groups.value(a, key), groups.value(b, key));
+    for GroupOrder { by, descending } in &grouping.order {
+        let order = match by {
+            By::Key(key) => by_key(*key),
+            By::Aggregate(index) => compare_cells(&columns[*index][a], &columns[*index][b]),
+        };
+        let order = if *descending { order.reverse() } else { order };
+        if order.is_ne() {
+            return order;
+        }
+    }
+    (0..grouping.keys.len()).map(by_key).find(|order| order.is_ne()).unwrap_or(Ordering::Equal)
+}
+
+fn compare_datums(a: Option<&Datum>, b: Option<&Datum>) -> Ordering {
+    match (a, b) {
+        (Some(a), Some(b)) => a.order(b),
+        (a, b) => a.is_some().cmp(&b.is_some()),
+    }
+}
+
+fn compare_cells(a: &Cell, b: &Cell) -> Ordering {
+    match (a, b) {
+        (Cell::One(a), Cell::One(b)) => a.order(b),
+        (Cell::Many(a), Cell::Many(b)) => {
+            let first = a.iter().zip(b).map(|(a, b)| a.total_cmp(b)).find(|order| order.is_ne());
+            first.unwrap_or_else(|| a.len().cmp(&b.len()))
+        }
+        (a, b) => (*a != Cell::Null).cmp(&(*b != Cell::Null)),
+    }
+}

@@ -1,0 +1,75 @@
+//! Answers a [`Plan`] over parts and memory, on the `arrow` and `parquet` crates alone.
+//!
+//! ```text
+//! plan ──question──> checked ──prune──> row groups and slices of memory that may answer ──> threads ──merge──> answer
+//! ```
+//!
+//! - [`question`] checks the plan; [`filter`] and [`attribute`] decide which rows of a batch pass.
+//! - [`work`], [`prune`] and [`stats`] find what has to be read; [`part_reader`] reads it, late and narrow.
+//! - [`rows`] keeps the first rows of an order, [`groups`] (with [`keys`] and [`states`]) groups and aggregates.
+//! - [`pool`] is the threads of one question, [`budget`] their memory.
+//!
+//! Sources may come in any order and split anyhow: the answer is the same, but for the order of rows that the plan
+//! leaves open.
+
+mod attribute;
+mod budget;
+mod cells;
+mod datum;
+mod filter;
+mod groups;
+mod keys;
+mod order;
+mod part_reader;
+mod pool;
+mod prune;
+mod question;
+mod rows;
+mod states;
+mod stats;
+mod work;
+
+use std::time::Instant;
+
+use arrow::array::RecordBatch;
+
+use crate::StoreError;
+use crate::lake::source::Source;
+use crate::plan::{Plan, Shape};
+use budget::Budget;
+use question::Question;
+use work::Opened;
+
+pub use budget::QUESTION_BYTES_MAX;
+
+/// Answers `plan` over `sources`, which together hold every row of its table once. Blocks; see [`Shape`] for the schema.
+///
+/// [`StoreError::BadPlan`] when the plan does not fit the tables, [`StoreError::Deadline`] soon after `deadline`,
+/// [`StoreError::Budget`] beyond [`QUESTION_BYTES_MAX`].
+pub fn run(plan: &Plan, sources: &[Source], deadline: Instant) -> Result<RecordBatch, StoreError> {
+    run_within(plan, sources, deadline, QUESTION_BYTES_MAX)
+}
+
+/// [`run`] with a memory budget of its own.
+pub fn run_within(
+    plan: &Plan,
+    sources: &[Source],
+    deadline: Instant,
+    bytes_max: usize,
+) -> Result<RecordBatch, StoreError> {
+    let question = Question::check(plan)?;
+    let budget = Budget::new(bytes_max);
+    pool::check_deadline(deadline)?;
+    match &plan.shape {
+        Shape::Rows { columns, order, limit, offset } => {
+            let rows = rows::Rows { columns, order, limit: *limit, offset: *offset };
+            let opened = Opened::open(sources, &question)?;
+            rows::run(&question, &rows, &opened, &budget, deadline)
+        }
+        Shape::Groups { keys, aggregates, order, limit, offset } => {
+            let grouping = groups::Grouping::check(plan.table, keys, aggregates, order, *limit, *offset)?;
+            let opened = Opened::open(sources, &question)?;
+            groups::run(&question, &grouping, &opened, &budget, deadline)
+        }
+    }
+}

@@ -1,0 +1,191 @@
+//! Reading rows of a part: late, and only the columns asked for.
+//!
+//! A read goes through a row group in steps: pages are chosen by their bounds; cheap tests read their columns of those
+//! pages; costlier tests read theirs of the rows left; what passes all is read in full width. Text that the part holds
+//! as a dictionary stays one, so that a test or a group key looks at every distinct text once.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use arrow::array::{BooleanArray, RecordBatch};
+use arrow::datatypes::{DataType, Field, Schema};
+use arrow::error::ArrowError;
+use parquet::arrow::ProjectionMask;
+use parquet::arrow::RowNumber;
+use parquet::arrow::arrow_reader::{
+    ArrowPredicate, ArrowPredicateFn, ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder,
+    RowFilter, RowSelection,
+};
+use parquet::file::metadata::ParquetMetaData;
+
+use super::filter::passes_all;
+use super::pool::check_deadline;
+use super::prune::{self, Stretch};
+use super::question::Test;
+use crate::StoreError;
+use crate::lake::part::{Part, PartFile};
+
+/// Rows decoded at a time.
+pub(crate) const BATCH_ROWS: usize = 8192;
+
+/// Extra column: the row's number in its part, I64.
+pub(crate) const ROW_NUMBER: &str = "row number";
+
+/// A part with its footer at hand.
+pub(crate) struct OpenPart {
+    pub part: Arc<Part>,
+    pub file: PartFile,
+    footer: ArrowReaderMetadata,
+}
+
+/// What to read of the rows that pass.
+pub(crate) struct Want<'a> {
+    pub columns: &'a [&'static str],
+    /// Adds [`ROW_NUMBER`].
+    pub row_numbers: bool,
+    pub deadline: Instant,
+}
+
+impl OpenPart {
+    pub fn open(part: &Arc<Part>) -> Result<OpenPart, StoreError> {
+        Ok(OpenPart { part: Arc::clone(part), file: part.file()?, footer: part.metadata()? })
+    }
+
+    pub fn metadata(&self) -> &Arc<ParquetMetaData> {
+        self.footer.metadata()
+    }
+
+    /// The index of a column in the file.
+    pub fn leaf(&self, name: &str) -> Option<usize> {
+        self.footer.schema().index_of(name).ok()
+    }
+
+    /// Hands out the rows of a row group that pass its tests and `more`, batch by batch.
+    pub fn read(
+        &self,
+        stretch: &Stretch,
+        more: Option<&Arc<Test>>,
+        want: &Want<'_>,
+        mut each: impl FnMut(RecordBatch) -> Result<(), StoreError>,
+    ) -> Result<(), StoreError> {
+        check_deadline(want.deadline)?;
+        let tests: Vec<Arc<Test>> = stretch.tests.iter().chain(more).map(Arc::clone).collect();
+        let pages = prune::pages(self, stretch.row_group, &tests);
+        if pages.as_ref().is_some_and(|pages| !pages.selects_any()) {
+            return Ok(());
+        }
+        let wrong = |error| StoreError::parquet(self.part.path(), error);
+        let footer = self.footer_for(stretch.row_group, want.row_numbers).map_err(wrong)?;
+        let mut builder = ParquetRecordBatchReaderBuilder::new_with_metadata(self.file.clone(), footer)
+            .with_row_groups(vec![stretch.row_group])
+            .with_batch_size(BATCH_ROWS)
+            .with_projection(self.mask(want.columns))
+            .with_row_filter(self.row_filter(tests, want.deadline));
+        if let Some(pages) = pages {
+            builder = builder.with_row_selection(pages);
+        }
+        let reader = builder.build().map_err(wrong)?;
+        for batch in reader {
+            check_deadline(want.deadline)?;
+            each(batch.map_err(|error| self.unreadable(error))?)?;
+        }
+        // The tests stop quietly at the deadline.
+        check_deadline(want.deadline)
+    }
+
+    /// Reads rows by their numbers in the part, ascending.
+    pub fn fetch(
+        &self,
+        rows: &[usize],
+        want: &Want<'_>,
+        mut each: impl FnMut(RecordBatch) -> Result<(), StoreError>,
+    ) -> Result<(), StoreError> {
+        let wrong = |error| StoreError::parquet(self.part.path(), error);
+        let mut first = 0;
+        let mut rest = rows;
+        for (index, group) in self.metadata().row_groups().iter().enumerate() {
+            let end = first + group.num_rows() as usize;
+            let (here, after) = rest.split_at(rest.partition_point(|row| *row < end));
+            if !here.is_empty() {
+                let ranges = here.iter().map(|row| row - first..row - first + 1);
+                let reader = ParquetRecordBatchReaderBuilder::new_with_metadata(self.file.clone(), self.footer.clone())
+                    .with_row_groups(vec![index])
+                    .with_batch_size(BATCH_ROWS)
+                    .with_projection(self.mask(want.columns))
+                    .with_row_selection(RowSelection::from_consecutive_ranges(ranges, end - first))
+                    .build()
+                    .map_err(wrong)?;
+                for batch in reader {
+                    check_deadline(want.deadline)?;
+                    each(batch.map_err(|error| self.unreadable(error))?)?;
+                }
+            }
+            (first, rest) = (end, after);
+        }
+        Ok(())
+    }
+
+    fn mask(&self, columns: &[&'static str]) -> ProjectionMask {
+        let leaves = columns.iter().filter_map(|name| self.leaf(name));
+        ProjectionMask::leaves(self.metadata().file_metadata().schema_descr(), leaves)
+    }
+
+    /// Cheap tests first, each level on the rows that passed the one before.
+    fn row_filter(&self, tests: Vec<Arc<Test>>, deadline: Instant) -> RowFilter {
+        let mut predicates: Vec<Box<dyn ArrowPredicate>> = Vec::new();
+        for cost in 0..=2 {
+            let level: Vec<Arc<Test>> = tests.iter().filter(|test| test.cost() == cost).map(Arc::clone).collect();
+            if level.is_empty() {
+                continue;
+            }
+            let mut columns = Vec::new();
+            level.iter().for_each(|test| test.columns(&mut columns));
+            let names: Vec<&'static str> = columns.iter().map(|column| column.name).collect();
+            let predicate = move |batch: RecordBatch| {
+                if Instant::now() >= deadline {
+                    return Ok(BooleanArray::from(vec![false; batch.num_rows()]));
+                }
+                let mask = passes_all(level.iter().map(Arc::as_ref), &batch);
+                mask.map(|mask| BooleanArray::new(mask, None))
+                    .map_err(|error| ArrowError::ExternalError(Box::new(error)))
+            };
+            predicates.push(Box::new(ArrowPredicateFn::new(self.mask(&names), predicate)));
+        }
+        RowFilter::new(predicates)
+    }
+
+    /// The footer with text columns as dictionaries where the row group stores them so.
+    fn footer_for(
+        &self,
+        row_group: usize,
+        row_numbers: bool,
+    ) -> Result<ArrowReaderMetadata, parquet::errors::ParquetError> {
+        let group = self.metadata().row_group(row_group);
+        let fields: Vec<Field> = self
+            .footer
+            .schema()
+            .fields()
+            .iter()
+            .enumerate()
+            .map(|(leaf, field)| {
+                let dictionary = group.column(leaf).dictionary_page_offset().is_some();
+                if dictionary && *field.data_type() == DataType::Utf8 {
+                    let text = DataType::Dictionary(Box::new(DataType::Int32), Box::new(DataType::Utf8));
+                    Field::new(field.name(), text, field.is_nullable())
+                } else {
+                    field.as_ref().clone()
+                }
+            })
+            .collect();
+        let mut options = ArrowReaderOptions::new().with_schema(Arc::new(Schema::new(fields)));
+        if row_numbers {
+            let field = Field::new(ROW_NUMBER, DataType::Int64, false).with_extension_type(RowNumber);
+            options = options.with_virtual_columns(vec![Arc::new(field)])?;
+        }
+        ArrowReaderMetadata::try_new(Arc::clone(self.metadata()), options)
+    }
+
+    fn unreadable(&self, error: ArrowError) -> StoreError {
+        StoreError::Corrupt { path: self.part.path().to_path_buf(), why: error.to_string() }
+    }
+}

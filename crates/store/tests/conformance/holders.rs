@@ -1,0 +1,110 @@
+//! The ways to hold the same rows.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use arrow::array::RecordBatch;
+use parquet::arrow::ArrowWriter;
+use parquet::basic::Compression;
+use parquet::file::properties::{EnabledStatistics, WriterProperties};
+use tempfile::TempDir;
+use tidewatch_store::lake::disk::RealDisk;
+use tidewatch_store::lake::{Part, PartFacts, Source};
+use tidewatch_store::tables::Table;
+
+use crate::dice::Dice;
+use crate::rows::{Cell, Row, batch};
+
+/// Sources, and the folder their parts lie in.
+pub struct Held {
+    pub how: &'static str,
+    pub sources: Vec<Source>,
+    _folder: Option<TempDir>,
+}
+
+pub fn one_batch(table: Table, rows: &[Row]) -> Held {
+    Held { how: "one batch", sources: vec![Source::Memory(batch(table, rows))], _folder: None }
+}
+
+/// Cut anywhere, with batches of no rows between.
+pub fn many_batches(table: Table, rows: &[Row], dice: &mut Dice) -> Held {
+    let sources = cut(rows, 7, dice).iter().map(|rows| Source::Memory(batch(table, rows))).collect();
+    Held { how: "many batches", sources, _folder: None }
+}
+
+/// Parts of tiny row groups and pages beside memory, so that every way of skipping is taken.
+pub fn tiny_parts(table: Table, rows: &[Row], dice: &mut Dice) -> Held {
+    let folder = tempfile::tempdir().expect("a folder for parts");
+    let mut rows = rows.to_vec();
+    dice.shuffle(&mut rows);
+    let mut sources = Vec::new();
+    for (id, mut rows) in cut(&rows, 4, dice).into_iter().enumerate() {
+        if rows.is_empty() || dice.once_in(4) {
+            sources.push(Source::Memory(batch(table, &rows)));
+            continue;
+        }
+        if dice.once_in(2) {
+            rows.sort_by_key(|row| time_and_project(table, row));
+        }
+        let path = folder.path().join(format!("{id}.parquet"));
+        sources.push(Source::Part(Arc::new(write_part(table, id as u64, &rows, &path, dice))));
+    }
+    Held { how: "tiny parts", sources, _folder: Some(folder) }
+}
+
+fn cut(rows: &[Row], pieces_max: usize, dice: &mut Dice) -> Vec<Vec<Row>> {
+    let mut cuts: Vec<usize> = (0..dice.below(pieces_max)).map(|_| dice.below(rows.len() + 1)).collect();
+    cuts.extend([0, rows.len()]);
+    cuts.sort_unstable();
+    cuts.windows(2).map(|pair| rows[pair[0]..pair[1]].to_vec()).collect()
+}
+
+fn time_and_project(table: Table, row: &Row) -> (i64, u32) {
+    let of = |name: &str| &row[table.column(name).expect("every table has it").0];
+    match (of("time"), of("project")) {
+        (Cell::I64(time), Cell::U64(project)) => (*time, *project as u32),
+        other => panic!("{other:?} is no time and project"),
+    }
+}
+
+fn write_part(table: Table, id: u64, rows: &[Row], path: &Path, dice: &mut Dice) -> Part {
+    let batch: RecordBatch = batch(table, rows);
+    let page_rows = 1 + dice.below(5);
+    let properties = WriterProperties::builder()
+        .set_max_row_group_row_count(Some(1 + dice.below(20)))
+        .set_data_page_row_count_limit(page_rows)
+        .set_write_batch_size(page_rows)
+        .set_compression(Compression::UNCOMPRESSED)
+        .set_dictionary_enabled(dice.once_in(2))
+        .set_bloom_filter_enabled(dice.once_in(2))
+        .set_statistics_enabled(*dice.pick(&[
+            EnabledStatistics::Page,
+            EnabledStatistics::Page,
+            EnabledStatistics::Chunk,
+            EnabledStatistics::None,
+        ]))
+        .set_column_index_truncate_length(Some(1 + dice.below(8)))
+        .set_statistics_truncate_length(Some(1 + dice.below(8)))
+        .build();
+    let file = std::fs::File::create(path).expect("a new file");
+    let mut writer = ArrowWriter::try_new(file, batch.schema(), Some(properties)).expect("the schema can be written");
+    writer.write(&batch).expect("rows can be written");
+    writer.close().expect("a part can be finished");
+    let places: Vec<(i64, u32)> = rows.iter().map(|row| time_and_project(table, row)).collect();
+    let times = || places.iter().map(|(time, _)| *time);
+    let projects = || places.iter().map(|(_, project)| *project);
+    let facts = PartFacts {
+        id,
+        first_id: id,
+        table,
+        day: 0,
+        rows: rows.len() as u64,
+        bytes: std::fs::metadata(path).expect("the part is there").len(),
+        time_min: times().min().expect("there are rows"),
+        time_max: times().max().expect("there are rows"),
+        project_min: projects().min().expect("there are rows"),
+        project_max: projects().max().expect("there are rows"),
+        level: 0,
+    };
+    Part::new(Arc::new(RealDisk), path.to_path_buf(), facts)
+}

@@ -1,0 +1,16 @@
+//! Every way to hold the same rows answers a plan alike: one batch in memory, many batches, parts beside memory, and a
+//! naive model that knows nothing of batches.
+//!
+//! - `rows`: a table as plain values, and random ones.
+//! - `model`: the algebra again, written as simply as it can be.
+//! - `plans`: random plans. `holders`: the ways to hold rows. `compare`: what "alike" means.
+//! - `random`: the property. `cases`: answers written out by hand.
+
+mod cases;
+mod compare;
+mod dice;
+mod holders;
+mod model;
+mod plans;
+mod random;
+mod rows;

@@ -1,0 +1,42 @@
+//! Random tables, random plans, every way to hold the rows: the same answer.
+
+use std::time::{Duration, Instant};
+
+use proptest::prelude::*;
+use tidewatch_store::lake::scan;
+use tidewatch_store::tables::Table;
+
+use crate::compare::assert_same;
+use crate::dice::Dice;
+use crate::holders::{many_batches, one_batch, tiny_parts};
+use crate::model;
+use crate::plans::random_plan;
+use crate::rows::random_rows;
+
+fn soon() -> Instant {
+    Instant::now() + Duration::from_secs(600)
+}
+
+fn check(table: Table, seed: u64, count: usize) {
+    let mut dice = Dice::new(seed);
+    let rows = random_rows(table, count, &mut dice);
+    let holders = [one_batch(table, &rows), many_batches(table, &rows, &mut dice), tiny_parts(table, &rows, &mut dice)];
+    for _ in 0..8 {
+        let plan = random_plan(table, &rows, &mut dice);
+        let expected = model::answer(&plan, &rows);
+        for held in &holders {
+            let answer = scan::run(&plan, &held.sources, soon());
+            let answer = answer.unwrap_or_else(|error| panic!("{error} for {plan:#?} held as {}", held.how));
+            assert_same(&plan, &expected, &answer, held.how);
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 64, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn all_holders_answer_as_the_model(seed in any::<u64>(), table in 0..8_usize, count in 0..70_usize) {
+        check(Table::ALL[table], seed, count);
+    }
+}

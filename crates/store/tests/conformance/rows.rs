@@ -1,0 +1,198 @@
+//! A table as plain values.
+
+use std::sync::Arc;
+
+use arrow::array::{
+    ArrayRef, BinaryArray, BooleanArray, FixedSizeBinaryArray, Float64Array, Int16Array, Int64Array, RecordBatch,
+    StringArray, UInt8Array, UInt32Array, UInt64Array,
+};
+use tidewatch_domain::model::{AnyValue, KeyValue};
+use tidewatch_domain::wire::encode_attributes;
+use tidewatch_store::arrow_schema;
+use tidewatch_store::plan::Value;
+use tidewatch_store::tables::{Column, Kind, Table};
+
+use crate::dice::Dice;
+
+/// One cell.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Cell {
+    Null,
+    Bool(bool),
+    U64(u64),
+    I64(i64),
+    F64(f64),
+    Text(String),
+    Bytes(Vec<u8>),
+}
+
+/// Cells in the order of [`Table::columns`].
+pub type Row = Vec<Cell>;
+
+/// 2026-11-21 00:00 UTC.
+pub const MIDNIGHT: i64 = 1_795_219_200_000_000_000;
+pub const SECOND: i64 = 1_000_000_000;
+pub const HOUR: i64 = 3_600 * SECOND;
+pub const DAY: i64 = 24 * HOUR;
+
+pub const TEXTS: [&str; 8] = ["", "a", "GET /users", "GET /Users/{id}", "zürich", "ZÜRICH", "日本", "a,b"];
+pub const KEYS: [&str; 5] = ["queue", "http.route", "server_name", "größe", "n"];
+pub const PROJECTS: [u32; 3] = [1, 2, 7];
+
+/// Times that meet at edges: midnights, full hours, one nanosecond beside them.
+pub fn time(dice: &mut Dice) -> i64 {
+    let edge = *dice.pick(&[MIDNIGHT - DAY, MIDNIGHT - HOUR, MIDNIGHT, MIDNIGHT + HOUR, MIDNIGHT + DAY]);
+    let aside = *dice.pick(&[-1, 0, 0, 1, SECOND, 90 * SECOND]);
+    edge + aside
+}
+
+/// A random cell, out of few values so that rows meet.
+fn cell(table: Table, column: &Column, number: usize, dice: &mut Dice) -> Cell {
+    if column.nullable && dice.once_in(3) {
+        return Cell::Null;
+    }
+    match column.name {
+        "project" => return Cell::U64(u64::from(*dice.pick(&PROJECTS))),
+        // Points of one series have times of their own.
+        "time" if table == Table::MetricPoints => return Cell::I64(time(dice) + number as i64),
+        "time" | "observed_time" => return Cell::I64(time(dice)),
+        "weight" => return Cell::F64(*dice.pick(&[1.0, 1.0, 1.0, 2.0, 5.0])),
+        "temporality" | "metric_kind" => return Cell::U64(dice.below(4) as u64),
+        "series" => return Cell::U64(dice.below(4) as u64),
+        "bounds" | "buckets" => return Cell::Bytes(histogram(column.name, dice)),
+        // Part of the identity of rows.
+        "row_id" | "span_id" => {
+            let mut id = vec![0; if column.kind == Kind::Id16 { 16 } else { 8 }];
+            id[..8].copy_from_slice(&(number as u64 * 0x1234_5678_9ABC).to_be_bytes());
+            return Cell::Bytes(id);
+        }
+        "attributes" | "resource" | "scope_attributes" => return Cell::Bytes(attributes(dice)),
+        _ => {}
+    }
+    match column.kind {
+        Kind::Bool => Cell::Bool(dice.once_in(2)),
+        Kind::U8 => Cell::U64(*dice.pick(&[0, 1, 2, 3, 5, 255])),
+        Kind::I16 => Cell::I64(*dice.pick(&[0, 200, 404, 500, 599, -1])),
+        Kind::U32 => Cell::U64(*dice.pick(&[0, 1, 3, 256, u64::from(u32::MAX)])),
+        Kind::U64 => Cell::U64(*dice.pick(&[0, 1, 9, u64::MAX, u64::MAX - 1])),
+        Kind::I64 => Cell::I64(*dice.pick(&[0, 1, 5, 10_000, 2 * SECOND, i64::from(i32::MAX), -3])),
+        Kind::F64 => Cell::F64(*dice.pick(&[0.0, 0.5, 1.0, 2.5, -4.0, 1e15])),
+        Kind::Text => Cell::Text((*dice.pick(&TEXTS)).to_owned()),
+        Kind::Bytes => Cell::Bytes(dice.pick(&[vec![], vec![0], vec![0, 0], vec![255, 1]]).clone()),
+        Kind::Id8 => Cell::Bytes(vec![dice.below(3) as u8; 8]),
+        Kind::Id16 => Cell::Bytes(vec![dice.below(4) as u8; 16]),
+    }
+}
+
+/// Bounds and buckets that mostly fit each other.
+fn histogram(name: &str, dice: &mut Dice) -> Vec<u8> {
+    if dice.once_in(8) {
+        return Vec::new();
+    }
+    if name == "bounds" {
+        let bounds: &[f64] = if dice.once_in(4) { &[5.0, 15.0, 40.0] } else { &[-1.0, 10.0, 20.0] };
+        return bounds.iter().flat_map(|bound| bound.to_le_bytes()).collect();
+    }
+    let most = *dice.pick(&[1, 4, 20]);
+    (0..4).flat_map(|_| (dice.below(most) as u64).to_le_bytes()).collect()
+}
+
+pub fn attributes(dice: &mut Dice) -> Vec<u8> {
+    let items = [AnyValue::Int(1), AnyValue::Str("x")];
+    let mut pairs = Vec::new();
+    for _ in 0..dice.below(4) {
+        let value = match dice.below(6) {
+            0 => AnyValue::Int(dice.below(3) as i64 * 7),
+            1 => AnyValue::Bool(true),
+            2 => AnyValue::Double(1.5),
+            3 => AnyValue::Array(&items),
+            _ => AnyValue::Str(dice.pick::<&str>(&TEXTS)),
+        };
+        pairs.push(KeyValue { key: dice.pick::<&str>(&KEYS), value });
+    }
+    let mut encoded = Vec::new();
+    encode_attributes(&pairs, &mut encoded);
+    encoded
+}
+
+pub fn random_rows(table: Table, count: usize, dice: &mut Dice) -> Vec<Row> {
+    (0..count).map(|number| table.columns().iter().map(|column| cell(table, column, number, dice)).collect()).collect()
+}
+
+/// A row of zeros and empty texts, some columns set.
+pub fn row(table: Table, set: &[(&str, Cell)]) -> Row {
+    let mut row: Row = table
+        .columns()
+        .iter()
+        .map(|column| match column.kind {
+            _ if column.nullable => Cell::Null,
+            Kind::Bool => Cell::Bool(false),
+            Kind::U8 | Kind::U32 | Kind::U64 => Cell::U64(0),
+            Kind::I16 | Kind::I64 => Cell::I64(0),
+            Kind::F64 => Cell::F64(if column.name == "weight" { 1.0 } else { 0.0 }),
+            Kind::Text => Cell::Text(String::new()),
+            Kind::Bytes => Cell::Bytes(Vec::new()),
+            Kind::Id8 => Cell::Bytes(vec![0; 8]),
+            Kind::Id16 => Cell::Bytes(vec![0; 16]),
+        })
+        .collect();
+    for (name, cell) in set {
+        row[table.column(name).expect("the column exists").0] = cell.clone();
+    }
+    row
+}
+
+pub fn value_of(cell: &Cell) -> Option<Value> {
+    Some(match cell.clone() {
+        Cell::Null => return None,
+        Cell::Bool(value) => Value::Bool(value),
+        Cell::U64(value) => Value::U64(value),
+        Cell::I64(value) => Value::I64(value),
+        Cell::F64(value) => Value::F64(value),
+        Cell::Text(value) => Value::Text(value),
+        Cell::Bytes(value) => Value::Bytes(value),
+    })
+}
+
+/// The same rows for Arrow.
+pub fn batch(table: Table, rows: &[Row]) -> RecordBatch {
+    let columns = table.columns().iter().enumerate();
+    let arrays = columns.map(|(index, column)| array(column, rows.iter().map(|row| &row[index]))).collect();
+    RecordBatch::try_new(arrow_schema(table), arrays).expect("rows fit their table")
+}
+
+macro_rules! unwrap_cells {
+    ($cells:expr, $cell:path, $array:ty, |$value:ident| $convert:expr) => {
+        Arc::new(
+            $cells
+                .map(|cell| match cell {
+                    Cell::Null => None,
+                    $cell($value) => Some($convert),
+                    other => panic!("{other:?} is of another kind"),
+                })
+                .collect::<$array>(),
+        )
+    };
+}
+
+fn array<'a>(column: &Column, cells: impl Iterator<Item = &'a Cell>) -> ArrayRef {
+    match column.kind {
+        Kind::Bool => unwrap_cells!(cells, Cell::Bool, BooleanArray, |value| *value),
+        Kind::U8 => unwrap_cells!(cells, Cell::U64, UInt8Array, |value| *value as u8),
+        Kind::U32 => unwrap_cells!(cells, Cell::U64, UInt32Array, |value| *value as u32),
+        Kind::U64 => unwrap_cells!(cells, Cell::U64, UInt64Array, |value| *value),
+        Kind::I16 => unwrap_cells!(cells, Cell::I64, Int16Array, |value| *value as i16),
+        Kind::I64 => unwrap_cells!(cells, Cell::I64, Int64Array, |value| *value),
+        Kind::F64 => unwrap_cells!(cells, Cell::F64, Float64Array, |value| *value),
+        Kind::Text => unwrap_cells!(cells, Cell::Text, StringArray, |value| value.as_str()),
+        Kind::Bytes => unwrap_cells!(cells, Cell::Bytes, BinaryArray, |value| value.as_slice()),
+        Kind::Id8 | Kind::Id16 => {
+            let size = if column.kind == Kind::Id8 { 8 } else { 16 };
+            let ids = cells.map(|cell| match cell {
+                Cell::Bytes(id) => Some(id.as_slice()),
+                _ => None,
+            });
+            Arc::new(FixedSizeBinaryArray::try_from_sparse_iter_with_size(ids, size).expect("ids of one size"))
+        }
+    }
+}
