@@ -45,6 +45,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use arrow::array::RecordBatch;
 use tidewatch_domain::model::Signal;
 use tidewatch_journal::Position;
 
@@ -155,6 +156,11 @@ impl Lake {
     /// Every row that may answer a plan of this table, projects and time, exactly once.
     pub fn sources(&self, plan: &Plan) -> Vec<Source> {
         self.shared.state.lock().sources(plan)
+    }
+
+    /// Answers a plan over all rows applied so far. Blocks: not for async threads. See [`scan::run`].
+    pub fn ask(&self, plan: &Plan, deadline: Instant) -> Result<RecordBatch, StoreError> {
+        scan::run(plan, &self.sources(plan), deadline)
     }
 
     /// Flushing cannot keep up with what comes in: accept nothing more for now.

@@ -8,7 +8,8 @@ use parquet::arrow::ArrowWriter;
 use parquet::basic::Compression;
 use parquet::file::properties::{EnabledStatistics, WriterProperties};
 use tempfile::TempDir;
-use tidewatch_store::lake::disk::RealDisk;
+
+use tidewatch_journal::disk::RealDisk;
 use tidewatch_store::lake::{Part, PartFacts, Source};
 use tidewatch_store::tables::Table;
 
