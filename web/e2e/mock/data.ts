@@ -13,7 +13,7 @@ export const projects: t.Project[] = [
     name: "shop",
     token: "9f2c51e07ab94c0f8d1e3a7b6c5d4e3f",
     framework: "opentelemetry",
-    organizationId: "o1",
+    organizationId: 1,
     createdAt: iso(boot - 9e9),
     backendUrl: "",
     role: "owner",
@@ -24,14 +24,14 @@ export const projects: t.Project[] = [
     name: "empty project",
     token: "00c51e07ab94c0f8d1e3a7b6c5d4e3ff",
     framework: "opentelemetry",
-    organizationId: "o1",
+    organizationId: 1,
     createdAt: iso(boot - 9e8),
     backendUrl: "",
     role: "owner",
     settings: { ...settings },
   },
 ];
-export const organizations = [{ id: "o1", name: "Acme", role: "owner", timezone: "UTC" }];
+export const organizations = [{ id: 1, name: "Acme", role: "owner", timezone: "UTC" }];
 
 export interface Body {
   fromDate: string;
@@ -133,7 +133,7 @@ export function chart(body: Body, names: string[], key: "endpoint" | "task" | "t
   const { from, to } = span(body);
   const minutes = Math.max(1, Math.round((to - from) / 60_000 / 72));
   const shown = body[key] ? [String(body[key])] : [...names.slice(0, 5), "Other"];
-  const series: t.ChartPoint[] = [];
+  const series: t.ChartAnswer["series"] = [];
   shown.forEach((name, n) => {
     const next = random(n + 11);
     const scale =
@@ -186,7 +186,7 @@ export function occurrences(
   });
   return sorted(rows, body, { recorded_at: "recordedAt", duration: "duration", status_code: "statusCode" });
 }
-export const stats = (_: Body): t.Stats => ({
+export const stats = (_: Body): t.EndpointDetail["stats"] => ({
   count: 12840,
   avgDuration: 502.2,
   medianDuration: 380.4,
@@ -281,8 +281,12 @@ export function aiDetail(id: string): t.AiDetail {
   return {
     aiTrace: row,
     spans: [],
+    exceptions: [],
+    hasSpans: true,
     spanGraphStatus: { state: "complete", reasons: [], total: 16, shown: 16 },
     conversation: {
+      input: null,
+      output: null,
       messages: [
         {
           role: "system",
@@ -322,7 +326,7 @@ const JS_STACK = `TypeError: Cannot read properties of undefined (reading 'total
     at next (/srv/storefront/node_modules/express/lib/router/route.js:149:13)
     at Route.dispatch (/srv/storefront/node_modules/express/lib/router/route.js:119:3)
     at process.processTicksAndRejections (node:internal/process/task_queues:105:5)`;
-const ISSUES: [string, string, string, string, number, string | null, string | null, string][] = [
+const ISSUES: [string, string, string, string, number, "endpoint" | "task" | null, string, string][] = [
   [
     "a41f09c2be7710d3",
     "CardDeclined",
@@ -360,7 +364,7 @@ const ISSUES: [string, string, string, string, number, string | null, string | n
     "java.util.concurrent.TimeoutException: no answer from inventory in 2000 ms\n\tat com.acme.inventory.Client.get(Client.java:112)\n\tat com.acme.search.Ranker.rank(Ranker.java:48)\n\tat org.springframework.web.servlet.DispatcherServlet.doDispatch(DispatcherServlet.java:1089)\n\tat java.base/java.lang.Thread.run(Thread.java:1583)\nCaused by: java.net.SocketTimeoutException: Read timed out\n\tat java.base/sun.nio.ch.NioSocketImpl.timedRead(NioSocketImpl.java:278)\n\t... 21 more",
     9,
     null,
-    null,
+    "",
     "search",
   ],
 ];
@@ -634,6 +638,7 @@ export function drops(empty: boolean): t.Drops {
       data: [],
       requests: seconds > 20 ? [{ signal: "traces", outcome: "rejected", reason: "bad_token", count: 3 }] : [],
       kept: [],
+      series: [],
     };
   return {
     data: [
@@ -649,6 +654,7 @@ export function drops(empty: boolean): t.Drops {
       { signal: "spans", count: Math.floor(812 + seconds) },
       { signal: "logs", count: 240 },
     ],
+    series: [],
     lastSpan: {
       name: "POST /checkout",
       serviceName: "storefront",

@@ -3,7 +3,7 @@ import { queryOptions, useMutation, useQuery, useQueryClient } from "@tanstack/r
 import { request } from "./client";
 import { useProjectId } from "./hooks";
 import { keepSession } from "./session";
-import type { Bundle, Project, Session } from "./types";
+import type { Bundle, Project, ProjectChange, Registration, Session } from "./types";
 
 export const bundleQuery = queryOptions({
   queryKey: ["bundle"],
@@ -22,14 +22,6 @@ export function useProject(): Project | undefined {
 
 export function hasOrganizations(): Promise<{ hasOrganizations: boolean }> {
   return request("GET", "/api/has-organizations", { anonymous: true });
-}
-
-export interface Registration {
-  name: string;
-  email: string;
-  password: string;
-  organizationName: string;
-  projectName: string;
 }
 
 export async function register(form: Registration): Promise<Session> {
@@ -57,13 +49,6 @@ export function useCreateProject() {
   });
 }
 
-export interface ProjectChange {
-  name?: string;
-  keepUnmatchedRoots?: boolean;
-  issuesFromLogs?: boolean;
-  sampleRate?: number;
-  errorSampleRate?: number;
-}
 export function useChangeProject() {
   const client = useQueryClient();
   const projectId = useProjectId();

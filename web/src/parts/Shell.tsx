@@ -1,22 +1,24 @@
 // The frame around every project page: skip link, rail (a drawer on phones), top bar, main, palette, help and shortcuts.
 import { Dialog } from "@base-ui/react/dialog";
 import { Outlet, useLocation, useNavigate } from "@tanstack/react-router";
-import { useEffect, useRef, useState } from "react";
+import { lazy, Suspense, useEffect, useRef, useState } from "react";
 import { useProject } from "../api/account";
 import { useProjectId } from "../api/hooks";
 import { rememberProject } from "../api/session";
 import { shift, widen } from "../model/range";
 import { copyText } from "../ui/Copy";
 import { say } from "../ui/Toasts";
-import { Help } from "./Help";
 import { moveRow, useKeys } from "./keys";
-import { NewProject } from "./NewProject";
 import { NAV, NAV_LOW } from "./nav";
-import { Palette } from "./Palette";
 import { Rail } from "./Rail";
 import { RangeProvider, useRange } from "./range";
 import { TopBar } from "./TopBar";
 import { UnknownProject } from "./UnknownProject";
+
+// Loaded when first opened: the first page does without them.
+const Palette = lazy(() => import("./Palette").then((part) => ({ default: part.Palette })));
+const Help = lazy(() => import("./Help").then((part) => ({ default: part.Help })));
+const NewProject = lazy(() => import("./NewProject").then((part) => ({ default: part.NewProject })));
 
 const NARROW_KEY = "tidewatch.rail";
 
@@ -76,9 +78,11 @@ function Frame() {
           {project ? <Outlet /> : <UnknownProject />}
         </main>
       </div>
-      <Palette open={palette} onOpenChange={setPalette} onNewProject={() => setNewProject(true)} />
-      <Help open={help} onOpenChange={setHelp} />
-      <NewProject open={newProject} onOpenChange={setNewProject} />
+      <Suspense fallback={null}>
+        {palette && <Palette open onOpenChange={setPalette} onNewProject={() => setNewProject(true)} />}
+        {help && <Help open onOpenChange={setHelp} />}
+        {newProject && <NewProject open onOpenChange={setNewProject} />}
+      </Suspense>
     </div>
   );
 }

@@ -1,46 +1,81 @@
-// Short messages at the bottom, with an optional action such as Undo. Announced politely.
-import { Toast } from "@base-ui/react/toast";
+// Short messages at the bottom, with an optional action such as Undo. Announced politely; stay while hovered or focused.
 import { X } from "lucide-react";
+import { useEffect, useState, useSyncExternalStore } from "react";
 
-export const toasts = Toast.createToastManager();
+interface Toast {
+  id: number;
+  title: string;
+  action?: { label: string; run: () => void };
+}
+let list: Toast[] = [];
+let last = 0;
+const listeners = new Set<() => void>();
 
-export function say(title: string, action?: { label: string; run: () => void }): void {
-  const id = toasts.add({
-    title,
-    timeout: action ? 8000 : 4000,
-    actionProps: action && {
-      children: action.label,
-      onClick: () => {
-        toasts.close(id);
-        action.run();
-      },
-    },
-  });
+function put(next: Toast[]): void {
+  list = next;
+  for (const listener of listeners) listener();
+}
+function close(id: number): void {
+  put(list.filter((toast) => toast.id !== id));
+}
+
+export function say(title: string, action?: Toast["action"]): void {
+  last += 1;
+  put([...list.slice(-2), { id: last, title, action }]);
+}
+
+function subscribe(listener: () => void): () => void {
+  listeners.add(listener);
+  return () => listeners.delete(listener);
 }
 
 export function ToastArea() {
+  const toasts = useSyncExternalStore(subscribe, () => list);
   return (
-    <Toast.Provider toastManager={toasts}>
-      <Toast.Portal>
-        <Toast.Viewport className="fixed right-4 bottom-4 z-50 flex w-[min(360px,calc(100vw-32px))] flex-col gap-2">
-          <ToastList />
-        </Toast.Viewport>
-      </Toast.Portal>
-    </Toast.Provider>
+    <section
+      aria-label="Notifications"
+      aria-live="polite"
+      className="fixed right-4 bottom-4 z-50 flex w-[min(360px,calc(100vw-32px))] flex-col gap-2"
+    >
+      {toasts.map((toast) => (
+        <One key={toast.id} toast={toast} />
+      ))}
+    </section>
   );
 }
 
-function ToastList() {
-  const { toasts: list } = Toast.useToastManager();
-  return list.map((toast) => (
-    <Toast.Root key={toast.id} toast={toast} className="menu appear">
-      <Toast.Content className="flex items-center gap-2 py-1 pr-1 pl-2">
-        <Toast.Title className="flex-1" />
-        {toast.actionProps && <Toast.Action className="btn" />}
-        <Toast.Close className="btn btn-ghost btn-icon" aria-label="Dismiss">
-          <X size={14} aria-hidden />
-        </Toast.Close>
-      </Toast.Content>
-    </Toast.Root>
-  ));
+function One({ toast }: { toast: Toast }) {
+  const [held, setHeld] = useState(false);
+  useEffect(() => {
+    if (held) return;
+    const timer = setTimeout(() => close(toast.id), toast.action ? 8000 : 4000);
+    return () => clearTimeout(timer);
+  }, [held, toast]);
+  return (
+    // biome-ignore lint/a11y/noStaticElementInteractions: hovering and focus only hold the message
+    <div
+      className="menu appear flex items-center gap-2 py-1! pr-1! pl-3!"
+      onPointerEnter={() => setHeld(true)}
+      onPointerLeave={() => setHeld(false)}
+      onFocus={() => setHeld(true)}
+      onBlur={() => setHeld(false)}
+    >
+      <span className="flex-1">{toast.title}</span>
+      {toast.action && (
+        <button
+          type="button"
+          className="btn"
+          onClick={() => {
+            close(toast.id);
+            toast.action?.run();
+          }}
+        >
+          {toast.action.label}
+        </button>
+      )}
+      <button type="button" className="btn btn-ghost btn-icon" aria-label="Dismiss" onClick={() => close(toast.id)}>
+        <X size={14} aria-hidden />
+      </button>
+    </div>
+  );
 }

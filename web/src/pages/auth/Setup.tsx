@@ -1,8 +1,9 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { Link, useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
-import { bundleQuery, type Registration, register } from "../../api/account";
+import { bundleQuery, register } from "../../api/account";
 import { ApiError } from "../../api/client";
+import type { Registration } from "../../api/types";
 import { Field } from "../../ui/Field";
 import { AuthFrame, FormError } from "./Frame";
 

@@ -18,7 +18,7 @@ const ROUTES = { endpoint: "/api/endpoints/chart", task: "/api/tasks/chart" } as
 
 export function DurationChart({ kind, name }: { kind: "endpoint" | "task"; name: string }) {
   const { body, span, zoomTo } = useRange();
-  const ask = (metricType: string) => ({ ...body, metricType, [kind]: name });
+  const ask = (metricType: "p50" | "p95" | "p99") => ({ ...body, metricType, [kind]: name });
   const p99 = usePost(ROUTES[kind], ask("p99"));
   const p95 = usePost(ROUTES[kind], ask("p95"));
   const p50 = usePost(ROUTES[kind], ask("p50"));

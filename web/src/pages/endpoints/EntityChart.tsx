@@ -1,5 +1,6 @@
 // The chart above a ranking: top five names and "Other". Time and calls are stacked bars, percentiles are lines.
 import { usePost } from "../../api/hooks";
+import type { PostRoutes } from "../../api/routes";
 import type { ChartAnswer } from "../../api/types";
 import { align, durationTicks, niceTicks, slots } from "../../model/buckets";
 import { count, durationMs, usd } from "../../model/format";
@@ -14,7 +15,7 @@ import { StackedBars } from "../../viz/StackedBars";
 
 type Kind = "endpoints" | "tasks" | "ai";
 interface Metric {
-  value: string;
+  value: PostRoutes[(typeof ROUTE)[Kind]]["body"]["metricType"] & string;
   label: string;
   title: string;
   stacked?: boolean;
@@ -48,7 +49,7 @@ export function EntityChart({
   const choices = kind === "ai" ? AI : TIME;
   const chosen = choices.find((one) => one.value === metric) ?? choices[0];
   const { body } = useRange();
-  const query = usePost(ROUTE[kind], { ...body, metricType: chosen.value });
+  const query = usePost(ROUTE[kind], { ...body, metricType: chosen.value as never });
   const picker = (
     <Segmented
       label="Measure"

@@ -1,6 +1,6 @@
 import { getRouteApi } from "@tanstack/react-router";
 import { usePost } from "../../api/hooks";
-import type { MetricAnswer, MetricInfo } from "../../api/types";
+import type { Aggregation, MetricAnswer, MetricInfo } from "../../api/types";
 import { align, slots } from "../../model/buckets";
 import { count, withUnit } from "../../model/format";
 import { filtersText, parseFilters } from "../../model/search";
@@ -15,7 +15,7 @@ import { LineChart } from "../../viz/LineChart";
 import { slotVariable } from "../../viz/palette";
 
 const route = getRouteApi("/p/$pid/metrics");
-const AGGREGATIONS = [
+const AGGREGATIONS: [Aggregation, string][] = [
   ["avg", "Average"],
   ["sum", "Sum"],
   ["min", "Lowest"],
@@ -34,14 +34,15 @@ export function MetricChart({ metric }: { metric: MetricInfo }) {
   const patch = usePatchSearch();
   const { body } = useRange();
   const filters = parseFilters(search.filter);
-  const fallback = metric.metricType === "counter" || metric.name.endsWith(".count") ? "sum" : "avg";
-  const aggregation = search.agg ?? fallback;
+  const fallback =
+    metric.metricType === "counter" || metric.name.endsWith(".count") ? ("sum" as const) : ("avg" as const);
+  const aggregation = AGGREGATIONS.find(([value]) => value === search.agg)?.[0] ?? fallback;
   const query = usePost("/api/metrics/query", {
     queries: [
       {
         name: metric.name,
         aggregation,
-        groupBy: search.by,
+        groupBy: search.by ?? null,
         tagFilters: Object.fromEntries(filters.map((one) => [one.key, one.value])),
       },
     ],

@@ -1,6 +1,6 @@
 import { useState } from "react";
-import { type ProjectChange, useChangeProject, useProject } from "../../api/account";
-import type { Project } from "../../api/types";
+import { useChangeProject, useProject } from "../../api/account";
+import type { Project, ProjectChange } from "../../api/types";
 import { PageHead, Section } from "../../parts/Page";
 import { Token } from "../../parts/Token";
 import { Field } from "../../ui/Field";

@@ -24,10 +24,10 @@ export function TracesPage() {
   const patch = usePatchSearch();
   const filters = parseFilters(search.attr);
   const { sort, body } = useListBody(search, ["start_time", "duration"] as const, { by: "start_time", desc: true });
+  const { search: _name, ...rest } = body;
   const traceId = asTraceId(search.q ?? "");
   const query = usePost("/api/spans", {
-    ...body,
-    search: undefined,
+    ...rest,
     name: traceId ? undefined : search.q,
     traceId: traceId ?? undefined,
     serviceName: search.service,
