@@ -46,6 +46,7 @@ impl StoreError {
     pub fn io(what: &'static str, path: &Path, source: std::io::Error) -> StoreError {
         let path = path.to_path_buf();
         match source.kind() {
+            std::io::ErrorKind::InvalidData => StoreError::Corrupt { path, why: source.to_string() },
             std::io::ErrorKind::StorageFull | std::io::ErrorKind::QuotaExceeded => StoreError::NoSpace { what, path },
             _ => StoreError::Io { what, path, source },
         }

@@ -38,7 +38,8 @@ CREATE TABLE IF NOT EXISTS parts (
     time_max INTEGER NOT NULL,
     project_min INTEGER NOT NULL,
     project_max INTEGER NOT NULL,
-    level INTEGER NOT NULL       -- merges deep
+    level INTEGER NOT NULL,      -- merges deep
+    tail_sum INTEGER NOT NULL    -- checksum of what follows the rows in the file
 ) STRICT;
 CREATE TABLE IF NOT EXISTS seen (
     id INTEGER PRIMARY KEY,
@@ -85,7 +86,7 @@ impl Catalog {
     pub fn parts(&self) -> Result<Vec<PartFacts>, StoreError> {
         let read = || -> rusqlite::Result<Vec<PartFacts>> {
             let mut statement = self.connection.prepare(
-                "SELECT id, first_id, table_name, day, rows, bytes, time_min, time_max, project_min, project_max, level
+                "SELECT id, first_id, table_name, day, rows, bytes, time_min, time_max, project_min, project_max, level, tail_sum
                  FROM parts ORDER BY id",
             )?;
             statement.query_map([], part_row)?.collect()
@@ -180,7 +181,7 @@ fn delete(transaction: &Transaction<'_>, sql: &str, ids: &[u64]) -> rusqlite::Re
 
 fn insert_part(transaction: &Transaction<'_>, facts: &PartFacts) -> rusqlite::Result<()> {
     let mut statement =
-        transaction.prepare_cached("INSERT INTO parts VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)")?;
+        transaction.prepare_cached("INSERT INTO parts VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)")?;
     statement.execute(params![
         facts.id as i64,
         facts.first_id as i64,
@@ -193,6 +194,7 @@ fn insert_part(transaction: &Transaction<'_>, facts: &PartFacts) -> rusqlite::Re
         facts.project_min,
         facts.project_max,
         facts.level,
+        facts.tail_sum as i64,
     ])?;
     Ok(())
 }
@@ -224,5 +226,6 @@ fn part_row(row: &rusqlite::Row<'_>) -> rusqlite::Result<PartFacts> {
         project_min: row.get(8)?,
         project_max: row.get(9)?,
         level: row.get(10)?,
+        tail_sum: row.get::<_, i64>(11)? as u64,
     })
 }

@@ -89,6 +89,7 @@ impl Layout {
             project_min: u32::MAX,
             project_max: 0,
             level,
+            tail_sum: 0,
         };
         let path = self.part_path(&facts);
         self.make_folder(parent_of(&path))?;

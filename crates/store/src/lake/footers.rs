@@ -1,9 +1,12 @@
 //! Footers and page indexes of parts, kept while they fit: thousands of parts must not fill the memory.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use parking_lot::Mutex;
 use parquet::arrow::arrow_reader::ArrowReaderMetadata;
+
+use super::checksums::BlockSums;
 
 /// Decoded footers of one lake, in memory.
 const FOOTER_BYTES_MAX: usize = 128 * 1024 * 1024;
@@ -16,16 +19,23 @@ pub struct Footers {
 
 #[derive(Default)]
 struct Kept {
-    footers: HashMap<u64, Footer>,
+    footers: HashMap<u64, Entry>,
     bytes: usize,
     /// Grows with every use.
     clock: u64,
 }
 
-struct Footer {
-    metadata: ArrowReaderMetadata,
+struct Entry {
+    footer: Footer,
     bytes: usize,
     used: u64,
+}
+
+/// What is read before the rows of a part are. Cheap to clone.
+#[derive(Clone)]
+pub struct Footer {
+    pub metadata: ArrowReaderMetadata,
+    pub sums: Arc<BlockSums>,
 }
 
 impl Default for Footers {
@@ -39,25 +49,25 @@ impl Footers {
         Footers { bytes_max, kept: Mutex::default() }
     }
 
-    pub fn get(&self, id: u64) -> Option<ArrowReaderMetadata> {
+    pub fn get(&self, id: u64) -> Option<Footer> {
         let kept = &mut *self.kept.lock();
         kept.clock += 1;
-        let footer = kept.footers.get_mut(&id)?;
-        footer.used = kept.clock;
-        Some(footer.metadata.clone())
+        let entry = kept.footers.get_mut(&id)?;
+        entry.used = kept.clock;
+        Some(entry.footer.clone())
     }
 
     /// Keeps a footer, and lets go of others when there are too many. The newest always stays.
-    pub fn keep(&self, id: u64, metadata: &ArrowReaderMetadata) {
+    pub fn keep(&self, id: u64, footer: &Footer) {
         let kept = &mut *self.kept.lock();
         kept.clock += 1;
-        let bytes = metadata.metadata().memory_size();
-        let footer = Footer { metadata: metadata.clone(), bytes, used: kept.clock };
+        let bytes = footer.metadata.metadata().memory_size();
+        let entry = Entry { footer: footer.clone(), bytes, used: kept.clock };
         kept.bytes += bytes;
         kept.forget_one(id);
-        kept.footers.insert(id, footer);
+        kept.footers.insert(id, entry);
         while kept.bytes > self.bytes_max && kept.footers.len() > 1 {
-            let oldest = kept.footers.iter().min_by_key(|(_, footer)| footer.used).map(|(id, _)| *id);
+            let oldest = kept.footers.iter().min_by_key(|(_, entry)| entry.used).map(|(id, _)| *id);
             kept.forget_one(oldest.expect("there is more than one footer"));
         }
     }
@@ -69,8 +79,8 @@ impl Footers {
 
 impl Kept {
     fn forget_one(&mut self, id: u64) {
-        if let Some(footer) = self.footers.remove(&id) {
-            self.bytes -= footer.bytes;
+        if let Some(entry) = self.footers.remove(&id) {
+            self.bytes -= entry.bytes;
         }
     }
 }

@@ -18,6 +18,7 @@
 pub mod attr_columns;
 mod bloom;
 mod catalog;
+mod checksums;
 pub mod counts;
 mod days;
 mod flush;
@@ -27,6 +28,7 @@ mod merge;
 mod open;
 mod options;
 pub mod part;
+mod part_file;
 mod part_writer;
 mod pick;
 pub mod scan;

@@ -1,25 +1,24 @@
 //! One immutable Parquet part: what the catalog knows of it, and how it is read.
 //!
 //! A part is opened when somebody reads it: nothing but these few numbers stays in memory for a part that nobody asks
-//! for. Reads are positioned ([`PartFile`] has no shared offset: `File::try_clone` would share one between threads).
-//! A part that the catalog no longer lists is unlinked when its last reader lets go.
+//! for. Reads are positioned ([`PartFile`] has no shared offset: `File::try_clone` would share one between threads) and
+//! checked. A part that the catalog no longer lists is unlinked when its last reader lets go.
 
 use std::fmt;
-use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use bytes::Bytes;
 use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions};
-use parquet::errors::ParquetError;
 use parquet::file::metadata::PageIndexPolicy;
-use parquet::file::reader::{ChunkReader, Length};
 
 use super::attr_columns::AttrColumns;
-use super::footers::Footers;
+use super::checksums::{self, BlockSums, CHECKSUMS};
+use super::footers::{Footer, Footers};
+pub use super::part_file::PartFile;
 use crate::StoreError;
 use crate::tables::Table;
+use parquet::file::reader::ChunkReader;
 use tidewatch_journal::disk::{Disk, DiskFile};
 
 /// What the catalog knows of a part.
@@ -41,6 +40,8 @@ pub struct PartFacts {
     pub project_max: u32,
     /// How many merges deep: 0 as flushed.
     pub level: u8,
+    /// Sum of what follows the rows in the file (see `checksums`); 0 when it was not summed.
+    pub tail_sum: u64,
 }
 
 pub struct Part {
@@ -69,24 +70,54 @@ impl Part {
         &self.path
     }
 
-    /// A fresh reader. Cheap to clone, safe to share between threads.
+    /// A fresh reader that checks what it reads. Cheap to clone, safe to share between threads.
     pub fn file(&self) -> Result<PartFile, StoreError> {
-        let file = self.disk.open(&self.path).map_err(|e| StoreError::io("open", &self.path, e))?;
-        Ok(PartFile { file: Arc::from(file), bytes: self.facts.bytes })
+        let sums = self.footer()?.sums;
+        Ok(PartFile::new(self.open()?, self.facts.bytes, sums))
     }
 
     /// Footer, row groups and page indexes; kept once read, as long as there is room.
     ///
     /// Use with [`Part::file`] in `ParquetRecordBatchReaderBuilder::new_with_metadata`.
     pub fn metadata(&self) -> Result<ArrowReaderMetadata, StoreError> {
-        if let Some(metadata) = self.footers.get(self.facts.id) {
-            return Ok(metadata);
+        Ok(self.footer()?.metadata)
+    }
+
+    fn open(&self) -> Result<Arc<dyn DiskFile>, StoreError> {
+        let file = self.disk.open(&self.path).map_err(|e| StoreError::io("open", &self.path, e))?;
+        Ok(Arc::from(file))
+    }
+
+    fn footer(&self) -> Result<Footer, StoreError> {
+        if let Some(footer) = self.footers.get(self.facts.id) {
+            return Ok(footer);
         }
+        let corrupt = |why: String| StoreError::Corrupt { path: self.path.clone(), why };
+        let file = self.open()?;
+        let length = file.len().map_err(|e| StoreError::io("read", &self.path, e))?;
+        if length != self.facts.bytes {
+            return Err(corrupt(format!("it has {length} bytes instead of {}", self.facts.bytes)));
+        }
+        let unchecked = PartFile::new(file, length, Arc::default());
         let options = ArrowReaderOptions::new().with_page_index_policy(PageIndexPolicy::Optional);
-        let metadata =
-            ArrowReaderMetadata::load(&self.file()?, options).map_err(|e| StoreError::parquet(&self.path, e))?;
-        self.footers.keep(self.facts.id, &metadata);
-        Ok(metadata)
+        let read = |e| StoreError::parquet(&self.path, e);
+        let metadata = ArrowReaderMetadata::load(&unchecked, options).map_err(read)?;
+
+        let pairs = metadata.metadata().file_metadata().key_value_metadata().into_iter().flatten();
+        let sums =
+            pairs.filter(|pair| pair.key == CHECKSUMS).find_map(|pair| BlockSums::decode(pair.value.as_deref()?));
+        let sums = Arc::new(sums.unwrap_or_default());
+        if self.facts.tail_sum != 0 {
+            let bytes =
+                length.checked_sub(sums.covered).ok_or_else(|| corrupt("more is summed than there is".to_owned()))?;
+            let tail = unchecked.get_bytes(sums.covered, bytes as usize).map_err(read)?;
+            if checksums::tail_sum(&tail) != self.facts.tail_sum {
+                return Err(corrupt("the checksum of the footer does not match".to_owned()));
+            }
+        }
+        let footer = Footer { metadata, sums };
+        self.footers.keep(self.facts.id, &footer);
+        Ok(footer)
     }
 
     /// The attributes that have columns of their own in this part.
@@ -128,66 +159,5 @@ impl Drop for Part {
 impl fmt::Debug for Part {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Part").field("path", &self.path).field("facts", &self.facts).finish_non_exhaustive()
-    }
-}
-
-/// Positioned reads of one part.
-#[derive(Clone)]
-pub struct PartFile {
-    file: Arc<dyn DiskFile>,
-    bytes: u64,
-}
-
-impl PartFile {
-    fn read_exact_at(&self, offset: u64, length: usize) -> io::Result<Vec<u8>> {
-        let mut buffer = vec![0; length];
-        self.file.read_exact_at(&mut buffer, offset)?;
-        Ok(buffer)
-    }
-}
-
-impl Length for PartFile {
-    fn len(&self) -> u64 {
-        self.bytes
-    }
-}
-
-impl ChunkReader for PartFile {
-    type T = PartRead;
-
-    fn get_read(&self, start: u64) -> Result<PartRead, ParquetError> {
-        Ok(PartRead { file: self.clone(), at: start, buffer: Bytes::new() })
-    }
-
-    fn get_bytes(&self, start: u64, length: usize) -> Result<Bytes, ParquetError> {
-        if start.checked_add(length as u64).is_none_or(|end| end > self.bytes) {
-            return Err(ParquetError::EOF(format!(
-                "{length} bytes at {start} are past the end ({} bytes)",
-                self.bytes
-            )));
-        }
-        Ok(Bytes::from(self.read_exact_at(start, length)?))
-    }
-}
-
-/// Sequential reads from a place in the part, in steps of [`READ_AHEAD`].
-pub struct PartRead {
-    file: PartFile,
-    at: u64,
-    buffer: Bytes,
-}
-
-const READ_AHEAD: u64 = 64 * 1024;
-
-impl Read for PartRead {
-    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
-        if self.buffer.is_empty() {
-            let length = self.file.bytes.saturating_sub(self.at).min(READ_AHEAD);
-            self.buffer = Bytes::from(self.file.read_exact_at(self.at, length as usize)?);
-            self.at += length;
-        }
-        let count = self.buffer.len().min(into.len());
-        into[..count].copy_from_slice(&self.buffer.split_to(count));
-        Ok(count)
     }
 }

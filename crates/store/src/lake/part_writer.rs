@@ -19,6 +19,7 @@ use parquet::schema::types::ColumnPath;
 use tidewatch_journal::disk::{Disk, DiskFile, parent_of};
 
 use super::attr_columns::{self, AttrKey, Splitter};
+use super::checksums::{CHECKSUMS, Summing};
 use super::part::PartFacts;
 use crate::StoreError;
 use crate::tables::{Column, Kind, Table};
@@ -54,7 +55,7 @@ impl PartWriter {
         let splitter = Splitter::new(facts.table, keys);
         let temporary = path.with_extension("parquet.tmp");
         let file = disk.create(&temporary).map_err(|e| StoreError::io("create", &temporary, e))?;
-        let file = FileWriter { file: Arc::from(file), buffer: Vec::new(), offset: 0 };
+        let file = FileWriter { file: Arc::from(file), buffer: Vec::new(), offset: 0, summing: Summing::default() };
         let writer = ArrowWriter::try_new(file, Arc::clone(splitter.schema()), Some(properties))
             .map_err(|e| write_error(&temporary, e))?;
         Ok(PartWriter {
@@ -83,13 +84,18 @@ impl PartWriter {
         if !incomplete.is_empty() {
             writer.append_key_value_metadata(KeyValue::new(attr_columns::INCOMPLETE.to_owned(), incomplete));
         }
+        writer.flush().map_err(|e| write_error(&self.temporary, e))?;
+        writer.sync().map_err(|e| StoreError::io("write", &self.temporary, e))?;
+        let sums = writer.inner_mut().summing.cut().encode();
+        writer.append_key_value_metadata(KeyValue::new(CHECKSUMS.to_owned(), sums));
         let file = writer.into_inner().map_err(|e| write_error(&self.temporary, e))?;
-        let (file, bytes) = file.finish().map_err(|e| StoreError::io("write", &self.temporary, e))?;
+        let (file, bytes, tail_sum) = file.finish().map_err(|e| StoreError::io("write", &self.temporary, e))?;
         file.sync_data().map_err(|e| StoreError::io("sync", &self.temporary, e))?;
         self.disk.rename(&self.temporary, &self.path).map_err(|e| StoreError::io("rename", &self.temporary, e))?;
         let folder = parent_of(&self.path);
         self.disk.sync_dir(folder).map_err(|e| StoreError::io("sync", folder, e))?;
         self.facts.bytes = bytes;
+        self.facts.tail_sum = tail_sum;
         Ok(self.facts.clone())
     }
 }
@@ -210,6 +216,7 @@ struct FileWriter {
     file: Arc<dyn DiskFile>,
     buffer: Vec<u8>,
     offset: u64,
+    summing: Summing,
 }
 
 impl FileWriter {
@@ -220,15 +227,16 @@ impl FileWriter {
         Ok(())
     }
 
-    /// The file and its length in bytes; not yet synced.
-    fn finish(mut self) -> io::Result<(Arc<dyn DiskFile>, u64)> {
+    /// The file, its length in bytes, and the sum of its tail; not yet synced.
+    fn finish(mut self) -> io::Result<(Arc<dyn DiskFile>, u64, u64)> {
         self.write_out()?;
-        Ok((self.file, self.offset))
+        Ok((self.file, self.offset, self.summing.tail()))
     }
 }
 
 impl Write for FileWriter {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.summing.update(bytes);
         self.buffer.extend_from_slice(bytes);
         if self.buffer.len() >= WRITE_BUFFER_BYTES {
             self.write_out()?;

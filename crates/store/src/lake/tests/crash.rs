@@ -5,8 +5,9 @@ use tidewatch_journal::Position;
 use tidewatch_journal::disk::Disk;
 
 use super::support::*;
+use crate::StoreError;
 use crate::columns::NO_KEY;
-use crate::lake::Lake;
+use crate::lake::{Lake, Source};
 use crate::tables::Table;
 
 /// A journal of requests: the test's own, never lost.
@@ -133,20 +134,26 @@ fn unregistered_files_are_removed_at_start() {
     assert_eq!(stored_spans(&lake).len(), 1);
 }
 
+/// Every byte of a part: damaged, it is reported and never answered from.
 #[test]
 fn a_damaged_part_is_reported_and_not_answered_from() {
     let bench = Bench::new(5);
     let lake = bench.open();
-    lake.apply(Position(1), NO_KEY, TODAY_NS, request(1, &[span(1, 1, TODAY_NS)]));
+    lake.apply(Position(1), NO_KEY, TODAY_NS, request(1, &[span(1, 1, TODAY_NS), span(1, 2, TODAY_NS)]));
     lake.flush().unwrap();
-    let part = bench.files().into_iter().find(|path| path.starts_with("/data/parts/spans")).unwrap();
+    let path = bench.files().into_iter().find(|path| path.starts_with("/data/parts/spans")).unwrap();
     drop(lake);
-    let length = bench.disk.open(&part).unwrap().len().unwrap();
-    assert!(bench.disk.flip(&part, length - 1, 0xff));
-    let lake = bench.open();
-    let sources = lake.sources(&everything(Table::Spans));
-    let [crate::lake::Source::Part(part)] = &sources[..] else { panic!("one part is registered") };
-    assert!(matches!(part.metadata(), Err(crate::StoreError::Corrupt { .. })));
+    let length = bench.disk.open(&path).unwrap().len().unwrap();
+    for at in (0..length).step_by(3) {
+        assert!(bench.disk.flip(&path, at, 1 << (at % 8)));
+        let lake = bench.open();
+        let sources = lake.sources(&everything(Table::Spans));
+        let [Source::Part(part)] = &sources[..] else { panic!("one part is registered") };
+        let error = try_read(part).expect_err("a flipped bit is an error");
+        assert!(matches!(error, StoreError::Corrupt { .. }), "byte {at}: {error:?}");
+        assert!(bench.disk.flip(&path, at, 1 << (at % 8)));
+    }
+    assert_eq!(stored_spans(&bench.open()).len(), 2);
 }
 
 #[test]

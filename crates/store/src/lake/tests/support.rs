@@ -18,9 +18,10 @@ use tidewatch_domain::project::{
 use tidewatch_journal::disk::Disk;
 use tidewatch_journal::disk::sim::SimDisk;
 
+use crate::StoreError;
 use crate::arrow_schema;
 use crate::columns::Rows;
-use crate::lake::{Lake, LakeOptions, MergeOptions, Source};
+use crate::lake::{Lake, LakeOptions, MergeOptions, Part, Source};
 use crate::plan::{Filter, Plan, Shape};
 use crate::tables::Table;
 
@@ -158,19 +159,19 @@ pub fn everything(table: Table) -> Plan {
     }
 }
 
+/// The part's rows with their whole attributes.
+pub fn try_read(part: &Part) -> Result<Vec<RecordBatch>, StoreError> {
+    let builder = ParquetRecordBatchReaderBuilder::new_with_metadata(part.file()?, part.metadata()?);
+    let columns = part.attr_columns()?;
+    let reader = builder.build().map_err(|e| StoreError::parquet(part.path(), e))?;
+    reader.map(|batch| columns.fold(&batch.map_err(|e| part.damaged(&e))?)).collect()
+}
+
 /// Every row of the table as batches.
 pub fn batches(lake: &Lake, table: Table) -> Vec<RecordBatch> {
     let read = |source: Source| match source {
         Source::Memory(batch) => vec![batch],
-        Source::Part(part) => {
-            let metadata = part.metadata().expect("the part has metadata");
-            let reader =
-                ParquetRecordBatchReaderBuilder::new_with_metadata(part.file().expect("the part opens"), metadata);
-            let columns = part.attr_columns().expect("the part has metadata");
-            let whole = |batch| columns.fold(&batch).expect("the attributes fold");
-            let batches = reader.build().expect("the part is readable");
-            batches.map(|batch| whole(batch.expect("the rows are readable"))).collect()
-        }
+        Source::Part(part) => try_read(&part).expect("the part is readable"),
     };
     lake.sources(&everything(table)).into_iter().flat_map(read).collect()
 }
