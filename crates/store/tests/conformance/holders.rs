@@ -106,6 +106,7 @@ fn write_part(table: Table, id: u64, rows: &[Row], path: &Path, dice: &mut Dice)
         project_min: projects().min().expect("there are rows"),
         project_max: projects().max().expect("there are rows"),
         level: 0,
+        tail_sum: 0,
     };
     Part::new(Arc::new(RealDisk), path.to_path_buf(), facts)
 }
