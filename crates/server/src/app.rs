@@ -36,7 +36,8 @@ pub struct App {
     /// The telemetry store and its journal.
     pub intake: Intake,
     refusals: RejectionLog,
-    asking: Semaphore,
+    /// Questions answered at once.
+    asking: Admission,
 }
 
 impl App {
@@ -55,13 +56,14 @@ impl App {
         let intake = tokio::task::spawn_blocking(move || Intake::open(&settings, disk)).await??;
         let slots = config.ingest_concurrent();
         let waiting = (slots * limits::INGEST_WAITING_PER_SLOT).max(limits::INGEST_WAITING_MIN);
+        let askers = config.query_concurrent();
         Ok(Arc::new(App {
             admission: Admission::new(slots, waiting),
             intake,
             refusals: RejectionLog::default(),
             logins: Logins::new(&key),
             hashing: Semaphore::new(limits::PASSWORD_HASHES_MAX),
-            asking: Semaphore::new(config.query_concurrent()),
+            asking: Admission::new(askers, askers * limits::ASK_WAITING_PER_THREAD),
             control,
             clock,
             config,
@@ -70,12 +72,18 @@ impl App {
 
     /// One question to the telemetry store: off the async threads, at most `query_concurrent` at once.
     ///
-    /// `deadline` covers waiting too; after it: 504. Dropping the future does not wait for the scan.
+    /// `deadline` covers waiting too; after it: 504. A scan whose asker has gone away ends by its deadline and counts
+    /// until then.
     pub async fn ask(&self, plan: Plan, deadline: Instant) -> Result<RecordBatch, ApiError> {
-        let permit = tokio::time::timeout_at(deadline.into(), self.asking.acquire());
-        let _permit = permit.await.map_err(|_| ApiError::Deadline)?.map_err(ApiError::internal)?;
-        let _ = plan;
-        Err(ApiError::Overloaded("the store is not open yet"))
+        let entered = tokio::time::timeout_at(deadline.into(), self.asking.enter());
+        let permit = entered.await.map_err(|_| ApiError::Deadline)?;
+        let permit = permit.ok_or(ApiError::Overloaded("too many questions at once; try again later"))?;
+        let lake = self.intake.lake().clone();
+        let scan = tokio::task::spawn_blocking(move || {
+            let _permit = permit;
+            lake.ask(&plan, deadline)
+        });
+        Ok(scan.await.map_err(ApiError::internal)??)
     }
 
     /// Runs a write (or a slow read) of the control database off the async threads.

@@ -7,6 +7,7 @@ use axum::Json;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde::Serialize;
+use tidewatch_store::StoreError;
 
 use crate::control::ControlError;
 use crate::limits;
@@ -141,6 +142,18 @@ impl From<ControlError> for ApiError {
                 ApiError::Conflict("an organization already exists; ask for an invitation")
             }
             ControlError::UnknownProject => ApiError::NotFound("no such project".to_owned()),
+            other => ApiError::internal(other),
+        }
+    }
+}
+
+impl From<StoreError> for ApiError {
+    fn from(error: StoreError) -> ApiError {
+        match error {
+            StoreError::Deadline => ApiError::Deadline,
+            StoreError::Budget(_) => {
+                ApiError::Unprocessable("the question reads too much; narrow the range".to_owned())
+            }
             other => ApiError::internal(other),
         }
     }
