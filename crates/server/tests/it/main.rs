@@ -2,6 +2,7 @@
 
 mod account;
 mod client;
+mod corpus;
 mod durability;
 mod harness;
 mod listen;
