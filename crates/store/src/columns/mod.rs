@@ -103,15 +103,17 @@ fn encode_sorted(attributes: &[KeyValue<'_>], out: &mut Vec<u8>) {
 
 /// Bytes that the copies of one repeated list of attributes (a resource on each of its records) may take in a request.
 const REPEATED_BYTES_MAX: usize = 64 * 1024 * 1024;
-/// What a repeated list may always take, however many records repeat it.
+/// What a repeated list may always take, however many records repeat it …
 const REPEATED_BYTES_FREE: usize = 1024;
+/// … and what it may take at most: a scan decodes thousands of rows at a time, each with its copy.
+const REPEATED_BYTES_EACH_MAX: usize = 32 * 1024;
 
 /// The attributes encoded once, to be written with each of `repeats` records.
 ///
 /// A hostile request can name one huge resource and a hundred thousand records; attributes that would make the copies
-/// exceed [`REPEATED_BYTES_MAX`] are left out, one by one.
+/// exceed [`REPEATED_BYTES_MAX`], or one copy [`REPEATED_BYTES_EACH_MAX`], are left out, one by one.
 fn encode_repeated(attributes: &[KeyValue<'_>], repeats: usize) -> Vec<u8> {
-    let bytes_max = (REPEATED_BYTES_MAX / repeats.max(1)).max(REPEATED_BYTES_FREE);
+    let bytes_max = (REPEATED_BYTES_MAX / repeats.max(1)).clamp(REPEATED_BYTES_FREE, REPEATED_BYTES_EACH_MAX);
     let mut bytes = Vec::new();
     encode_sorted(attributes, &mut bytes);
     if bytes.len() <= bytes_max {

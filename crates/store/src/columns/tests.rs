@@ -329,11 +329,37 @@ fn metric_values() {
 #[test]
 fn repeated_attributes_have_a_bound() {
     let arena = Bump::new();
-    let long = "x".repeat(100_000);
-    let attributes =
-        [KeyValue { key: "big", value: AnyValue::Str(&long) }, KeyValue { key: "small", value: AnyValue::Int(1) }];
-    assert_eq!(wire::decode_attributes(&encode_repeated(&attributes, 10), &arena), attributes);
-    assert_eq!(wire::decode_attributes(&encode_repeated(&attributes, 100_000), &arena), &attributes[1..]);
+    for (bytes, repeats, kept) in [(20_000, 10, 2), (20_000, 100_000, 1), (40_000, 1, 1)] {
+        let long = "x".repeat(bytes);
+        let attributes =
+            [KeyValue { key: "big", value: AnyValue::Str(&long) }, KeyValue { key: "small", value: AnyValue::Int(1) }];
+        let encoded = encode_repeated(&attributes, repeats);
+        assert_eq!(
+            wire::decode_attributes(&encoded, &arena),
+            &attributes[2 - kept..],
+            "{bytes} bytes, {repeats} times"
+        );
+    }
+}
+
+#[test]
+fn attributes_are_stored_sorted_by_key() {
+    let arena = Bump::new();
+    let pairs = |keys: &[&'static str]| -> Vec<KeyValue<'static>> {
+        keys.iter().enumerate().map(|(index, key)| KeyValue { key, value: AnyValue::Int(index as i64) }).collect()
+    };
+    let mut bytes = Vec::new();
+    encode_sorted(&pairs(&["b", "a", "b", "c", ""]), &mut bytes);
+    let stored: Vec<(&str, AnyValue<'_>)> =
+        wire::decode_attributes(&bytes, &arena).iter().map(|kv| (kv.key, kv.value)).collect();
+    let int = AnyValue::Int;
+    assert_eq!(stored, [("", int(4)), ("a", int(1)), ("b", int(0)), ("b", int(2)), ("c", int(3))]);
+
+    let many: Vec<KeyValue<'_>> = (0..300).map(|n| KeyValue { key: ["y", "x"][n % 2], value: int(n as i64) }).collect();
+    bytes.clear();
+    encode_sorted(&many, &mut bytes);
+    let stored = wire::decode_attributes(&bytes, &arena);
+    assert!(stored.len() == 300 && stored.is_sorted_by_key(|kv| (kv.key, kv.value.as_int())));
 }
 
 #[test]

@@ -173,9 +173,10 @@ struct Input {
 impl Input {
     fn new(part: &Arc<Part>, duplicates: Vec<usize>) -> Result<Input, StoreError> {
         let metadata = part.metadata()?;
-        let bytes: i64 = metadata.metadata().row_groups().iter().map(|group| group.total_byte_size()).sum();
-        let row_bytes = (bytes.max(1) as u64 / part.facts.rows.max(1)).max(1);
-        let batch_rows = (INPUT_BATCH_BYTES / row_bytes).clamp(64, BATCH_ROWS as u64) as usize;
+        let groups = metadata.metadata().row_groups().iter();
+        let row_bytes =
+            groups.map(|group| group.total_byte_size().max(1) as u64 / group.num_rows().max(1) as u64).max();
+        let batch_rows = (INPUT_BATCH_BYTES / row_bytes.unwrap_or(1).max(1)).clamp(16, BATCH_ROWS as u64) as usize;
         Ok(Input {
             reader: open(part, ProjectionMask::all(), batch_rows)?,
             attr_columns: part.attr_columns()?,

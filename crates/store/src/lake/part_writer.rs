@@ -28,6 +28,8 @@ use crate::tables::{Column, Kind, Table};
 pub const GROUP_ROWS_FLUSHED: usize = 64 * 1024;
 pub const GROUP_ROWS_MERGED: usize = 128 * 1024;
 const PAGE_ROWS_MAX: usize = 8192;
+/// Large rows make small row groups: what reads a group never holds much more than this.
+const GROUP_BYTES_MAX: usize = 256 * 1024 * 1024;
 const BLOOM_FALSE_POSITIVES: f64 = 0.01;
 const WRITE_BUFFER_BYTES: usize = 1024 * 1024;
 
@@ -146,6 +148,7 @@ fn properties(facts: &PartFacts, keys: &[AttrKey]) -> WriterProperties {
         .set_created_by("tidewatch".to_owned())
         .set_compression(zstd)
         .set_max_row_group_row_count(Some(group_rows))
+        .set_max_row_group_bytes(Some(GROUP_BYTES_MAX))
         .set_data_page_row_count_limit(PAGE_ROWS_MAX)
         .set_statistics_enabled(EnabledStatistics::None);
     let columns = facts.table.columns().iter();
@@ -185,7 +188,7 @@ fn with_column(builder: WriterPropertiesBuilder, table: Table, column: &Column) 
 /// Neighbouring rows share values: a dictionary is smaller and faster to read.
 fn has_few_values(column: &Column) -> bool {
     match column.kind {
-        Kind::Text => !matches!(column.name, "body" | "message" | "trace_state"),
+        Kind::Text => !matches!(column.name, "body" | "message" | "stack_trace" | "status_message" | "trace_state"),
         Kind::Bytes => matches!(column.name, "resource" | "scope_attributes" | "bounds"),
         Kind::U64 => matches!(column.name, "series" | "group"),
         Kind::F64 => column.name == "weight",

@@ -12,11 +12,13 @@ pub struct MergeOptions {
     pub fan_in: usize,
     /// Rows of a merged part, about. Parts of more than half of it are left alone.
     pub rows_max: u64,
+    /// Bytes of the parts that are merged into one.
+    pub bytes_max: u64,
 }
 
 impl Default for MergeOptions {
     fn default() -> Self {
-        MergeOptions { fan_in: 8, rows_max: 8 * 262_144 }
+        MergeOptions { fan_in: 8, rows_max: 8 * 262_144, bytes_max: 1 << 30 }
     }
 }
 
@@ -25,7 +27,9 @@ impl Default for MergeOptions {
 /// `today`: UTC day. Days before yesterday get no more rows, as a rule: their small parts are merged whatever their level.
 pub fn pick(parts: &[Arc<Part>], options: MergeOptions, today: i32) -> Option<Vec<Arc<Part>>> {
     let mut days: BTreeMap<(Table, i32), Vec<&Arc<Part>>> = BTreeMap::new();
-    for part in parts.iter().filter(|part| part.facts.rows < options.rows_max / 2) {
+    let is_small =
+        |part: &&Arc<Part>| part.facts.rows < options.rows_max / 2 && part.facts.bytes < options.bytes_max / 2;
+    for part in parts.iter().filter(is_small) {
         days.entry((part.facts.table, part.facts.day)).or_default().push(part);
     }
     days.into_iter().find_map(|((_, day), mut parts)| {
@@ -54,10 +58,11 @@ fn closed_day(parts: &[&Arc<Part>], options: MergeOptions) -> Option<Vec<Arc<Par
 
 /// The oldest parts that fit into one, at most `fan_in`.
 fn fitting(parts: &[&Arc<Part>], options: MergeOptions) -> Vec<Arc<Part>> {
-    let mut rows = 0;
+    let (mut rows, mut bytes) = (0, 0);
     let fits = |part: &&&Arc<Part>| {
         rows += part.facts.rows;
-        rows <= options.rows_max
+        bytes += part.facts.bytes;
+        rows <= options.rows_max && bytes <= options.bytes_max
     };
     parts.iter().take(options.fan_in).take_while(fits).map(|part| Arc::clone(part)).collect()
 }

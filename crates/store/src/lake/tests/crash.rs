@@ -110,6 +110,30 @@ fn flushing_that_cannot_keep_up_is_told() {
     assert!(lake.wait_while_behind(std::time::Duration::ZERO));
 }
 
+/// The parts are written, the transaction fails: nothing is registered, nothing is lost.
+#[test]
+fn a_catalog_that_refuses_keeps_rows_in_memory() {
+    let bench = Bench::new(3);
+    let lake = bench.open();
+    replay(&lake);
+    let expected = snapshot(&lake);
+    let other = rusqlite::Connection::open(bench.options().catalog).unwrap();
+    other.execute_batch("ALTER TABLE seen RENAME TO hidden").unwrap();
+    let error = lake.flush().unwrap_err();
+    assert!(matches!(error, StoreError::Catalog { .. }), "{error:?}");
+    assert!(snapshot(&lake) == expected);
+    assert_eq!(lake.covered(), Position(0));
+    other.execute_batch("ALTER TABLE hidden RENAME TO seen").unwrap();
+    lake.flush().unwrap();
+    assert!(snapshot(&lake) == expected);
+    drop(lake);
+    let lake = bench.open();
+    assert!(snapshot(&lake) == expected);
+    let stats = lake.stats();
+    let registered = stats.tables.iter().map(|table| table.parts).sum::<usize>() + stats.key_files;
+    assert_eq!(bench.files().len(), registered, "the files of the first try are gone");
+}
+
 /// Between the last rename and the catalog's commit everything is on the disk and nothing is registered.
 #[test]
 fn unregistered_files_are_removed_at_start() {

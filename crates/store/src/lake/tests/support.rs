@@ -10,10 +10,12 @@ use arrow::row::{RowConverter, SortField};
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use tempfile::TempDir;
 use tidewatch_domain::model::{
-    AnyValue, KeyValue, ProjectId, Resource, RowId, Scope, Slice, Span, SpanId, SpanKind, TraceBatch, TraceId,
+    AnyValue, KeyValue, LogBatch, LogRecord, ProjectId, Resource, RowId, Scope, Slice, Span, SpanId, SpanKind,
+    TraceBatch, TraceId,
 };
 use tidewatch_domain::project::{
-    DropReason, Dropped, Entity, EntityKind, IngestSettings, KeptSpan, ProjectContext, Promoted, TraceProjection,
+    DropReason, Dropped, Entity, EntityKind, IngestSettings, KeptLog, KeptSpan, LogProjection, ProjectContext,
+    Promoted, TraceProjection,
 };
 use tidewatch_journal::disk::Disk;
 use tidewatch_journal::disk::sim::SimDisk;
@@ -105,6 +107,20 @@ pub fn request(project: u32, spans: &[TestSpan]) -> Rows {
     Rows::traces(project, &context(), &batch, &projection)
 }
 
+/// A log export with one record.
+pub fn log_request(project: u32, body: &str) -> Rows {
+    let batch = LogBatch {
+        resources: vec![Resource::default()],
+        scopes: vec![Scope::default()],
+        records: vec![LogRecord::default()],
+        ..LogBatch::default()
+    };
+    let log =
+        KeptLog { record: 0, time_ns: TODAY_NS, server_name: "shop", severity_text: "", severity_number: 0, body };
+    let projection = LogProjection { logs: vec![log], ..LogProjection::default() };
+    Rows::logs(project, &context(), &batch, &projection)
+}
+
 /// A lake on a simulated disk with its catalog in a temporary folder; nothing happens in the background.
 pub struct Bench {
     folder: TempDir,
@@ -121,7 +137,7 @@ impl Bench {
             catalog: self.folder.path().join("catalog.sqlite"),
             disk: Arc::new(self.disk.clone()),
             flush_age: Duration::from_secs(3600),
-            merge: MergeOptions { fan_in: 3, rows_max: 1000 },
+            merge: MergeOptions { fan_in: 3, rows_max: 1000, ..MergeOptions::default() },
             attr_columns_from: Some(2),
             background: false,
             ..LakeOptions::new("/data")

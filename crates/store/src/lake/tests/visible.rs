@@ -96,6 +96,19 @@ fn dropped_spans_are_recognised_too() {
     assert_eq!((counted(&lake, "dropped", "unmatched_root"), counted(&lake, "dropped", "duplicate")), (1, 1));
 }
 
+// DECISIONS 11: logs and metric points by the content of the export request.
+#[test]
+fn a_log_export_is_recognised_by_its_body_alone() {
+    let bench = Bench::new(1);
+    let lake = bench.open();
+    assert_eq!(lake.apply(Position(1), 100, TODAY_NS, log_request(1, "hello")).stored, 1);
+    assert_eq!(lake.apply(Position(2), 100, TODAY_NS, log_request(1, "hello")).duplicates, 1);
+    lake.flush().unwrap();
+    assert_eq!(lake.apply(Position(3), 100, TODAY_NS, log_request(1, "hello")).duplicates, 1);
+    assert_eq!(lake.apply(Position(4), 101, TODAY_NS, log_request(1, "hello")).stored, 1, "sent with something else");
+    assert_eq!(contents(&lake, Table::Logs).len(), 2);
+}
+
 #[test]
 fn retries_are_recognised_after_flush_and_restart_for_a_day() {
     let bench = Bench::new(1);
