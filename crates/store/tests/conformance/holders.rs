@@ -6,10 +6,12 @@ use std::sync::Arc;
 use arrow::array::RecordBatch;
 use parquet::arrow::ArrowWriter;
 use parquet::basic::Compression;
+use parquet::file::metadata::KeyValue;
 use parquet::file::properties::{EnabledStatistics, WriterProperties};
 use tempfile::TempDir;
 
 use tidewatch_journal::disk::RealDisk;
+use tidewatch_store::lake::attr_columns::{self, Splitter};
 use tidewatch_store::lake::{Part, PartFacts, Source};
 use tidewatch_store::tables::Table;
 
@@ -88,8 +90,14 @@ fn write_part(table: Table, id: u64, rows: &[Row], path: &Path, dice: &mut Dice)
         .set_statistics_truncate_length(Some(1 + dice.below(8)))
         .build();
     let file = std::fs::File::create(path).expect("a new file");
-    let mut writer = ArrowWriter::try_new(file, batch.schema(), Some(properties)).expect("the schema can be written");
-    writer.write(&batch).expect("rows can be written");
+    // Half of the parts keep frequent attributes in columns of their own.
+    let keys = if dice.once_in(2) { attr_columns::choose(std::slice::from_ref(&batch)) } else { Vec::new() };
+    let mut splitter = Splitter::new(table, keys);
+    let split = splitter.split(&batch).expect("rows can be split");
+    let mut writer = ArrowWriter::try_new(file, split.schema(), Some(properties)).expect("the schema can be written");
+    writer.write(&split).expect("rows can be written");
+    let incomplete = KeyValue::new(attr_columns::INCOMPLETE.to_owned(), splitter.incomplete());
+    writer.append_key_value_metadata(incomplete);
     writer.close().expect("a part can be finished");
     let places: Vec<(i64, u32)> = rows.iter().map(|row| time_and_project(table, row)).collect();
     let times = || places.iter().map(|(time, _)| *time);

@@ -110,6 +110,10 @@ pub fn attributes(dice: &mut Dice) -> Vec<u8> {
         };
         pairs.push(KeyValue { key: dice.pick::<&str>(&KEYS), value });
     }
+    // As the store writes them, as a rule.
+    if !dice.once_in(4) {
+        pairs.sort_by_key(|pair| pair.key);
+    }
     let mut encoded = Vec::new();
     encode_attributes(&pairs, &mut encoded);
     encoded

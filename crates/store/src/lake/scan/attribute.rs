@@ -1,4 +1,8 @@
-//! Attributes of a row, out of the columns that hold them encoded.
+//! Attributes of a row, out of the columns that hold them.
+//!
+//! A batch of the whole table has them encoded. A batch out of a part may have a column per frequent attribute, named
+//! `<encoded column>.<key>`, beside (or, when no row has the key elsewhere, instead of) the encoded column: a value is in
+//! one of the two, see [`crate::lake::attr_columns`].
 
 use std::borrow::Cow;
 
@@ -7,34 +11,76 @@ use arrow::buffer::BooleanBuffer;
 use tidewatch_domain::wire;
 
 use super::cells::{Cells, cells};
-use super::filter::holds;
+use super::datum::Datum;
+use super::filter::{self, holds};
 use super::question::{Needle, Place};
 use crate::StoreError;
 use crate::plan::Op;
 
-/// The attribute `key` of every row of a batch.
+/// One attribute of every row of a batch.
 pub(crate) struct AttributeReader<'a> {
     key: String,
-    places: Vec<(Place, Cells<'a>)>,
+    places: Vec<OpenPlace<'a>>,
+}
+
+/// A place within a batch, the column of this attribute alone first.
+enum OpenPlace<'a> {
+    Own(Cells<'a>),
+    Encoded(Cells<'a>),
+    Text(Cells<'a>),
 }
 
 impl<'a> AttributeReader<'a> {
     pub fn new(batch: &'a RecordBatch, places: &[Place], key: &str) -> Result<AttributeReader<'a>, StoreError> {
-        let open = |place: &Place| cells(batch, place.column().name).map(|cells| (*place, cells));
-        let places = places.iter().map(open).collect::<Result<_, _>>()?;
-        Ok(AttributeReader { key: key.to_owned(), places })
+        let mut open = Vec::new();
+        for place in places {
+            let name = place.column().name;
+            match place {
+                Place::Text(_) => open.push(OpenPlace::Text(cells(batch, name)?)),
+                Place::Encoded(_) => {
+                    let own = batch.column_by_name(&format!("{name}.{key}"));
+                    if let Some(own) = own {
+                        open.push(OpenPlace::Own(Cells::of(own.as_ref())?));
+                    }
+                    if own.is_none() || batch.column_by_name(name).is_some() {
+                        open.push(OpenPlace::Encoded(cells(batch, name)?));
+                    }
+                }
+            }
+        }
+        Ok(AttributeReader { key: key.to_owned(), places: open })
     }
 
     /// As text; `None` when absent everywhere.
     pub fn text(&self, row: usize) -> Option<Cow<'a, str>> {
-        self.places.iter().find_map(|(place, cells)| {
-            let bytes = cells.bytes(row);
-            match place {
-                Place::Encoded(_) => wire::attribute_text(bytes, &self.key),
-                Place::Text(_) => (!bytes.is_empty()).then(|| String::from_utf8_lossy(bytes)),
+        self.places.iter().find_map(|place| match place {
+            OpenPlace::Own(cells) => own_text(cells, row),
+            OpenPlace::Encoded(cells) => wire::attribute_text(cells.bytes(row), &self.key),
+            OpenPlace::Text(cells) => {
+                let bytes = cells.bytes(row);
+                (!bytes.is_empty()).then(|| String::from_utf8_lossy(bytes))
             }
         })
     }
+
+    /// The text column that is this attribute and nothing else.
+    pub fn only_texts(&self) -> Option<&Cells<'a>> {
+        match self.places.as_slice() {
+            [OpenPlace::Own(cells @ (Cells::Text(_) | Cells::Dictionary(..)))] => Some(cells),
+            _ => None,
+        }
+    }
+}
+
+/// The value of an attribute's own column.
+fn own_text<'a>(cells: &Cells<'a>, row: usize) -> Option<Cow<'a, str>> {
+    if cells.is_null(row) {
+        return None;
+    }
+    Some(match cells {
+        Cells::I64(array) => Cow::Owned(array.value(row).to_string()),
+        _ => String::from_utf8_lossy(cells.bytes(row)),
+    })
 }
 
 /// Rows whose attribute is there and compares as asked, as text.
@@ -46,6 +92,9 @@ pub(crate) fn compare(
     value: &str,
 ) -> Result<BooleanBuffer, StoreError> {
     let reader = AttributeReader::new(batch, places, key)?;
+    if let Some(texts) = reader.only_texts() {
+        return Ok(filter::compare_all(texts, op, &Datum::Bytes(value.as_bytes().to_vec())));
+    }
     let passes = |row| reader.text(row).is_some_and(|text| holds(op, text.as_ref(), value));
     Ok(BooleanBuffer::collect_bool(batch.num_rows(), passes))
 }
@@ -56,18 +105,32 @@ pub(crate) fn any_contains(
     places: &[Place],
     needle: &Needle,
 ) -> Result<BooleanBuffer, StoreError> {
-    let mut any = BooleanBuffer::new_unset(batch.num_rows());
+    let rows = batch.num_rows();
+    let mut any = BooleanBuffer::new_unset(rows);
     let mut lowered = Vec::new();
+    let mut contains = |text: &str| {
+        lowered.clear();
+        lowered.extend_from_slice(text.as_bytes());
+        lowered.make_ascii_lowercase();
+        needle.finder.find(&lowered).is_some()
+    };
     for place in places {
-        let cells = cells(batch, place.column().name)?;
-        let found = BooleanBuffer::collect_bool(batch.num_rows(), |row| {
+        let name = place.column().name;
+        if let Place::Encoded(_) = place {
+            for (_, own) in own_columns(batch, name)? {
+                any = &any
+                    | &match own {
+                        Cells::I64(_) => BooleanBuffer::collect_bool(rows, |row| {
+                            own_text(&own, row).is_some_and(|text| contains(&text))
+                        }),
+                        texts => filter::contains_all(&texts, needle),
+                    };
+            }
+        }
+        let cells = cells(batch, name)?;
+        let found = BooleanBuffer::collect_bool(rows, |row| {
             let mut found = false;
-            wire::for_each_attribute_text(cells.bytes(row), |_, text| {
-                lowered.clear();
-                lowered.extend_from_slice(text.as_bytes());
-                lowered.make_ascii_lowercase();
-                found = found || needle.finder.find(&lowered).is_some();
-            });
+            wire::for_each_attribute_text(cells.bytes(row), |_, text| found = found || contains(&text));
             found
         });
         any = &any | &found;
@@ -75,10 +138,33 @@ pub(crate) fn any_contains(
     Ok(any)
 }
 
-/// The attribute keys of a record, sorted, each once, joined by `,`.
-pub(crate) fn joined_keys(encoded: &[u8]) -> String {
-    let mut keys: Vec<&str> = wire::attribute_keys(encoded).collect();
-    keys.sort_unstable();
-    keys.dedup();
-    keys.join(",")
+/// Columns that left an encoded one, with their keys.
+fn own_columns<'a>(batch: &'a RecordBatch, encoded: &str) -> Result<Vec<(&'a str, Cells<'a>)>, StoreError> {
+    let fields = batch.schema_ref().fields().iter().zip(batch.columns());
+    let key = |name: &'a str| name.strip_prefix(encoded)?.strip_prefix('.');
+    fields
+        .filter_map(|(field, array)| Some((key(field.name())?, array)))
+        .map(|(key, array)| Ok((key, Cells::of(array.as_ref())?)))
+        .collect()
+}
+
+/// The attribute keys of every record of a batch.
+pub(crate) struct KeysReader<'a> {
+    encoded: Cells<'a>,
+    own: Vec<(&'a str, Cells<'a>)>,
+}
+
+impl<'a> KeysReader<'a> {
+    pub fn new(batch: &'a RecordBatch) -> Result<KeysReader<'a>, StoreError> {
+        Ok(KeysReader { encoded: cells(batch, "attributes")?, own: own_columns(batch, "attributes")? })
+    }
+
+    /// Sorted, each once, joined by `,`.
+    pub fn joined(&self, row: usize) -> String {
+        let mut keys: Vec<&str> = wire::attribute_keys(self.encoded.bytes(row)).collect();
+        keys.extend(self.own.iter().filter(|(_, cells)| !cells.is_null(row)).map(|(key, _)| *key));
+        keys.sort_unstable();
+        keys.dedup();
+        keys.join(",")
+    }
 }

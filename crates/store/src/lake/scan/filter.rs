@@ -34,7 +34,7 @@ pub(crate) fn passes(test: &Test, batch: &RecordBatch) -> Result<BooleanBuffer, 
         Test::Not(test) => Ok(!&passes(test, batch)?),
         Test::Compare { column, op, value } => {
             let cells = cells(batch, column.name)?;
-            Ok(not_null(&cells, compare(&cells, *op, value)))
+            Ok(compare_all(&cells, *op, value))
         }
         Test::In { column, values } => {
             let cells = cells(batch, column.name)?;
@@ -42,7 +42,7 @@ pub(crate) fn passes(test: &Test, batch: &RecordBatch) -> Result<BooleanBuffer, 
         }
         Test::Contains { column, needle } => {
             let cells = cells(batch, column.name)?;
-            Ok(not_null(&cells, contains(&cells, needle)))
+            Ok(contains_all(&cells, needle))
         }
         Test::IsNull { column } => Ok(match cells(batch, column.name)?.validity() {
             Some(valid) => !valid.inner(),
@@ -70,6 +70,16 @@ pub(crate) fn passes_all<'a>(
         all = &all & &passes(test, batch)?;
     }
     Ok(all)
+}
+
+/// A comparison of every cell; false for a null.
+pub(crate) fn compare_all(cells: &Cells<'_>, op: Op, value: &Datum) -> BooleanBuffer {
+    not_null(cells, compare(cells, op, value))
+}
+
+/// A search in every text; false for a null.
+pub(crate) fn contains_all(cells: &Cells<'_>, needle: &Needle) -> BooleanBuffer {
+    not_null(cells, contains(cells, needle))
 }
 
 fn not_null(cells: &Cells<'_>, mask: BooleanBuffer) -> BooleanBuffer {

@@ -13,6 +13,7 @@ use super::budget::{Budget, Share};
 use super::datum::Datum;
 use super::filter::passes;
 use super::keys::{Groups, Key, column_of};
+use super::needs::Needs;
 use super::part_reader::Want;
 use super::pool::{check_deadline, share};
 use super::question::{Question, Test, check_filter};
@@ -34,7 +35,7 @@ pub(crate) struct Grouping {
     order: Vec<GroupOrder>,
     limit: usize,
     offset: usize,
-    columns: Vec<&'static str>,
+    needs: Needs,
 }
 
 /// The type of an aggregate's column.
@@ -78,18 +79,11 @@ impl Grouping {
             });
             outputs.push((index, finish_of(function, &keys), output_of(table, function)));
         }
-        let mut columns: Vec<&'static str> = Vec::new();
-        let mut add = |name| {
-            if !columns.contains(&name) {
-                columns.push(name);
-            }
-        };
-        keys.iter().for_each(|key| key.columns(&mut add));
-        measures.iter().for_each(|(measure, _)| measure.columns(&mut add));
-        let mut tested = Vec::new();
-        tests.iter().for_each(|test: &Test| test.columns(&mut tested));
-        tested.iter().for_each(|column| add(column.name));
-        Ok(Grouping { keys, measures, tests, aggregates: outputs, order: order.to_vec(), limit, offset, columns })
+        let mut needs = Needs::default();
+        keys.iter().for_each(|key| key.needs(&mut needs));
+        measures.iter().for_each(|(measure, _)| measure.columns(&mut |name| needs.column(name)));
+        tests.iter().for_each(|test: &Test| test.needs(&mut needs));
+        Ok(Grouping { keys, measures, tests, aggregates: outputs, order: order.to_vec(), limit, offset, needs })
     }
 }
 
@@ -178,8 +172,9 @@ pub(crate) fn run(
                 return Ok(());
             }
             let internal = StoreError::internal("filter rows");
+            let names = grouping.needs.table_columns();
             let narrow = batch.schema_ref().fields().iter().enumerate();
-            let wanted = narrow.filter(|(_, field)| grouping.columns.contains(&field.name().as_str()));
+            let wanted = narrow.filter(|(_, field)| names.contains(&field.name().as_str()));
             let indices: Vec<usize> = wanted.map(|(index, _)| index).collect();
             let mask = BooleanArray::new(mask, None);
             let passed = batch.project(&indices).and_then(|narrow| filter_record_batch(&narrow, &mask));
@@ -187,7 +182,7 @@ pub(crate) fn run(
         }
         Work::Part { source, stretch } => {
             let Some(part) = opened.part(*source) else { return Ok(()) };
-            let want = Want { columns: &grouping.columns, row_numbers: false, deadline };
+            let want = Want { needs: &grouping.needs, row_numbers: false, deadline };
             part.read(stretch, None, &want, |batch| collected.update(grouping, &batch))
         }
     })?;

@@ -10,9 +10,10 @@ use arrow::array::{
 use hashbrown::HashTable;
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::attribute::{AttributeReader, joined_keys};
+use super::attribute::{AttributeReader, KeysReader};
 use super::cells::{Cells, cells, times};
 use super::datum::Datum;
+use super::needs::Needs;
 use super::question::{Place, find, places};
 use crate::StoreError;
 use crate::plan;
@@ -52,12 +53,12 @@ impl Key {
         }
     }
 
-    pub fn columns(&self, add: &mut dyn FnMut(&'static str)) {
+    pub fn needs(&self, needs: &mut Needs) {
         match self {
-            Key::Column(column) => add(column.name),
-            Key::TimeBucket { .. } => add("time"),
-            Key::Attribute { places, .. } => places.iter().for_each(|place| add(place.column().name)),
-            Key::AttributeKeys => add("attributes"),
+            Key::Column(column) => needs.column(column.name),
+            Key::TimeBucket { .. } => needs.column("time"),
+            Key::Attribute { places, key } => needs.attribute(places, key),
+            Key::AttributeKeys => needs.pairs("attributes"),
         }
     }
 }
@@ -149,16 +150,18 @@ impl Distinct {
             }
             Key::Attribute { places, key } => {
                 let reader = AttributeReader::new(batch, &places, &key)?;
+                if let Some(texts) = reader.only_texts() {
+                    self.codes_of_cells(texts, codes);
+                    return Ok(());
+                }
                 codes.extend((0..batch.num_rows()).map(|row| match reader.text(row) {
                     Some(text) => self.code_of_bytes(text.as_bytes()),
                     None => NULL,
                 }));
             }
             Key::AttributeKeys => {
-                let cells = cells(batch, "attributes")?;
-                codes.extend(
-                    (0..batch.num_rows()).map(|row| self.code_of_bytes(joined_keys(cells.bytes(row)).as_bytes())),
-                );
+                let reader = KeysReader::new(batch)?;
+                codes.extend((0..batch.num_rows()).map(|row| self.code_of_bytes(reader.joined(row).as_bytes())));
             }
         }
         Ok(())

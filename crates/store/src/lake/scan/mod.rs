@@ -19,6 +19,7 @@ mod datum;
 mod filter;
 mod groups;
 mod keys;
+mod needs;
 mod order;
 mod part_reader;
 mod pool;

@@ -19,10 +19,12 @@ use parquet::arrow::arrow_reader::{
 use parquet::file::metadata::ParquetMetaData;
 
 use super::filter::passes_all;
+use super::needs::Needs;
 use super::pool::check_deadline;
 use super::prune::{self, Stretch};
 use super::question::Test;
 use crate::StoreError;
+use crate::lake::attr_columns::AttrColumns;
 use crate::lake::part::{Part, PartFile};
 
 /// Rows decoded at a time.
@@ -36,11 +38,12 @@ pub(crate) struct OpenPart {
     pub part: Arc<Part>,
     pub file: PartFile,
     footer: ArrowReaderMetadata,
+    pub extras: AttrColumns,
 }
 
 /// What to read of the rows that pass.
 pub(crate) struct Want<'a> {
-    pub columns: &'a [&'static str],
+    pub needs: &'a Needs,
     /// Adds [`ROW_NUMBER`].
     pub row_numbers: bool,
     pub deadline: Instant,
@@ -48,11 +51,21 @@ pub(crate) struct Want<'a> {
 
 impl OpenPart {
     pub fn open(part: &Arc<Part>) -> Result<OpenPart, StoreError> {
-        Ok(OpenPart { part: Arc::clone(part), file: part.file()?, footer: part.metadata()? })
+        Ok(OpenPart {
+            part: Arc::clone(part),
+            file: part.file()?,
+            footer: part.metadata()?,
+            extras: part.attr_columns()?,
+        })
     }
 
     pub fn metadata(&self) -> &Arc<ParquetMetaData> {
         self.footer.metadata()
+    }
+
+    /// The index of a column whose bounds in the file are those of the table's column: attributes may have left it.
+    pub fn bounded_leaf(&self, name: &str) -> Option<usize> {
+        self.leaf(name).filter(|_| self.extras.of_column(name).next().is_none())
     }
 
     /// The index of a column in the file.
@@ -79,7 +92,7 @@ impl OpenPart {
         let mut builder = ParquetRecordBatchReaderBuilder::new_with_metadata(self.file.clone(), footer)
             .with_row_groups(vec![stretch.row_group])
             .with_batch_size(BATCH_ROWS)
-            .with_projection(self.mask(want.columns))
+            .with_projection(self.mask(want.needs))
             .with_row_filter(self.row_filter(tests, want.deadline));
         if let Some(pages) = pages {
             builder = builder.with_row_selection(pages);
@@ -87,7 +100,8 @@ impl OpenPart {
         let reader = builder.build().map_err(wrong)?;
         for batch in reader {
             check_deadline(want.deadline)?;
-            each(batch.map_err(|error| self.unreadable(error))?)?;
+            let batch = batch.map_err(|error| self.part.damaged(&error))?;
+            each(self.whole(want.needs, batch)?)?;
         }
         // The tests stop quietly at the deadline.
         check_deadline(want.deadline)
@@ -111,13 +125,14 @@ impl OpenPart {
                 let reader = ParquetRecordBatchReaderBuilder::new_with_metadata(self.file.clone(), self.footer.clone())
                     .with_row_groups(vec![index])
                     .with_batch_size(BATCH_ROWS)
-                    .with_projection(self.mask(want.columns))
+                    .with_projection(self.mask(want.needs))
                     .with_row_selection(RowSelection::from_consecutive_ranges(ranges, end - first))
                     .build()
                     .map_err(wrong)?;
                 for batch in reader {
                     check_deadline(want.deadline)?;
-                    each(batch.map_err(|error| self.unreadable(error))?)?;
+                    let batch = batch.map_err(|error| self.part.damaged(&error))?;
+                    each(self.whole(want.needs, batch)?)?;
                 }
             }
             (first, rest) = (end, after);
@@ -125,9 +140,30 @@ impl OpenPart {
         Ok(())
     }
 
-    fn mask(&self, columns: &[&'static str]) -> ProjectionMask {
-        let leaves = columns.iter().filter_map(|name| self.leaf(name));
+    /// The columns of the file that hold what is needed.
+    fn mask(&self, needs: &Needs) -> ProjectionMask {
+        let mut names: Vec<&str> = Vec::new();
+        // Folding takes every encoded column that is read, with all that left it.
+        let whole = if folds(&self.extras, needs) { needs.table_columns() } else { needs.pairs.clone() };
+        for encoded in whole {
+            names.push(encoded);
+            names.extend(self.extras.of_column(encoded).map(|extra| extra.name.as_str()));
+        }
+        names.extend(&needs.columns);
+        for (encoded, key) in &needs.attributes {
+            let extra = self.extras.find(encoded, key);
+            names.extend(extra.map(|extra| extra.name.as_str()));
+            if extra.is_none_or(|extra| !extra.complete) {
+                names.push(encoded);
+            }
+        }
+        let leaves = names.iter().filter_map(|name| self.leaf(name));
         ProjectionMask::leaves(self.metadata().file_metadata().schema_descr(), leaves)
+    }
+
+    /// Folds attribute columns back where a whole encoded column is needed.
+    fn whole(&self, needs: &Needs, batch: RecordBatch) -> Result<RecordBatch, StoreError> {
+        fold_if_needed(&self.extras, needs, batch)
     }
 
     /// Cheap tests first, each level on the rows that passed the one before.
@@ -138,18 +174,20 @@ impl OpenPart {
             if level.is_empty() {
                 continue;
             }
-            let mut columns = Vec::new();
-            level.iter().for_each(|test| test.columns(&mut columns));
-            let names: Vec<&'static str> = columns.iter().map(|column| column.name).collect();
+            let mut needs = Needs::default();
+            level.iter().for_each(|test| test.needs(&mut needs));
+            let mask = self.mask(&needs);
+            let extras = self.extras.clone();
             let predicate = move |batch: RecordBatch| {
                 if Instant::now() >= deadline {
                     return Ok(BooleanArray::from(vec![false; batch.num_rows()]));
                 }
-                let mask = passes_all(level.iter().map(Arc::as_ref), &batch);
+                let whole = fold_if_needed(&extras, &needs, batch);
+                let mask = whole.and_then(|batch| passes_all(level.iter().map(Arc::as_ref), &batch));
                 mask.map(|mask| BooleanArray::new(mask, None))
                     .map_err(|error| ArrowError::ExternalError(Box::new(error)))
             };
-            predicates.push(Box::new(ArrowPredicateFn::new(self.mask(&names), predicate)));
+            predicates.push(Box::new(ArrowPredicateFn::new(mask, predicate)));
         }
         RowFilter::new(predicates)
     }
@@ -184,8 +222,14 @@ impl OpenPart {
         }
         ArrowReaderMetadata::try_new(Arc::clone(self.metadata()), options)
     }
+}
 
-    fn unreadable(&self, error: ArrowError) -> StoreError {
-        StoreError::Corrupt { path: self.part.path().to_path_buf(), why: error.to_string() }
-    }
+/// An encoded column is needed whole, and attributes have left it.
+fn folds(extras: &AttrColumns, needs: &Needs) -> bool {
+    needs.columns.iter().any(|name| extras.of_column(name).next().is_some())
+}
+
+/// Whole encoded columns where one is needed; otherwise the batch as it was read.
+fn fold_if_needed(extras: &AttrColumns, needs: &Needs, batch: RecordBatch) -> Result<RecordBatch, StoreError> {
+    if folds(extras, needs) { extras.fold(&batch) } else { Ok(batch) }
 }

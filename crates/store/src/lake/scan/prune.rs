@@ -50,7 +50,7 @@ pub(crate) fn stretches(open: &OpenPart, question: &Question) -> Result<Vec<Stre
 
 /// Bounds of a column in a row group.
 pub(crate) fn chunk_bounds(open: &OpenPart, row_group: usize, column: &Column) -> Option<Bounds> {
-    let leaf = open.leaf(column.name)?;
+    let leaf = open.bounded_leaf(column.name)?;
     of_chunk(column.kind, open.metadata().row_group(row_group).column(leaf).statistics())
 }
 
@@ -92,7 +92,7 @@ pub(crate) fn pages(open: &OpenPart, row_group: usize, tests: &[Arc<Test>]) -> O
         let mut columns = Vec::new();
         test.columns(&mut columns);
         let [column] = columns.as_slice() else { continue };
-        let Some(leaf) = open.leaf(column.name) else { continue };
+        let Some(leaf) = open.bounded_leaf(column.name) else { continue };
         let Some(of_test) = pages_of_column(metadata, row_group, leaf, rows, column, test) else { continue };
         selection = Some(match selection {
             Some(selection) => selection.intersection(&of_test),

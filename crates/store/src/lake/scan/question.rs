@@ -7,6 +7,7 @@ use std::sync::Arc;
 use memchr::memmem::Finder;
 
 use super::datum::Datum;
+use super::needs::Needs;
 use crate::StoreError;
 use crate::plan::{AttributeScope, By, Filter, Function, Key, Op, Plan, Shape};
 use crate::tables::{Column, Kind, Table};
@@ -294,6 +295,23 @@ impl Test {
             | Test::HasBits { column, .. } => add(column),
             Test::Attribute { places, .. } | Test::AnyAttributeContains { places, .. } => {
                 places.iter().for_each(|place| add(place.column()));
+            }
+        }
+    }
+
+    /// What it reads.
+    pub fn needs(&self, needs: &mut Needs) {
+        match self {
+            Test::All(tests) | Test::Any(tests) => tests.iter().for_each(|test| test.needs(needs)),
+            Test::Not(test) => test.needs(needs),
+            Test::Attribute { places, key, .. } => needs.attribute(places, key),
+            Test::AnyAttributeContains { places, .. } => {
+                places.iter().for_each(|place| needs.pairs(place.column().name))
+            }
+            _ => {
+                let mut columns = Vec::new();
+                self.columns(&mut columns);
+                columns.iter().for_each(|column| needs.column(column.name));
             }
         }
     }

@@ -17,6 +17,7 @@ use parking_lot::Mutex;
 use super::budget::{Budget, Share};
 use super::cells::{Cells, cells};
 use super::datum::Datum;
+use super::needs::Needs;
 use super::order::{By, Encoder, total_order};
 use super::part_reader::{ROW_NUMBER, Want};
 use super::pool::{check_deadline, share};
@@ -162,8 +163,8 @@ impl Race<'_> {
                 if clears.as_deref().is_some_and(beaten) {
                     return Ok(());
                 }
-                let columns: Vec<&'static str> = self.order.iter().map(|by| by.column.name).collect();
-                let want = Want { columns: &columns, row_numbers: true, deadline: self.deadline };
+                let needs = Needs::of_columns(self.order.iter().map(|by| by.column.name));
+                let want = Want { needs: &needs, row_numbers: true, deadline: self.deadline };
                 part.read(stretch, clears.as_ref(), &want, |batch| {
                     let Cells::I64(numbers) = cells(&batch, ROW_NUMBER)? else { return Ok(()) };
                     let numbers = numbers.values().iter().enumerate();

@@ -7,6 +7,7 @@ use arrow::buffer::BooleanBuffer;
 use arrow::compute::take_record_batch;
 
 use super::filter::passes_all;
+use super::needs::Needs;
 use super::part_reader::{OpenPart, Want};
 use super::pool::share;
 use super::prune::{Stretch, stretches};
@@ -107,7 +108,10 @@ impl<'a> Opened<'a> {
                 each(narrow.and_then(|narrow| take_record_batch(&narrow, &rows)).map_err(internal)?)
             }
             Source::Part(_) => match self.part(source) {
-                Some(part) => part.fetch(rows, &Want { columns, row_numbers: false, deadline }, each),
+                Some(part) => {
+                    let needs = Needs::of_columns(columns.iter().copied());
+                    part.fetch(rows, &Want { needs: &needs, row_numbers: false, deadline }, each)
+                }
                 None => Ok(()),
             },
         }
