@@ -26,21 +26,21 @@ impl<const N: usize> Received<N> {
 
     /// JSON: hexadecimal in either case. Base64, which some senders use against the rule, has another length.
     pub(crate) fn hex(text: &str) -> Self {
-        let (digits, _) = text.as_bytes().as_chunks::<2>();
         if text.is_empty() {
             return Received::Absent;
         }
         if text.len() != 2 * N {
             return Received::Wrong;
         }
+        let (digits, _) = text.as_bytes().as_chunks::<2>();
         let mut id = [0; N];
+        let mut seen = 0;
         for (byte, &[high, low]) in id.iter_mut().zip(digits) {
-            match (nibble(high), nibble(low)) {
-                (Some(high), Some(low)) => *byte = high << 4 | low,
-                _ => return Received::Wrong,
-            }
+            let (high, low) = (NIBBLES[usize::from(high)], NIBBLES[usize::from(low)]);
+            seen |= high | low;
+            *byte = high << 4 | low;
         }
-        Received::Bytes(id)
+        if seen >= NO_DIGIT { Received::Wrong } else { Received::Bytes(id) }
     }
 
     /// The bytes; all zero when absent or wrong.
@@ -52,14 +52,19 @@ impl<const N: usize> Received<N> {
     }
 }
 
-fn nibble(digit: u8) -> Option<u8> {
-    match digit {
-        b'0'..=b'9' => Some(digit - b'0'),
-        b'a'..=b'f' => Some(digit - b'a' + 10),
-        b'A'..=b'F' => Some(digit - b'A' + 10),
-        _ => None,
+const NO_DIGIT: u8 = 0x80;
+
+/// The value of each hexadecimal digit; [`NO_DIGIT`] for any other byte.
+const NIBBLES: [u8; 256] = {
+    let mut nibbles = [NO_DIGIT; 256];
+    let mut value = 0;
+    while value < 16 {
+        nibbles[b"0123456789abcdef"[value] as usize] = value as u8;
+        nibbles[b"0123456789ABCDEF"[value] as usize] = value as u8;
+        value += 1;
     }
-}
+    nibbles
+};
 
 /// The ids of a span as they came.
 #[derive(Debug, Clone, Copy, Default)]
