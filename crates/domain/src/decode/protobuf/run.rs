@@ -53,8 +53,10 @@ impl Runs {
         flat.reserve(count + 1);
         let mut start = 0;
         for _ in 0..count {
-            flat.push(slice_attribute(text, start));
-            start += 2 + usize::from(rest[start]);
+            let (attribute, end) = slice_attribute(text, start);
+            flat.push(attribute);
+            // Behind the key of the next one.
+            start = end + 1;
         }
         if before_another && let Some((attribute, size)) = other_attribute(&rest[at..], text.get(at + 3..)) {
             flat.push(attribute);
@@ -77,16 +79,16 @@ fn string_attribute(bytes: &[u8]) -> Option<usize> {
     (short && fits).then_some(size)
 }
 
-/// The attribute at `at`, which [`string_attribute`] has seen. Slices of checked text that begin behind an ASCII byte
-/// and end before one are text.
+/// The attribute at `start`, which [`string_attribute`] has seen, and where it ends. A slice of checked text that begins
+/// behind an ASCII byte and ends before one is text.
 #[inline]
-fn slice_attribute(text: &str, at: usize) -> KeyValue<'_> {
+fn slice_attribute(text: &str, start: usize) -> (KeyValue<'_>, usize) {
     let bytes = text.as_bytes();
-    let key_end = at + 3 + usize::from(bytes[at + 2]);
-    let end = at + 1 + usize::from(bytes[at]);
-    let key = text.get(at + 3..key_end).unwrap_or_default();
+    let key_end = start + 3 + usize::from(bytes[start + 2]);
+    let end = start + 1 + usize::from(bytes[start]);
+    let key = text.get(start + 3..key_end).unwrap_or_default();
     let value = text.get(key_end + 4..end).unwrap_or_default();
-    KeyValue { key, value: AnyValue::Str(value) }
+    (KeyValue { key, value: AnyValue::Str(value) }, end)
 }
 
 /// Size of the length and key of the attribute whose length byte comes first; 0 when it is of another shape.
