@@ -196,11 +196,8 @@ fn logs(expected: &Value, observed: &Observed, lines: &mut Vec<String>) {
         observed.logs.iter().filter(is_so).count() as i64
     };
     same(lines, "logs", observed.logs.len() as i64, number(&entry["total"]));
-    let stored: BTreeSet<(&str, &str)> = observed
-        .spans
-        .iter()
-        .filter_map(|span| Some((span["traceId"].as_str()?, span["spanId"].as_str()?)))
-        .collect();
+    let stored: BTreeSet<(&str, &str)> =
+        observed.spans.iter().filter_map(|span| Some((span["traceId"].as_str()?, span["spanId"].as_str()?))).collect();
     for (key, actual) in [
         ("with_trace", count(&|trace, span| !trace.is_empty() && !span.is_empty())),
         ("trace_only", count(&|trace, span| !trace.is_empty() && span.is_empty())),
@@ -217,10 +214,9 @@ fn logs(expected: &Value, observed: &Observed, lines: &mut Vec<String>) {
         let actual = observed.logs.iter().filter(|log| log["serviceName"] == *service).count() as i64;
         same(lines, &format!("logs of {service:?}"), actual, number(wanted));
     }
-    for (key, rows, name_field) in [
-        ("linked_to_endpoint", &observed.endpoints, "endpoint"),
-        ("linked_to_task", &observed.tasks, "taskName"),
-    ] {
+    for (key, rows, name_field) in
+        [("linked_to_endpoint", &observed.endpoints, "endpoint"), ("linked_to_task", &observed.tasks, "taskName")]
+    {
         for (name, wanted) in entry[key].as_object().into_iter().flatten() {
             let traces: BTreeSet<&str> =
                 rows.iter().filter(|row| row[name_field] == *name).filter_map(|row| row["traceId"].as_str()).collect();
