@@ -42,7 +42,7 @@ impl LakeOptions {
             flush_age: Duration::from_secs(30),
             merge: MergeOptions::default(),
             retention: Retention::default(),
-            attr_columns_from: None,
+            attr_columns_from: Some(1024),
             background: true,
         }
     }

@@ -1,5 +1,6 @@
 //! The lake from the outside: what goes in comes out, once, whatever happens in between.
 
+mod answers;
 mod concurrent;
 mod crash;
 mod merging;

@@ -1,0 +1,86 @@
+//! The same questions to memory, to flushed parts and to merged ones: the same answers.
+
+use std::time::{Duration, Instant};
+
+use arrow::array::RecordBatch;
+use tidewatch_journal::Position;
+
+use super::support::*;
+use crate::columns::NO_KEY;
+use crate::lake::Lake;
+use crate::plan::{Aggregate, AttributeScope, Filter, Function, Key, Op, Order, Plan, Shape, Value};
+use crate::tables::Table;
+
+fn plan(table: Table, filter: Filter, shape: Shape) -> Plan {
+    Plan { filter, shape, ..everything(table) }
+}
+
+fn rows(columns: &[&'static str]) -> Shape {
+    let order = |column| Order { column, descending: false };
+    Shape::Rows { columns: columns.to_vec(), order: vec![order("time"), order("span_id")], limit: 1000, offset: 3 }
+}
+
+fn groups(keys: Vec<Key>) -> Shape {
+    let aggregate = |function| Aggregate { function, filter: Filter::True };
+    let aggregates = [
+        Function::Count,
+        Function::Sum("duration"),
+        Function::Quantiles { column: "duration", qs: vec![0.5, 0.99] },
+        Function::Latest { column: "span_id" },
+    ];
+    Shape::Groups { keys, aggregates: aggregates.map(aggregate).to_vec(), order: Vec::new(), limit: 100, offset: 0 }
+}
+
+fn attribute(scope: AttributeScope, key: &str, value: &str) -> Filter {
+    Filter::Attribute { scope, key: key.to_owned(), op: Op::Eq, value: value.to_owned() }
+}
+
+fn plans() -> Vec<Plan> {
+    use AttributeScope::{Record, RecordThenResource, Resource};
+    let anywhere = |needle: &str| Filter::AnyAttributeContains { scope: Record, needle: needle.to_owned() };
+    let key = |scope, key: &str| Key::Attribute { scope, key: key.to_owned() };
+    let ids = &["time", "trace_id", "span_id", "attributes", "resource"];
+    vec![
+        plan(Table::Spans, Filter::True, rows(ids)),
+        plan(Table::Spans, attribute(Record, "size", "12"), rows(ids)),
+        plan(Table::Spans, attribute(Record, "size", "13"), rows(ids)),
+        plan(Table::Spans, attribute(Resource, "service.name", "shop"), rows(ids)),
+        plan(Table::Spans, anywhere("ge"), rows(&["span_id"])),
+        plan(Table::Spans, Filter::eq("trace_id", Value::Bytes(vec![2; 16])), rows(ids)),
+        plan(
+            Table::Spans,
+            Filter::True,
+            groups(vec![key(Record, "http.request.method"), key(RecordThenResource, "service.name")]),
+        ),
+        plan(Table::Endpoints, Filter::True, groups(vec![Key::Column("name"), Key::AttributeKeys])),
+        plan(Table::Endpoints, Filter::True, groups(vec![Key::TimeBucket { origin: TODAY_NS, width: 7 * SECOND_NS }])),
+    ]
+}
+
+fn answers(lake: &Lake) -> Vec<RecordBatch> {
+    let deadline = Instant::now() + Duration::from_secs(600);
+    let ask = |plan: &Plan| lake.ask(plan, deadline).expect("the plan can be asked");
+    plans().iter().map(ask).collect()
+}
+
+#[test]
+fn moving_rows_changes_no_answer() {
+    let bench = Bench::new(2);
+    let lake = bench.open();
+    let mut before = Vec::new();
+    for n in 0..7_u8 {
+        let spans: Vec<TestSpan> =
+            (0..9).map(|m| span(m % 4 + 1, n * 9 + m + 1, TODAY_NS + i64::from(m) * SECOND_NS)).collect();
+        lake.apply(Position(u64::from(n) + 1), NO_KEY, TODAY_NS, request(1, &spans));
+        before = answers(&lake);
+        lake.flush().unwrap();
+        assert!(answers(&lake) == before, "flush {n}");
+    }
+    assert!(lake.merge(TODAY_NS).unwrap() > 0);
+    assert!(answers(&lake) == before, "merged");
+    lake.merge(TODAY_NS + 2 * DAY_NS).unwrap();
+    assert!(answers(&lake) == before, "merged to one");
+    drop(lake);
+    assert!(answers(&bench.open()) == before, "restarted");
+    assert!(before.iter().filter(|answer| answer.num_rows() > 0).count() >= 8, "the questions find something");
+}
