@@ -131,7 +131,12 @@ impl Lake {
         }
         active.position = position;
         active.since.get_or_insert_with(Instant::now);
-        if active.rows() >= self.shared.options.flush_rows || active.bytes() >= self.shared.options.flush_bytes {
+        let options = &self.shared.options;
+        let is_full = active.rows() >= options.flush_rows
+            || active.bytes() >= options.flush_bytes
+            // Records that are dropped leave a key and no row.
+            || seen.active_keys() >= options.flush_rows.saturating_mul(4);
+        if is_full {
             state.seal(&mut seen);
             self.shared.wake.notify_all();
         }

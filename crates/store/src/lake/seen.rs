@@ -71,6 +71,11 @@ impl Seen {
         true
     }
 
+    /// Keys received since the last [`Seen::seal`].
+    pub fn active_keys(&self) -> usize {
+        self.active.keys.len()
+    }
+
     /// Sets the keys so far apart; they are still known.
     pub fn seal(&mut self) -> Arc<KeySet> {
         let set = Arc::new(std::mem::take(&mut self.active));

@@ -8,7 +8,8 @@ use tidewatch_journal::Position;
 
 use super::support::*;
 use crate::columns::NO_KEY;
-use crate::lake::{Applied, Outcome, Source};
+use crate::lake::footers::Footers;
+use crate::lake::{Applied, Outcome, Part, Source};
 use crate::tables::Table;
 
 #[test]
@@ -90,7 +91,7 @@ fn retries_store_nothing_twice() {
 fn dropped_spans_are_recognised_too() {
     let bench = Bench::new(1);
     let lake = bench.open();
-    let dropped = crate::lake::tests::support::TestSpan { kept: false, ..span(1, 1, TODAY_NS) };
+    let dropped = TestSpan { kept: false, ..span(1, 1, TODAY_NS) };
     assert_eq!(lake.apply(Position(1), NO_KEY, TODAY_NS, request(1, &[dropped])), Applied { stored: 0, duplicates: 0 });
     assert_eq!(lake.apply(Position(2), NO_KEY, TODAY_NS, request(1, &[dropped])), Applied { stored: 0, duplicates: 1 });
     assert_eq!((counted(&lake, "dropped", "unmatched_root"), counted(&lake, "dropped", "duplicate")), (1, 1));
@@ -167,6 +168,43 @@ fn a_question_gets_only_parts_that_may_answer() {
     assert_eq!(lake.sources(&plan).len(), 1);
     plan.projects = vec![2, 4];
     assert_eq!(lake.sources(&plan).len(), 0);
+}
+
+#[test]
+fn footers_stay_within_their_bound() {
+    let bench = Bench::new(1);
+    let lake = bench.open();
+    for n in 1..=3 {
+        lake.apply(Position(n), NO_KEY, TODAY_NS, request(1, &[span(n as u8, 1, TODAY_NS)]));
+        lake.flush().unwrap();
+    }
+    let footers = Arc::new(Footers::new(1));
+    let parts: Vec<Part> = lake
+        .sources(&everything(Table::Spans))
+        .iter()
+        .map(|source| {
+            let Source::Part(part) = source else { panic!("all rows are in parts") };
+            Part::new(Arc::new(bench.disk.clone()), part.path().to_path_buf(), part.facts.clone()).sharing(&footers)
+        })
+        .collect();
+    for part in &parts {
+        assert_eq!(part.metadata().unwrap().metadata().file_metadata().num_rows(), 1);
+    }
+    let kept: Vec<bool> = parts.iter().map(|part| footers.get(part.facts.id).is_some()).collect();
+    assert_eq!(kept, [false, false, true], "the newest stays whatever its size");
+    drop(parts);
+    assert!(lake.sources(&everything(Table::Spans)).len() == 3, "parts that are still registered keep their files");
+}
+
+#[test]
+fn records_without_rows_make_the_memtable_full_too() {
+    let bench = Bench::new(1);
+    let lake = crate::lake::Lake::open(crate::lake::LakeOptions { flush_rows: 2, ..bench.options() }).unwrap();
+    for n in 1..=8 {
+        let dropped = TestSpan { kept: false, ..span(n as u8, 1, TODAY_NS) };
+        lake.apply(Position(n), NO_KEY, TODAY_NS, request(1, &[dropped]));
+    }
+    assert_eq!(lake.stats().sealed, 1);
 }
 
 #[test]
