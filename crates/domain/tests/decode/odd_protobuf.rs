@@ -243,6 +243,18 @@ fn unknown_fields_and_groups_are_skipped() {
 }
 
 #[test]
+fn overlong_keys_of_attributes() {
+    let attribute = |value: &str| field(9, &attribute("k", value))[1..].to_vec();
+    let span = |next: &[u8]| request(&[[&ids()[..], &[0xca, 0x00], &attribute("a"), next, &attribute("b")].concat()]);
+    for key in [&[0x4a][..], &[0xca, 0x00], &[0xca, 0x80, 0x00]] {
+        let (body, arena) = (span(key), Bump::new());
+        let texts: Vec<_> = traces(&body, &arena).attributes.iter().map(|pair| pair.value).collect();
+        assert_eq!(texts, [AnyValue::Str("a"), AnyValue::Str("b")]);
+    }
+    assert!(refusal(&span(&[0x00])).contains("field number out of range"));
+}
+
+#[test]
 fn too_many_records_are_refused() {
     // Two bytes each in the body, two hundred in memory.
     let spans = [0x12, 0].repeat(decode::RECORDS_MAX + 1);

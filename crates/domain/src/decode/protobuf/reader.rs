@@ -88,7 +88,8 @@ impl<'a> Reader<'a> {
         self.body.get(self.at..).unwrap_or_default()
     }
 
-    /// The byte just read: the key of a field, when its number is below 16. Not at the start of a message.
+    /// The byte just read: behind the key of a field with a number below 16 that key, or 0 when the key was spelled
+    /// overlong. Not at the start of a message.
     pub(crate) fn last_byte(&self) -> u8 {
         self.body.get(self.at.wrapping_sub(1)).copied().unwrap_or_default()
     }

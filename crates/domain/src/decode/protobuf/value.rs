@@ -70,11 +70,13 @@ impl<'a> Values<'a> {
         let start = flat.len();
         let list_key = owner.last_byte();
         loop {
-            if !self.runs.read(owner, flat) {
+            // An overlong key ends with a zero, and may not be looked for like that.
+            let is_short = list_key != 0;
+            if !is_short || !self.runs.read(owner, flat) {
                 let message = owner.message()?;
                 flat.push(self.pair(message, 1)?);
             }
-            if !owner.take_byte(list_key) {
+            if !is_short || !owner.take_byte(list_key) {
                 break;
             }
         }
