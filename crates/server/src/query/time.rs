@@ -108,13 +108,17 @@ impl Buckets {
         Buckets { origin, width: width_ns, count: count.max(1) }
     }
 
-    /// At most `count_max` (above 1) buckets of a width that people know, `width_min_ns` or more.
+    /// The narrowest buckets of a width that people know, `width_min_ns` or more, of which at most `count_max` (above 1)
+    /// cover the range.
     pub fn at_most(range: Range, count_max: i64, width_min_ns: i64) -> Buckets {
         const MINUTES: [i64; 13] = [1, 2, 5, 10, 15, 30, 60, 120, 180, 240, 360, 720, 1440];
-        // One bucket more than the length needs, since the first may begin before the range.
-        let least = ((range.length() - 1) / (count_max - 1) + 1).max(width_min_ns);
-        let known = MINUTES.iter().map(|minutes| minutes * MINUTE).find(|width| *width >= least);
-        Buckets::over(range, known.unwrap_or(((least - 1) / DAY + 1) * DAY))
+        let known = MINUTES.iter().map(|minutes| minutes * MINUTE).filter(|width| *width >= width_min_ns);
+        let mut fitting = known.map(|width| Buckets::over(range, width)).filter(|buckets| buckets.count <= count_max);
+        fitting.next().unwrap_or_else(|| {
+            // One bucket more than the length needs, since the first may begin before the range.
+            let days = (range.length() - 1) / (count_max - 1) / DAY + 1;
+            Buckets::over(range, days * DAY)
+        })
     }
 
     pub fn starts(self) -> impl Iterator<Item = i64> {

@@ -1,13 +1,22 @@
 //! The promises of the specification, held against the real server over real sockets. One binary, one harness.
 
 mod account;
+mod ai;
+mod ask;
 mod client;
 mod corpus;
+mod drops;
 mod durability;
+mod endpoints;
 mod harness;
+mod issues;
 mod listen;
+mod logs;
+mod metrics_query;
+mod openapi;
 mod otlp;
 mod otlp_answers;
 mod otlp_bodies;
 mod tidy;
+mod traces;
 mod ui;

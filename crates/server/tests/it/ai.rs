@@ -1,0 +1,100 @@
+//! AI Traces over the API: calls, groups by cost, a call with its conversation.
+
+use serde_json::{Value, json};
+
+use crate::ask::{CLIENT, Made, column, made, request};
+use crate::harness::{Harness, Project, text};
+
+fn call(trace: u64, span: u64, name: &str, model: &str) -> Made {
+    made(trace, span, CLIENT, name, span as f64, 100.0)
+        .with("gen_ai.request.model", model)
+        .with("gen_ai.provider.name", "openai")
+        .with("gen_ai.operation.name", "chat")
+}
+
+async fn assistant() -> (Harness, Project) {
+    let (harness, project) = Harness::with_project().await;
+    let messages = json!([{ "role": "user", "content": "What is a tide?" }]).to_string();
+    let spans = [
+        request(1, "/ask", 200, 0.0, 500.0),
+        call(1, 2, "chat", "unheard-of")
+            .parent(1)
+            .with_int("gen_ai.usage.input_tokens", 100)
+            .with_int("gen_ai.usage.output_tokens", 20)
+            .with("gen_ai.usage.total_cost", "0.5")
+            .with("gen_ai.input.messages", &messages)
+            .with("gen_ai.completion", "The sea, breathing."),
+        call(3, 3, "chat", "unheard-of-too").failed(),
+        call(4, 4, "cheap", "unheard-of").with("gen_ai.usage.total_cost", "0.01"),
+    ];
+    harness.send(&project, &spans).await;
+    (harness, project)
+}
+
+#[tokio::test]
+async fn calls_say_what_is_known_and_null_for_what_is_not() {
+    let (harness, project) = assistant().await;
+    let list = harness.asked(&project, "/api/ai-traces", json!({ "sortDirection": "asc" })).await;
+    let first = &list["data"][0];
+    assert_eq!(
+        (&first["traceName"], &first["model"], &first["provider"]),
+        (&json!("chat"), &json!("unheard-of"), &json!("openai"))
+    );
+    assert_eq!(
+        (&first["inputTokens"], &first["outputTokens"], &first["totalTokens"]),
+        (&json!(100), &json!(20), &json!(120))
+    );
+    assert_eq!(
+        (&first["totalCost"], &first["costEstimated"], &first["isRoot"]),
+        (&json!(0.5), &json!(false), &json!(false))
+    );
+    let second = &list["data"][1];
+    assert_eq!(
+        (&second["inputTokens"], &second["totalCost"], &second["isError"]),
+        (&Value::Null, &Value::Null, &json!(true))
+    );
+    let found = harness.asked(&project, "/api/ai-traces", json!({ "search": "HEARD-of-too" })).await;
+    assert_eq!(found["pagination"]["total"], 1, "by model");
+}
+
+// Spec: entity rows, "Default ranking": total cost; DECISIONS 12: unpriced is counted, never zero.
+#[tokio::test]
+async fn groups_are_ranked_by_cost() {
+    let (harness, project) = assistant().await;
+    let groups = harness.asked(&project, "/api/ai-traces/grouped", json!({})).await;
+    assert_eq!(column(&groups, "traceName"), ["chat", "cheap"]);
+    let chat = &groups["data"][0];
+    assert_eq!((&chat["count"], &chat["totalCost"], &chat["unpricedCount"]), (&json!(2), &json!(0.5), &json!(1)));
+    assert_eq!(
+        (&chat["totalTokens"], &chat["avgInputTokens"], &chat["estimatedCost"]),
+        (&json!(120), &json!(100.0), &json!(false))
+    );
+    assert_eq!(chat["models"], json!(["unheard-of", "unheard-of-too"]));
+    assert_eq!((&chat["errorCount"], &chat["hasRoot"], &chat["hasNonRoot"]), (&json!(1), &json!(true), &json!(true)));
+    assert_eq!(groups["data"][1]["totalTokens"], Value::Null);
+
+    let page = harness.asked(&project, "/api/ai-traces/trace?trace=chat", json!({})).await;
+    assert_eq!((&page["stats"]["count"], &page["stats"]["errorRate"]), (&json!(2), &json!(0.5)));
+    let chart = harness.asked(&project, "/api/ai-traces/chart", json!({ "metricType": "cost" })).await;
+    assert_eq!(chart["traces"], json!(["chat", "cheap"]));
+}
+
+#[tokio::test]
+async fn one_call_comes_with_its_conversation() {
+    let (harness, project) = assistant().await;
+    let list = harness.asked(&project, "/api/ai-traces", json!({ "sortDirection": "asc" })).await;
+    let detail = async |row: &Value| {
+        let path = format!("/api/ai-traces/{}", text(&row["id"]));
+        harness.asked(&project, &path, json!({ "recordedAt": row["recordedAt"] })).await
+    };
+    let found = detail(&list["data"][0]).await;
+    let messages = json!([
+        { "role": "user", "content": "What is a tide?" },
+        { "role": "assistant", "content": "The sea, breathing." },
+    ]);
+    assert_eq!(found["conversation"]["messages"], messages);
+    assert_eq!(found["conversation"]["output"], "The sea, breathing.");
+    assert_eq!(found["spans"][1]["isAiTrace"], true);
+    assert_eq!(found["spans"][1]["entityName"], "chat");
+    assert_eq!(detail(&list["data"][1]).await["conversation"], Value::Null);
+}

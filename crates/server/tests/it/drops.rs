@@ -1,0 +1,72 @@
+//! `/api/drops` and the home page: what was received, and what became of it.
+
+use serde_json::{Value, json};
+
+use crate::ask::{FROM, TO, made, request};
+use crate::harness::Harness;
+
+/// The counts are kept by the time of receipt, which is now: no range, the last 24 hours.
+const LATELY: Value = Value::Null;
+
+async fn drops(harness: &Harness, project: &crate::harness::Project) -> Value {
+    harness.asked(project, "/api/drops", json!({ "fromDate": LATELY, "toDate": LATELY })).await
+}
+
+#[tokio::test]
+async fn every_record_is_accounted_for() {
+    let (harness, project) = Harness::with_project().await;
+    let empty = drops(&harness, &project).await;
+    assert_eq!(empty, json!({ "data": [], "requests": [], "kept": [], "series": [] }));
+
+    let spans = [
+        request(1, "/cart", 200, 0.0, 5.0),
+        made(1, 2, 1, "render", 0.1, 1.0).parent(1),
+        made(3, 3, 1, "cron", 1.0, 1.0),
+        made(4, 0, 1, "no id", 2.0, 1.0),
+    ];
+    harness.send(&project, &spans).await;
+    harness.post_otlp("logs", &project.token, &[("Content-Type", "application/json")], b"{").await.expect(400);
+
+    let found = drops(&harness, &project).await;
+    let data = found["data"].as_array().unwrap();
+    for (signal, reason) in [("traces", "unmatched_root"), ("traces", "invalid_id"), ("logs", "malformed")] {
+        assert!(data.contains(&json!({ "signal": signal, "reason": reason, "count": 1 })), "{reason}: {data:?}");
+    }
+    assert_eq!(data.len(), 3);
+    assert_eq!(found["kept"], json!([{ "signal": "traces", "count": 2 }]));
+    let accepted = json!({ "signal": "traces", "outcome": "accepted", "reason": "", "count": 1 });
+    let rejected = json!({ "signal": "logs", "outcome": "rejected", "reason": "malformed", "count": 1 });
+    let requests = found["requests"].as_array().unwrap();
+    assert!(requests.contains(&accepted) && requests.contains(&rejected), "{requests:?}");
+    assert_eq!(found["series"].as_array().unwrap().len(), 5);
+    let last = &found["lastSpan"];
+    assert_eq!((&last["name"], &last["serviceName"]), (&json!("render"), &json!("shop")));
+    assert_eq!(last["traceId"], json!(format!("{:032x}", 1)));
+}
+
+#[tokio::test]
+async fn the_home_page_shows_the_worst_and_the_latest() {
+    let (harness, project) = Harness::with_project().await;
+    let path = format!("/api/dashboard/overview?from={FROM}&to={TO}");
+    let empty = harness.got(&project, &path).await;
+    assert_eq!(
+        (&empty["hasData"], &empty["recentIssues"], &empty["worstEndpoints"]),
+        (&json!(false), &json!([]), &json!([]))
+    );
+    let spans = [
+        request(1, "/cart", 200, 0.0, 5.0),
+        request(2, "/slow", 200, 0.0, 9000.0),
+        request(3, "/pay", 500, 1.0, 5.0).exception("PayError", "declined"),
+    ];
+    harness.send(&project, &spans).await;
+    let found = harness.got(&project, &path).await;
+    assert_eq!(found["recentIssues"][0]["exceptionType"], "PayError");
+    assert_eq!(found["worstEndpoints"].as_array().unwrap().len(), 3);
+    assert_eq!(found["worstEndpoints"][2]["endpoint"], "GET /cart");
+    let counts =
+        json!({ "endpoints": 3, "tasks": 0, "aiTraces": 0, "issues": 1, "spans": 3, "logs": 0, "metricPoints": 0 });
+    assert_eq!(found["counts"], counts);
+    let later =
+        harness.got(&project, "/api/dashboard/overview?from=2020-01-01T00:00:00Z&to=2020-01-02T00:00:00Z").await;
+    assert_eq!((&later["hasData"], &later["counts"]["spans"]), (&json!(true), &json!(0)));
+}

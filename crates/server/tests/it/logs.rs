@@ -1,0 +1,107 @@
+//! Logs over the API. Spec: logs mapping; WIRE 8.4.
+
+use serde_json::{Value, json};
+
+use crate::ask::{FROM, NOON_NS, column, resource};
+use crate::harness::{Harness, Project};
+
+fn record(second: u64, severity: u64, body: &str) -> Value {
+    let time = (NOON_NS + second * 1_000_000_000).to_string();
+    json!({ "timeUnixNano": time, "severityNumber": severity, "body": { "stringValue": body }, "attributes": [] })
+}
+
+fn of_span(mut record: Value, trace: u64, span: u64) -> Value {
+    record["traceId"] = format!("{trace:032x}").into();
+    if span != 0 {
+        record["spanId"] = format!("{span:016x}").into();
+    }
+    record
+}
+
+async fn logs() -> (Harness, Project) {
+    let (harness, project) = Harness::with_project().await;
+    let mut tagged = record(4, 9, "order placed");
+    tagged["attributes"] = json!([{ "key": "tenant", "value": { "stringValue": "acme" } }]);
+    let shop = [
+        of_span(record(1, 17, "payment Declined"), 1, 1),
+        of_span(record(2, 9, "in the trace only"), 1, 0),
+        of_span(record(3, 13, "another trace"), 2, 2),
+        tagged,
+    ];
+    let export = json!({ "resourceLogs": [
+        { "resource": resource("shop"), "scopeLogs": [{ "scope": { "name": "app" }, "logRecords": shop }] },
+        { "resource": resource("mail"), "scopeLogs": [{ "logRecords": [record(5, 0, "no severity")] }] },
+    ] });
+    harness.post_json("logs", &project.token, &export).await.expect(200);
+    (harness, project)
+}
+
+#[tokio::test]
+async fn logs_are_listed_and_filtered() {
+    let (harness, project) = logs().await;
+    let list = harness.asked(&project, "/api/logs", json!({})).await;
+    assert_eq!(list["pagination"]["total"], 5);
+    let first = &list["data"][4];
+    assert_eq!((&first["body"], &first["severityText"]), (&json!("payment Declined"), &json!("ERROR")));
+    assert_eq!((&first["serviceName"], &first["scopeName"]), (&json!("shop"), &json!("app")));
+    assert_eq!(first["resourceAttributes"], json!({ "service.name": "shop" }));
+    assert_eq!(first["timestamp"], "2026-06-01T12:00:01Z");
+    let again = harness.asked(&project, "/api/logs", json!({})).await;
+    assert_eq!(column(&list, "id"), column(&again, "id"), "ids stay");
+
+    let trace = format!("{:032x}", 1);
+    for (body, expected) in [
+        (json!({ "search": "declined" }), vec!["payment Declined"]),
+        (json!({ "search": "ACME", "searchType": "attribute" }), vec!["order placed"]),
+        (json!({ "minSeverity": 13 }), vec!["another trace", "payment Declined"]),
+        (json!({ "serviceName": "mail" }), vec!["no severity"]),
+        (json!({ "traceId": trace }), vec!["in the trace only", "payment Declined"]),
+        // Spec: logs mapping: the Logs tab shows records that carry both ids.
+        (json!({ "traceId": trace, "linkedOnly": true }), vec!["payment Declined"]),
+        (json!({ "linkedOnly": true, "sortDirection": "asc" }), vec!["payment Declined", "another trace"]),
+        (json!({ "spanId": format!("{:016x}", 2) }), vec!["another trace"]),
+        (json!({ "minSeverity": 9, "excludeTraceId": trace }), vec!["order placed", "another trace"]),
+        (json!({ "attributeFilters": [{ "scope": "log", "key": "tenant", "value": "acme" }] }), vec!["order placed"]),
+        (json!({ "attributeFilters": [{ "key": "tenant", "value": "other" }] }), vec![]),
+        (
+            json!({ "attributeFilters": [{ "scope": "resource", "key": "service.name", "value": "mail" }] }),
+            vec!["no severity"],
+        ),
+        (json!({ "pagination": { "page": 2, "pageSize": 2 } }), vec!["another trace", "in the trace only"]),
+    ] {
+        let list = harness.asked(&project, "/api/logs", body.clone()).await;
+        assert_eq!(column(&list, "body"), expected, "{body}");
+    }
+}
+
+#[tokio::test]
+async fn a_body_search_over_days_needs_something_to_go_by() {
+    let (harness, project) = logs().await;
+    let long = "2026-06-08T00:00:00Z";
+    for (body, status) in [
+        (json!({ "toDate": long, "search": "x" }), 422),
+        (json!({ "toDate": long, "search": "x", "serviceName": "shop" }), 200),
+        (json!({ "toDate": long, "search": "x", "minSeverity": 9 }), 200),
+        (json!({ "toDate": long, "search": "x", "searchType": "attribute" }), 200),
+        (json!({ "toDate": long }), 200),
+        (json!({ "minSeverity": 25 }), 422),
+        (json!({ "traceId": "abc" }), 400),
+        (json!({ "searchType": "all" }), 400),
+        (json!({ "fromDate": long, "toDate": FROM }), 422),
+    ] {
+        let answer = harness.ask(&project, "/api/logs", body.clone()).await;
+        assert_eq!(answer.status, status, "{body}");
+    }
+}
+
+#[tokio::test]
+async fn the_histogram_counts_by_severity_and_service() {
+    let (harness, project) = logs().await;
+    let body = json!({ "fromDate": "2026-06-01T12:00:00Z", "toDate": "2026-06-01T12:30:00Z", "serviceName": "shop" });
+    let histogram = harness.asked(&project, "/api/logs/histogram", body).await;
+    let counts = json!({ "ERROR": 1, "INFO": 2, "WARN": 1 });
+    assert_eq!(histogram["buckets"], json!([{ "timestamp": "2026-06-01T12:00:00Z", "counts": counts }]));
+    assert_eq!(histogram["intervalMinutes"], 1);
+    let services = json!([{ "name": "shop", "count": 4 }, { "name": "mail", "count": 1 }]);
+    assert_eq!(histogram["services"], services, "of all services, so that one can be picked");
+}

@@ -1,0 +1,200 @@
+//! `/api/metrics/…` over the API. Spec: `/api/metrics/query`, rules 1 to 5; WIRE 3.1.
+
+use serde_json::{Value, json};
+
+use crate::ask::{NOON, NOON_NS, at, resource};
+use crate::harness::{Harness, Project};
+
+const ONE: &str = "2026-06-01T13:00:00Z";
+
+fn point(second: u64, value: f64, queue: &str) -> Value {
+    let mut point = json!({ "timeUnixNano": (NOON_NS + second * 1_000_000_000).to_string(), "asDouble": value });
+    point["attributes"] = match queue {
+        "" => json!([]),
+        queue => json!([{ "key": "queue", "value": { "stringValue": queue } }]),
+    };
+    point
+}
+
+async fn send(harness: &Harness, project: &Project, metrics: Value) {
+    let metrics =
+        json!({ "resourceMetrics": [{ "resource": resource("shop"), "scopeMetrics": [{ "metrics": metrics }] }] });
+    harness.post_json("metrics", &project.token, &metrics).await.expect(200);
+}
+
+async fn shop() -> (Harness, Project) {
+    let (harness, project) = Harness::with_project().await;
+    let gauge = [point(0, 1.0, "mail"), point(30, 3.0, "mail"), point(60, 8.0, "print"), point(61, 2.0, "")];
+    let counter = [point(0, 10.0, ""), point(60, 40.0, ""), point(120, 100.0, ""), point(180, 5.0, "")];
+    let histogram = json!({
+        "timeUnixNano": NOON_NS.to_string(), "count": "4", "sum": 100.0, "attributes": [],
+        "explicitBounds": [10.0, 20.0, 40.0], "bucketCounts": ["0", "2", "2", "0"],
+    });
+    let metrics = json!([
+        { "name": "queue.length", "unit": "{job}", "gauge": { "dataPoints": gauge } },
+        { "name": "jobs", "unit": "1", "sum": { "dataPoints": counter, "aggregationTemporality": 2, "isMonotonic": true } },
+        { "name": "job.time", "unit": "ms", "histogram": { "dataPoints": [histogram], "aggregationTemporality": 1 } },
+    ]);
+    send(&harness, &project, metrics).await;
+    (harness, project)
+}
+
+async fn query(harness: &Harness, project: &Project, query: Value) -> Value {
+    let body = json!({ "queries": [query], "from": NOON, "to": ONE });
+    harness.api("POST", &at("/api/metrics/query", project), &body).await.expect(200).json()
+}
+
+fn values(series: &Value) -> Vec<f64> {
+    series.as_array().into_iter().flatten().filter_map(|point| point["value"].as_f64()).collect()
+}
+
+#[tokio::test]
+async fn aggregations() {
+    let (harness, project) = shop().await;
+    for (aggregation, expected) in [
+        ("avg", vec![2.0, 5.0]),
+        ("sum", vec![4.0, 10.0]),
+        ("count", vec![2.0, 2.0]),
+        ("min", vec![1.0, 2.0]),
+        ("max", vec![3.0, 8.0]),
+        ("last", vec![3.0, 2.0]),
+        ("p50", vec![2.0, 5.0]),
+    ] {
+        let asked = json!({ "name": "queue.length", "aggregation": aggregation });
+        let answer = query(&harness, &project, asked).await;
+        let result = &answer["results"][0];
+        assert_eq!(values(&result["series"]["__all__"]), expected, "{aggregation}");
+        assert_eq!(result["series"]["__all__"][1]["timestamp"], "2026-06-01T12:01:00Z");
+        let unit = if aggregation == "count" { "count" } else { "{job}" };
+        assert_eq!(result["unit"], unit, "{aggregation}");
+        assert_eq!((&answer["intervalMinutes"], &result["intervalMinutes"]), (&json!(1), &json!(1)));
+        assert_eq!(result["truncatedGroups"], Value::Null, "omitted when false");
+    }
+    let unknown = query(&harness, &project, json!({ "name": "nothing" })).await;
+    assert_eq!(unknown["results"][0]["series"], json!({}));
+}
+
+// WIRE 3.1 "rate": per second, resets left out.
+#[tokio::test]
+async fn the_rate_of_a_counter_leaves_resets_out() {
+    let (harness, project) = shop().await;
+    let answer = query(&harness, &project, json!({ "name": "jobs", "aggregation": "rate" })).await;
+    let series = &answer["results"][0]["series"]["__all__"];
+    let of_minute = |minute: &str| {
+        let mut points = series.as_array().unwrap().iter();
+        points.find(|point| point["timestamp"] == minute).map(|point| point["value"].as_f64().unwrap())
+    };
+    assert_eq!(of_minute("2026-06-01T12:01:00Z"), Some(0.5));
+    assert_eq!(of_minute("2026-06-01T12:02:00Z"), Some(1.0));
+    assert!(of_minute("2026-06-01T12:03:00Z").is_none_or(|value| (0.0..=5.0 / 60.0).contains(&value)), "{series}");
+}
+
+// DECISIONS 16: the buckets of histograms are kept for percentiles.
+#[tokio::test]
+async fn percentiles_come_from_a_histograms_buckets() {
+    let (harness, project) = shop().await;
+    for name in ["job.time", "job.time.avg", "job.time.count"] {
+        let answer = query(&harness, &project, json!({ "name": name, "aggregation": "p50" })).await;
+        let p50 = values(&answer["results"][0]["series"]["__all__"]);
+        assert_eq!(p50.len(), 1, "{name}");
+        assert!((10.0..=20.0).contains(&p50[0]), "{name}: {p50:?}");
+    }
+    let average = query(&harness, &project, json!({ "name": "job.time.avg" })).await;
+    assert_eq!(values(&average["results"][0]["series"]["__all__"]), [25.0]);
+}
+
+#[tokio::test]
+async fn groups_and_filters() {
+    let (harness, project) = shop().await;
+    let grouped =
+        query(&harness, &project, json!({ "name": "queue.length", "aggregation": "max", "groupBy": "queue" })).await;
+    let series = &grouped["results"][0]["series"];
+    assert_eq!(values(&series["mail"]), [3.0]);
+    assert_eq!(values(&series["print"]), [8.0]);
+    assert_eq!(values(&series[""]), [2.0], "points without the tag");
+    let by_service = query(&harness, &project, json!({ "name": "queue.length", "groupBy": "server_name" })).await;
+    assert_eq!(values(&by_service["results"][0]["series"]["shop"]).len(), 2);
+    let filters = json!({ "queue": "mail", "server_name": "shop" });
+    let filtered = query(&harness, &project, json!({ "name": "queue.length", "tagFilters": filters })).await;
+    assert_eq!(values(&filtered["results"][0]["series"]["__all__"]), [2.0]);
+}
+
+// Spec: /api/metrics/query, rule 4.
+#[tokio::test]
+async fn at_most_200_groups() {
+    let (harness, project) = Harness::with_project().await;
+    for (name, count) in [("exactly", 200), ("more", 201)] {
+        let points: Vec<Value> = (0..count).map(|n| point(n % 50, n as f64, &format!("q{n:03}"))).collect();
+        send(&harness, &project, json!([{ "name": name, "gauge": { "dataPoints": points } }])).await;
+        for aggregation in ["avg", "rate", "p99"] {
+            let asked = json!({ "name": name, "groupBy": "queue", "aggregation": aggregation });
+            let answer = query(&harness, &project, asked).await;
+            let result = &answer["results"][0];
+            let is_cut = count > 200;
+            assert_eq!(result["truncatedGroups"], if is_cut { json!(true) } else { Value::Null }, "{name}");
+            if aggregation != "rate" {
+                let keys: Vec<&String> = result["series"].as_object().unwrap().keys().collect();
+                assert_eq!((keys.len(), keys[199].as_str()), (200, "q199"), "the first in order");
+            }
+        }
+    }
+    // Points without the tag are one of them.
+    send(&harness, &project, json!([{ "name": "more", "gauge": { "dataPoints": [point(9, 1.0, "")] } }])).await;
+    let answer = query(&harness, &project, json!({ "name": "more", "groupBy": "queue" })).await;
+    let series = answer["results"][0]["series"].as_object().unwrap();
+    assert_eq!((series.len(), series.contains_key(""), series.contains_key("q199")), (200, true, false));
+}
+
+// Spec: /api/metrics/query, rules 1 to 3.
+#[tokio::test]
+async fn bounds_over_http() {
+    let (harness, project) = Harness::with_project().await;
+    let one = json!({ "name": "m" });
+    let filters: serde_json::Map<String, Value> = (0..21).map(|n| (format!("k{n}"), json!("v"))).collect();
+    for (body, status) in [
+        (json!({ "queries": [one], "from": NOON, "to": NOON }), 200),
+        (json!({ "queries": vec![one.clone(); 50], "from": NOON, "to": ONE }), 200),
+        (json!({ "queries": vec![one.clone(); 51], "from": NOON, "to": ONE }), 422),
+        (json!({ "queries": [{ "name": "m", "tagFilters": filters }], "from": NOON, "to": ONE }), 422),
+        (json!({ "queries": [one], "from": ONE, "to": NOON }), 422),
+        (json!({ "queries": [one], "from": "2020-01-01T00:00:00Z", "to": ONE }), 422),
+        (json!({ "queries": [one], "from": NOON }), 400),
+        (json!({ "queries": [{ "name": "m", "aggregation": "mode" }], "from": NOON, "to": ONE }), 400),
+        (json!("no"), 400),
+    ] {
+        let answer = harness.api("POST", &at("/api/metrics/query", &project), &body).await;
+        assert_eq!(answer.status, status, "{body}");
+    }
+    let wide = json!({ "queries": [one], "from": "2024-06-01T12:00:00Z", "to": NOON, "intervalMinutes": 1 });
+    let answer = harness.api("POST", &at("/api/metrics/query", &project), &wide).await.expect(200).json();
+    assert_eq!(answer["intervalMinutes"], 526, "730 days in 1999 buckets");
+}
+
+#[tokio::test]
+async fn discovery() {
+    let (harness, project) = shop().await;
+    let range = format!("from={NOON}&to={ONE}");
+    let found = harness.got(&project, &format!("/api/metrics/discover?{range}")).await;
+    let all: Vec<(&Value, &Value, &Value, &Value)> = found["metrics"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|metric| (&metric["name"], &metric["metricType"], &metric["tagKeys"], &metric["pointCount"]))
+        .collect();
+    let service = json!(["server_name"]);
+    assert_eq!(
+        all,
+        [
+            (&json!("job.time.avg"), &json!("histogram"), &service, &json!(1)),
+            (&json!("job.time.count"), &json!("histogram"), &service, &json!(1)),
+            (&json!("jobs"), &json!("counter"), &service, &json!(4)),
+            (&json!("queue.length"), &json!("gauge"), &json!(["queue", "server_name"]), &json!(4)),
+        ]
+    );
+    let tags = harness.got(&project, &format!("/api/metrics/discover/tags?name=queue.length&key=queue&{range}")).await;
+    assert_eq!(tags, json!({ "values": ["mail", "print"] }));
+    let instances = harness.got(&project, &format!("/api/metrics/discover/instances?{range}")).await;
+    assert_eq!(instances, json!({ "instances": ["shop"] }));
+    let path = at("/api/metrics/discover/tags?name=jobs", &project);
+    harness.api("GET", &path, &Value::Null).await.expect(400);
+}

@@ -1,0 +1,121 @@
+//! Spans and distributed traces over the API. Spec: span, rules 1 to 5; WIRE 8.8.
+
+use serde_json::{Value, json};
+
+use crate::ask::{CLIENT, CONSUMER, NOON, SERVER, at, column, export, made, request};
+use crate::harness::{Harness, Project};
+
+fn trace(number: u64) -> String {
+    format!("{number:032x}")
+}
+
+async fn chain() -> (Harness, Project, Project) {
+    let (harness, front) = Harness::with_project().await;
+    let back = harness.project("back").await;
+    let web = [
+        request(1, "/cart", 200, 0.0, 100.0),
+        made(1, 2, CLIENT, "POST", 0.01, 80.0).parent(1).with("tenant", "acme"),
+        made(7, 7, SERVER, "GET", 5.0, 1.0).with("http.request.method", "GET").with("http.route", "/alone").failed(),
+    ];
+    harness.post_json("traces", &front.token, &export("web", &web)).await.expect(200);
+    let api = [
+        made(1, 3, SERVER, "POST", 0.02, 60.0).parent(2).with("http.request.method", "POST").with("http.route", "/pay"),
+        made(1, 4, 1, "charge", 0.03, 20.0).parent(3).exception("PayError", "declined"),
+        made(1, 5, CONSUMER, "mail.send", 0.05, 10.0).parent(4),
+        made(1, 6, 1, "render", 0.051, 5.0).parent(5),
+    ];
+    harness.post_json("traces", &back.token, &export("api", &api)).await.expect(200);
+    (harness, front, back)
+}
+
+#[tokio::test]
+async fn spans_are_listed_and_filtered() {
+    let (harness, front, _) = chain().await;
+    let list = harness.asked(&front, "/api/spans", json!({})).await;
+    assert_eq!((&list["pagination"]["total"], &list["services"]), (&json!(3), &json!(["web"])));
+    let ids = |list: &Value| -> Vec<u64> {
+        let hex = column(list, "spanId");
+        hex.iter().map(|id| u64::from_str_radix(id.as_str().unwrap(), 16).unwrap()).collect()
+    };
+    assert_eq!(ids(&list), [7, 2, 1], "latest first");
+    let root = &list["data"][2];
+    assert_eq!(
+        (&root["isEndpoint"], &root["entityName"], &root["httpStatus"]),
+        (&json!(true), &json!("GET /cart"), &json!(200))
+    );
+    for (body, expected) in [
+        (json!({ "orderBy": "duration", "sortDirection": "asc" }), vec![7, 2, 1]),
+        (json!({ "serviceName": "api" }), vec![]),
+        (json!({ "name": "pos" }), vec![2]),
+        (json!({ "traceId": trace(1) }), vec![2, 1]),
+        (json!({ "kind": 2 }), vec![7, 1]),
+        (json!({ "status": 2 }), vec![7]),
+        (json!({ "minDurationMs": 80, "maxDurationMs": 99.5 }), vec![2]),
+        (json!({ "rootsOnly": true }), vec![7, 1]),
+        (json!({ "attributeFilters": [{ "key": "tenant", "value": "acme" }] }), vec![2]),
+        (json!({ "attributeFilters": [{ "key": "service.name", "value": "web" }], "kind": 3 }), vec![2]),
+        (json!({ "pagination": { "page": 2, "pageSize": 2 } }), vec![1]),
+    ] {
+        assert_eq!(ids(&harness.asked(&front, "/api/spans", body.clone()).await), expected, "{body}");
+    }
+    for (body, status) in [
+        (json!({ "toDate": "2026-07-02T00:00:00Z" }), 200),
+        (json!({ "toDate": "2026-07-02T00:00:01Z" }), 422),
+        (json!({ "kind": 6 }), 422),
+        (json!({ "traceId": "7" }), 400),
+    ] {
+        assert_eq!(harness.ask(&front, "/api/spans", body.clone()).await.status, status, "{body}");
+    }
+}
+
+#[tokio::test]
+async fn one_span_has_everything() {
+    let (harness, front, back) = chain().await;
+    let path = format!("/api/spans/{}/{:016x}", trace(1), 2);
+    let span = harness.got(&front, &format!("{path}?at={NOON}")).await;
+    assert_eq!((&span["name"], &span["attributes"]["tenant"]), (&json!("POST"), &json!("acme")));
+    assert_eq!(span["resourceAttributes"], json!({ "service.name": "web" }));
+    assert_eq!(harness.got(&front, &path).await, span, "in all time too");
+    harness.api("GET", &at(&path, &back), &Value::Null).await.expect(404);
+    harness.api("GET", &at(&format!("{path}?at=then"), &front), &Value::Null).await.expect(400);
+}
+
+// Spec: span, rule 5: rows that share a trace id belong together across services and projects.
+#[tokio::test]
+async fn a_distributed_trace_spans_the_projects_one_may_open() {
+    let (harness, front, back) = chain().await;
+    let path = format!("/api/distributed-traces/{}", trace(1));
+    for body in [json!({ "recordedAt": NOON }), json!({})] {
+        let found = harness.asked(&front, &path, body).await;
+        assert_eq!(found["traceId"], json!(trace(1)));
+        let depths: Vec<&Value> = found["spans"].as_array().unwrap().iter().map(|span| &span["depth"]).collect();
+        assert_eq!(depths, [0, 1, 2, 3, 4, 5], "one tree across both projects");
+        assert_eq!(found["spanGraphStatus"]["state"], "complete");
+        let nodes = found["nodes"].as_array().unwrap();
+        let parents: Vec<(&Value, &Value, &Value)> =
+            nodes.iter().map(|node| (&node["traceType"], &node["projectId"], &node["parentEntitySpanId"])).collect();
+        let (first, third) = (format!("{:016x}", 1), format!("{:016x}", 3));
+        assert_eq!(
+            parents,
+            [
+                (&json!("endpoint"), &json!(front.id), &json!("")),
+                (&json!("endpoint"), &json!(back.id), &json!(first)),
+                (&json!("task"), &json!(back.id), &json!(third)),
+            ]
+        );
+        assert_eq!(nodes[1]["endpoint"]["endpoint"], "POST /pay");
+        let names: Vec<&Value> = nodes[1]["spans"].as_array().unwrap().iter().map(|span| &span["name"]).collect();
+        assert_eq!(names, ["POST", "charge"], "what belongs to no nearer entity");
+        assert!(nodes[1]["exception"]["stackTrace"].as_str().unwrap().contains("declined"));
+        assert_eq!((&nodes[0]["exception"], &nodes[2]["exception"]), (&Value::Null, &Value::Null));
+        assert_eq!(found["exceptions"][0]["ownerName"], "POST /pay");
+        let projects = json!([{ "id": front.id, "name": "first" }, { "id": back.id, "name": "back" }]);
+        assert_eq!(found["projects"], projects);
+    }
+    let dashed = "00000000-0000-0000-0000-000000000001";
+    harness.ask(&front, &format!("/api/distributed-traces/{dashed}"), json!({})).await.expect(200);
+    harness.ask(&front, &path, json!({ "recordedAt": "noonish" })).await.expect(400);
+    harness.ask(&front, "/api/distributed-traces/1", json!({})).await.expect(400);
+    harness.ask(&front, &format!("/api/distributed-traces/{}", trace(99)), json!({})).await.expect(404);
+    harness.ask(&front, &path, json!({ "recordedAt": "2026-06-03T12:00:01Z" })).await.expect(404);
+}
