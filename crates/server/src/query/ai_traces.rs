@@ -8,16 +8,17 @@ use tidewatch_domain::model::{Attributes, SpanId, TraceId};
 use tidewatch_domain::ranking::by_total_cost;
 use tidewatch_domain::rules::ai_trace;
 use tidewatch_domain::wire;
-use tidewatch_store::plan::{Aggregate, AttributeScope, Filter, Function, Key, Order};
+use tidewatch_store::plan::{Aggregate, Filter, Function, Key};
 use tidewatch_store::tables::Table;
 use uuid::Uuid;
 
 use super::answer::{Answer, Row};
 use super::ask::{self, Ask, Window};
 use super::chart::{self, Chart};
-use super::entities::{self, milliseconds};
+use super::entities::{self, milliseconds, whole};
 use super::page::{self, Paging};
 use super::projects::Projects;
+use super::row_list::RowList;
 use super::time::{self, Range};
 use super::trend::{self, Subject};
 use super::views::ai::*;
@@ -84,35 +85,14 @@ fn without_content(bytes: &[u8]) -> (super::views::AttributeMap, Vec<String>) {
     (attributes::map(bytes), conversation.tool_names)
 }
 
-struct RowList {
-    range: Range,
-    paging: Paging,
-    order: Vec<Order>,
-    filter: Filter,
-}
-
-fn row_list(ask: &Ask, request: &ListRequest) -> Result<RowList, ApiError> {
-    let now = ask.app.clock.now_ns();
-    let column = page::order(request.order_by.as_deref(), &ROW_ORDERS)?;
-    Ok(RowList {
-        range: Range::of_list(request.from_date.as_deref(), request.to_date.as_deref(), now)?,
-        paging: Paging::read(request.pagination)?,
-        order: vec![Order { column, descending: page::is_descending(request.sort_direction) }],
-        filter: filters::root(request.root_filter.as_deref())?,
-    })
-}
-
 async fn rows(ask: &Ask, project: &Project, list: &RowList, filter: Filter) -> Result<Vec<AiTraceRow>, ApiError> {
-    let columns = ask::all_columns(Table::AiTraces);
-    let (order, window) = (list.order.clone(), list.paging.window());
-    let plan = ask::rows(Table::AiTraces, &[project.number], list.range, filter, columns, order, window);
-    let answer = ask.ask(plan).await?;
+    let answer = ask.ask(list.plan(Table::AiTraces, project.number, filter)).await?;
     Ok(answer.rows().map(|row| view(row, project.id)).collect())
 }
 
 /// `POST /api/ai-traces`. `search`: name or model.
 pub async fn list(ask: &Ask, project: &Project, request: ListRequest) -> Result<Page<AiTraceRow>, ApiError> {
-    let list = row_list(ask, &request)?;
+    let list = RowList::read(ask, &request, &ROW_ORDERS)?;
     let filter = list.filter.clone().and(search(request.search.as_deref()));
     let numbers = [project.number];
     let (data, total) = tokio::try_join!(
@@ -206,11 +186,6 @@ impl Figures {
     fn error_rate(&self) -> f64 {
         if self.count > 0.0 { self.errors / self.count } else { 0.0 }
     }
-}
-
-/// Weighted records as whole ones.
-fn whole(count: f64) -> u64 {
-    count.round().max(0.0) as u64
 }
 
 fn tokens(sum: Option<f64>) -> Option<i64> {
@@ -337,12 +312,8 @@ async fn models(
 
 /// `POST /api/ai-traces/trace`. `search` looks into the attributes' values.
 pub async fn one(ask: &Ask, project: &Project, name: &str, request: ListRequest) -> Result<AiTracePage, ApiError> {
-    let list = row_list(ask, &request)?;
-    let mut filter = list.filter.clone().and(filters::text("name", name));
-    if let Some(needle) = request.search.as_deref().map(str::trim).filter(|needle| !needle.is_empty()) {
-        let needle = needle.to_owned();
-        filter = filter.and(Filter::AnyAttributeContains { scope: AttributeScope::Record, needle });
-    }
+    let list = RowList::read(ask, &request, &ROW_ORDERS)?;
+    let filter = list.of_name(name, &request);
     let plan = ask::groups(Table::AiTraces, &[project.number], list.range, filter.clone(), vec![], aggregates());
     let (data, answer) = tokio::try_join!(rows(ask, project, &list, filter.clone()), ask.ask(plan))?;
     let figures = answer.first().map(Figures::read).unwrap_or_default();

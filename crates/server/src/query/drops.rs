@@ -20,7 +20,7 @@ pub async fn read(ask: &Ask, project: &Project, request: DropsRequest) -> Result
     let now = ask.app.clock.now_ns();
     let asked = Range::of_list(request.from_date.as_deref(), request.to_date.as_deref(), now)?;
     // Counts are kept by the start of their minute.
-    let range = Range { from: asked.from - asked.from.rem_euclid(MINUTE), to: asked.to };
+    let range = Range { from: asked.from.saturating_sub(asked.from.rem_euclid(MINUTE)), to: asked.to };
     let recent = Range { from: range.from.max(range.to.saturating_sub(MINUTES_MAX * MINUTE)), to: range.to };
     let (totals, minutes, last_span) = tokio::try_join!(
         counts(ask, project.number, range, false),

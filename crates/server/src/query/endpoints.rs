@@ -4,16 +4,17 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use tidewatch_domain::ranking::{self, ApdexBands, EndpointAggregate, Impact};
-use tidewatch_store::plan::{AttributeScope, Filter, Function, Key, Order};
+use tidewatch_store::plan::{Filter, Function, Key};
 use tidewatch_store::tables::Table;
 use uuid::Uuid;
 
 use super::answer::Row;
 use super::ask::{self, Ask};
 use super::chart::{self, Chart};
-use super::entities::{self, Bands, Figures, milliseconds};
+use super::entities::{self, Bands, Figures, milliseconds, whole};
 use super::page::{self, Paging};
 use super::projects::Projects;
+use super::row_list::RowList;
 use super::time::{self, Range};
 use super::trend::{self, Subject};
 use super::views::endpoint::*;
@@ -50,37 +51,15 @@ pub fn view(row: Row<'_>, project: Uuid) -> EndpointRow {
     }
 }
 
-/// What a list body means for rows of Endpoints.
-struct RowList {
-    range: Range,
-    paging: Paging,
-    order: Vec<Order>,
-    filter: Filter,
-}
-
-fn row_list(ask: &Ask, request: &ListRequest) -> Result<RowList, ApiError> {
-    let now = ask.app.clock.now_ns();
-    let column = page::order(request.order_by.as_deref(), &ROW_ORDERS)?;
-    Ok(RowList {
-        range: Range::of_list(request.from_date.as_deref(), request.to_date.as_deref(), now)?,
-        paging: Paging::read(request.pagination)?,
-        order: vec![Order { column, descending: page::is_descending(request.sort_direction) }],
-        filter: filters::root(request.root_filter.as_deref())?,
-    })
-}
-
 /// One page of rows.
 async fn rows(ask: &Ask, project: &Project, list: &RowList, filter: Filter) -> Result<Vec<EndpointRow>, ApiError> {
-    let columns = ask::all_columns(Table::Endpoints);
-    let (order, window) = (list.order.clone(), list.paging.window());
-    let plan = ask::rows(Table::Endpoints, &[project.number], list.range, filter, columns, order, window);
-    let answer = ask.ask(plan).await?;
+    let answer = ask.ask(list.plan(Table::Endpoints, project.number, filter)).await?;
     Ok(answer.rows().map(|row| view(row, project.id)).collect())
 }
 
 /// `POST /api/endpoints`.
 pub async fn list(ask: &Ask, project: &Project, request: ListRequest) -> Result<Page<EndpointRow>, ApiError> {
-    let list = row_list(ask, &request)?;
+    let list = RowList::read(ask, &request, &ROW_ORDERS)?;
     let filter = list.filter.clone().and(filters::contains("name", request.search.as_deref()));
     let numbers = [project.number];
     let (data, total) = tokio::try_join!(
@@ -236,19 +215,10 @@ fn group(row: &Ranked, trend: Vec<super::views::page::TrendPoint>) -> EndpointGr
     }
 }
 
-/// Weighted records as whole ones.
-fn whole(count: f64) -> u64 {
-    count.round().max(0.0) as u64
-}
-
 /// `POST /api/endpoints/endpoint`. `search` looks into the attributes' values.
 pub async fn one(ask: &Ask, project: &Project, name: &str, request: ListRequest) -> Result<EndpointPage, ApiError> {
-    let list = row_list(ask, &request)?;
-    let mut filter = list.filter.clone().and(filters::text("name", name));
-    if let Some(needle) = request.search.as_deref().map(str::trim).filter(|needle| !needle.is_empty()) {
-        let needle = needle.to_owned();
-        filter = filter.and(Filter::AnyAttributeContains { scope: AttributeScope::Record, needle });
-    }
+    let list = RowList::read(ask, &request, &ROW_ORDERS)?;
+    let filter = list.of_name(name, &request);
     let bands = Bands::same(ApdexBands::detail());
     let (data, figures, status_counts) = tokio::try_join!(
         rows(ask, project, &list, filter.clone()),

@@ -200,3 +200,8 @@ fn by_id(table: Table, project: u32, id: [u8; 16], range: Range) -> Plan {
 pub fn milliseconds(ns: f64) -> f64 {
     ns / 1.0e6
 }
+
+/// Weighted records as whole ones.
+pub fn whole(count: f64) -> u64 {
+    count.round().max(0.0) as u64
+}

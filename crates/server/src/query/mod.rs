@@ -6,7 +6,7 @@
 //!
 //! - [`views`]: what the API says and hears. [`ask`], [`answer`]: the store's side of it.
 //! - [`time`], [`page`], [`ids`], [`filters`], [`attributes`]: what requests and answers are made of.
-//! - [`endpoints`], [`tasks`] (both on [`entities`]), [`ai_traces`], [`issues`], [`logs`], [`spans`], [`distributed`],
+//! - [`endpoints`], [`tasks`] (both on [`entities`] and [`row_list`]), [`ai_traces`], [`issues`], [`logs`], [`spans`], [`distributed`],
 //!   [`metrics`], [`discover`], [`overview`], [`drops`]: the resources.
 //! - [`trace`] lays out one trace; [`occurrences`] and [`owners`] say whose an exception is; [`trend`] and [`chart`] draw.
 //!
@@ -32,6 +32,7 @@ pub mod overview;
 pub mod owners;
 pub mod page;
 pub mod projects;
+pub mod row_list;
 pub mod spans;
 pub mod tasks;
 pub mod time;

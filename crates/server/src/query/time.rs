@@ -103,7 +103,7 @@ pub struct Buckets {
 impl Buckets {
     /// `width_ns` above 0.
     pub fn over(range: Range, width_ns: i64) -> Buckets {
-        let origin = range.from - range.from.rem_euclid(width_ns);
+        let origin = range.from.saturating_sub(range.from.rem_euclid(width_ns));
         let count = (range.to.saturating_sub(origin).saturating_sub(1)) / width_ns + 1;
         Buckets { origin, width: width_ns, count: count.max(1) }
     }
@@ -212,6 +212,18 @@ mod tests {
                 let range = Range { from: shift, to: shift + length };
                 assert!(Buckets::over(range, minutes * MINUTE).count <= 2000);
             }
+        }
+    }
+
+    #[test]
+    fn the_ends_of_time_are_no_trouble() {
+        for range in
+            [Range::ALL, Range { from: i64::MIN, to: i64::MIN + 1 }, Range { from: i64::MAX - 1, to: i64::MAX }]
+        {
+            let minutes = effective_minutes(Some(1), range, 2000);
+            let buckets = Buckets::over(range, minutes.saturating_mul(MINUTE));
+            assert!((1..=2000).contains(&buckets.starts().count()), "{range:?}");
+            assert!(Buckets::at_most(range, 24, MINUTE).starts().count() <= 24, "{range:?}");
         }
     }
 

@@ -46,6 +46,11 @@ impl Made {
         self
     }
 
+    pub fn of_trace(mut self, trace_id: &str) -> Made {
+        self.0["traceId"] = trace_id.into();
+        self
+    }
+
     pub fn with(mut self, key: &str, value: &str) -> Made {
         self.push("attributes", json!({ "key": key, "value": { "stringValue": value } }));
         self

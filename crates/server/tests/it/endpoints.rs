@@ -234,3 +234,25 @@ async fn bad_requests_say_what_is_wrong() {
     let stranger = Project { id: "a1a2a3a4-b1b2-c1c2-d1d2-d3d4d5d6d7d8".to_owned(), token: String::new() };
     harness.api("POST", &at("/api/endpoints", &stranger), &json!({})).await.expect(403);
 }
+
+// DECISIONS 13: counts shown for sampled data are weighted.
+#[tokio::test]
+async fn what_is_sampled_counts_for_what_was_left_out() {
+    let (harness, project) = Harness::with_project().await;
+    let half = json!({ "sampleRate": 0.5 });
+    harness.api("PUT", &at("/api/projects", &project), &half).await.expect(200);
+    // Trace ids that spread over the whole range of their hash.
+    let spans: Vec<_> = (1..=200)
+        .map(|n| request(u64::wrapping_mul(n, 0x9e37_79b9_7f4a_7c15) >> 1 | 1, "/a", 200, 1.0, 10.0))
+        .collect();
+    harness.send(&project, &spans).await;
+    let kept = harness.asked(&project, "/api/endpoints", json!({})).await["pagination"]["total"].as_u64().unwrap();
+    assert!((1..200).contains(&kept), "{kept} of 200");
+    let ranking = harness.asked(&project, "/api/endpoints/grouped", json!({})).await;
+    assert_eq!(ranking["data"][0]["count"], json!(2 * kept));
+    let page = harness.asked(&project, "/api/endpoints/endpoint?endpoint=GET%20%2Fa", json!({})).await;
+    assert_eq!((&page["stats"]["count"], &page["statusCounts"]["200"]), (&json!(2 * kept), &json!(2 * kept)));
+    assert_eq!(page["pagination"]["total"], json!(kept));
+    let chart = harness.asked(&project, "/api/endpoints/chart", json!({ "metricType": "count" })).await;
+    assert_eq!(chart["series"][0]["value"], json!(2.0 * kept as f64));
+}

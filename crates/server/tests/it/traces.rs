@@ -119,3 +119,27 @@ async fn a_distributed_trace_spans_the_projects_one_may_open() {
     harness.ask(&front, &format!("/api/distributed-traces/{}", trace(99)), json!({})).await.expect(404);
     harness.ask(&front, &path, json!({ "recordedAt": "2026-06-03T12:00:01Z" })).await.expect(404);
 }
+
+// Spec: span, rule 4: graph limits; the status names what is missing.
+#[tokio::test]
+async fn a_graph_shows_so_many_spans_and_the_opened_one_among_them() {
+    let (harness, project) = Harness::with_project().await;
+    let limit = tidewatch_server::limits::GRAPH_SPANS_MAX as u64;
+    for part in 0..2 {
+        let of_part = (0..limit / 2 + 1).map(|n| crate::otlp::span(part * limit + n)).collect();
+        let body = crate::otlp::traces(of_part);
+        harness.post_otlp("traces", &project.token, &[crate::otlp::PROTOBUF], &body).await.expect(200);
+    }
+    let last = request(1 << 40, "/late", 200, 60.0, 1.0).of_trace(&"ab".repeat(16));
+    harness.send(&project, &[last]).await;
+    let list = harness.asked(&project, "/api/endpoints", json!({})).await;
+    let path = format!("/api/endpoints/{}", list["data"][0]["id"].as_str().unwrap());
+    let detail = harness.asked(&project, &path, json!({ "recordedAt": NOON })).await;
+    let status = &detail["spanGraphStatus"];
+    assert_eq!(
+        (&status["state"], &status["shown"], &status["total"]),
+        (&json!("partial"), &json!(limit), &json!(limit + 3))
+    );
+    assert!(status["reasons"].as_array().unwrap().contains(&json!("span_limit")), "{status}");
+    assert!(detail["spans"].as_array().unwrap().iter().any(|span| span["entityName"] == "GET /late"));
+}
