@@ -6,7 +6,7 @@
 
 use std::borrow::Cow;
 
-use arrow::array::RecordBatch;
+use arrow::array::{Array, Int64Array, RecordBatch};
 use arrow::buffer::BooleanBuffer;
 use tidewatch_domain::wire;
 
@@ -63,6 +63,14 @@ impl<'a> AttributeReader<'a> {
         })
     }
 
+    /// The column of integers that is this attribute and nothing else.
+    fn only_numbers(&self) -> Option<&'a Int64Array> {
+        match self.places.as_slice() {
+            [OpenPlace::Own(Cells::I64(array))] => Some(array),
+            _ => None,
+        }
+    }
+
     /// The text column that is this attribute and nothing else.
     pub fn only_texts(&self) -> Option<&Cells<'a>> {
         match self.places.as_slice() {
@@ -83,6 +91,19 @@ fn own_text<'a>(cells: &Cells<'a>, row: usize) -> Option<Cow<'a, str>> {
     })
 }
 
+/// Rows whose number is (or is not) written like `value`: `07` is the text of no number.
+fn same_number(numbers: &Int64Array, value: &str, wanted: bool) -> BooleanBuffer {
+    let number = value.parse::<i64>().ok().filter(|number| number.to_string() == value);
+    let mask = match number {
+        Some(number) => BooleanBuffer::collect_bool(numbers.len(), |row| (numbers.values()[row] == number) == wanted),
+        None => BooleanBuffer::collect_bool(numbers.len(), |_| !wanted),
+    };
+    match numbers.nulls() {
+        Some(valid) => &mask & valid.inner(),
+        None => mask,
+    }
+}
+
 /// Rows whose attribute is there and compares as asked, as text.
 pub(crate) fn compare(
     batch: &RecordBatch,
@@ -94,6 +115,11 @@ pub(crate) fn compare(
     let reader = AttributeReader::new(batch, places, key)?;
     if let Some(texts) = reader.only_texts() {
         return Ok(filter::compare_all(texts, op, &Datum::Bytes(value.as_bytes().to_vec())));
+    }
+    if let Some(numbers) = reader.only_numbers()
+        && matches!(op, Op::Eq | Op::Ne)
+    {
+        return Ok(same_number(numbers, value, op == Op::Eq));
     }
     let passes = |row| reader.text(row).is_some_and(|text| holds(op, text.as_ref(), value));
     Ok(BooleanBuffer::collect_bool(batch.num_rows(), passes))

@@ -130,6 +130,23 @@ impl<'a> Cells<'a> {
         (!number.is_nan()).then_some(number)
     }
 
+    /// All rows at once, as [`Cells::number`]; NaN for what is none.
+    pub fn numbers(&self) -> Vec<f64> {
+        let mut numbers: Vec<f64> = match self {
+            Cells::U8(array) => array.values().iter().map(|value| f64::from(*value)).collect(),
+            Cells::I16(array) => array.values().iter().map(|value| f64::from(*value)).collect(),
+            Cells::U32(array) => array.values().iter().map(|value| f64::from(*value)).collect(),
+            Cells::U64(array) => array.values().iter().map(|value| *value as f64).collect(),
+            Cells::I64(array) => array.values().iter().map(|value| *value as f64).collect(),
+            Cells::F64(array) => array.values().to_vec(),
+            _ => (0..self.len()).map(|row| self.number(row).unwrap_or(f64::NAN)).collect(),
+        };
+        if let Some(valid) = self.validity() {
+            numbers.iter_mut().zip(valid.iter()).filter(|(_, valid)| !valid).for_each(|(number, _)| *number = f64::NAN);
+        }
+        numbers
+    }
+
     /// `None` for a null.
     pub fn datum(&self, row: usize) -> Option<Datum> {
         if self.is_null(row) {

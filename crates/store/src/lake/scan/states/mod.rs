@@ -169,14 +169,14 @@ impl State {
         match (self, measure) {
             (State::Counts(counts), _) => selected.each(|_, group| counts[group as usize] += 1),
             (State::Totals(totals), Measure::Weight { weighted }) => {
-                let weight = weights(batch, weighted)?;
-                selected.each(|row, group| totals[group as usize].add(weight(row)));
+                let weights = weights(batch, weighted)?;
+                selected.each(|row, group| totals[group as usize].add(weights.at(row)));
             }
             (State::Totals(totals), Measure::Sum { column, weighted }) => {
-                let (values, weight) = (cells(batch, column.name)?, weights(batch, weighted)?);
+                let (values, weights) = (cells(batch, column.name)?.numbers(), weights(batch, weighted)?);
                 selected.each(|row, group| {
-                    if let Some(value) = values.number(row) {
-                        totals[group as usize].add(value * weight(row));
+                    if !values[row].is_nan() {
+                        totals[group as usize].add(values[row] * weights.at(row));
                     }
                 });
             }
@@ -209,10 +209,10 @@ impl State {
                 });
             }
             (State::Samples { groups, count }, Measure::Samples { column, weighted }) => {
-                let (values, weight) = (cells(batch, column.name)?, weights(batch, weighted)?);
+                let (values, weights) = (cells(batch, column.name)?.numbers(), weights(batch, weighted)?);
                 selected.each(|row, group| {
-                    if let Some(value) = values.number(row) {
-                        groups[group as usize].add(value, weight(row));
+                    if !values[row].is_nan() {
+                        groups[group as usize].add(values[row], weights.at(row));
                         *count += 1;
                     }
                 });
@@ -308,14 +308,32 @@ fn hash(cells: &Cells<'_>, row: usize) -> Option<u128> {
     }
 }
 
-type Weights<'a> = Box<dyn Fn(usize) -> f64 + 'a>;
+/// The weight of every row.
+enum Weights {
+    /// All 1: the table has none, or none of these rows has another.
+    One,
+    Each(Vec<f64>),
+}
 
-fn weights(batch: &RecordBatch, weighted: bool) -> Result<Weights<'_>, StoreError> {
-    if !weighted {
-        return Ok(Box::new(|_| 1.0));
+impl Weights {
+    fn at(&self, row: usize) -> f64 {
+        match self {
+            Weights::One => 1.0,
+            Weights::Each(weights) => weights[row],
+        }
     }
-    let cells = cells(batch, "weight")?;
-    Ok(Box::new(move |row| cells.number(row).unwrap_or(1.0)))
+}
+
+fn weights(batch: &RecordBatch, weighted: bool) -> Result<Weights, StoreError> {
+    if !weighted {
+        return Ok(Weights::One);
+    }
+    let mut weights = cells(batch, "weight")?.numbers();
+    if weights.iter().all(|weight| *weight == 1.0) {
+        return Ok(Weights::One);
+    }
+    weights.iter_mut().filter(|weight| weight.is_nan()).for_each(|weight| *weight = 1.0);
+    Ok(Weights::Each(weights))
 }
 
 /// An unsigned column as a function of the row.
