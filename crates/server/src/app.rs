@@ -15,6 +15,7 @@ use crate::config::Config;
 use crate::control::{Control, ControlError};
 use crate::error::ApiError;
 use crate::http::gate::admission::Admission;
+use crate::http::gate::budget::Budget;
 use crate::http::gate::login::Logins;
 use crate::ingest::intake::Intake;
 use crate::ingest::outcome::Refused;
@@ -33,6 +34,8 @@ pub struct App {
     pub hashing: Semaphore,
     /// Large exports decoded at once.
     pub admission: Admission,
+    /// Memory for the bodies of exports.
+    pub bodies: Budget,
     /// The telemetry store and its journal.
     pub intake: Intake,
     refusals: RejectionLog,
@@ -59,6 +62,8 @@ impl App {
         let askers = config.query_concurrent();
         Ok(Arc::new(App {
             admission: Admission::new(slots, waiting),
+            // One body at the limit always fits.
+            bodies: Budget::new(limits::INGEST_BYTES_HELD_MAX.max(config.otlp_body_bytes_max)),
             intake,
             refusals: RejectionLog::default(),
             logins: Logins::new(&key),

@@ -4,7 +4,8 @@
 
 use std::time::Duration;
 
-const KB: usize = 1 << 10;
+/// Bytes.
+pub const KB: usize = 1 << 10;
 const MB: usize = 1_000_000;
 const MIB: usize = 1 << 20;
 
@@ -112,6 +113,8 @@ pub const INGEST_WAITING_MIN: usize = 16;
 pub const INGEST_INLINE_BYTES_MAX: usize = 64 * KB;
 /// As above for compressed bodies, counted before they are inflated.
 pub const INGEST_INLINE_COMPRESSED_BYTES_MAX: usize = 8 * KB;
+/// Bodies of exports held in memory at once, over all connections; beyond it 503.
+pub const INGEST_BYTES_HELD_MAX: usize = 256 * MIB;
 /// The journal's segments together. Full means 503 until the store has caught up.
 pub const JOURNAL_BYTES_MAX: u64 = 2 << 30;
 /// Accepted bodies that wait for the disk.
@@ -182,6 +185,7 @@ const _: () = assert!(ANONYMOUS.body_bytes_max < JSON.body_bytes_max);
 const _: () = assert!(JSON.body_bytes_max < OTLP.body_bytes_max && OTLP.body_bytes_max < REPORT.body_bytes_max);
 const _: () = assert!(OTLP.body_gap_max.as_secs() < OTLP.body_total_max.as_secs());
 const _: () = assert!(REPORT.body_total_max.as_secs() < UPLOAD.body_total_max.as_secs());
+const _: () = assert!(INGEST_BYTES_HELD_MAX >= 4 * OTLP.body_bytes_max);
 const _: () = assert!(INGEST_INLINE_COMPRESSED_BYTES_MAX < INGEST_INLINE_BYTES_MAX);
 const _: () = assert!(INGEST_INLINE_BYTES_MAX <= OTLP.body_bytes_max);
 const _: () = assert!(JOURNAL_QUEUE_BYTES_MAX as u64 * 4 < JOURNAL_BYTES_MAX);

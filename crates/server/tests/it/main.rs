@@ -17,6 +17,7 @@ mod openapi;
 mod otlp;
 mod otlp_answers;
 mod otlp_bodies;
+mod process;
 mod tidy;
 mod traces;
 mod ui;

@@ -3,5 +3,6 @@
 pub mod admission;
 pub mod auth;
 pub mod body;
+pub mod budget;
 pub mod login;
 pub mod pace;

@@ -97,6 +97,9 @@ async fn accept(
         .map_err(|name| unsupported(format!("content encoding {name} is not one of gzip, deflate, zstd")))?;
     let limits = RouteLimits { body_bytes_max: app.config.otlp_body_bytes_max, ..limits::OTLP };
     let declared = declared_length(request.headers());
+    let within_limit = declared.filter(|length| *length <= limits.body_bytes_max as u64);
+    let full = || Refused::overloaded("too many exports at once; try again later");
+    let mut held = app.bodies.hold(within_limit).ok_or_else(full)?;
     let body = pace::read(request.into_body(), declared, limits.body_bytes_max, &limits).await.map_err(|cut| {
         let reason = match cut {
             Cut::TooLarge => RejectReason::TooLarge,
@@ -105,6 +108,9 @@ async fn accept(
         };
         Refused::new(reason, cut_error(cut, limits.body_bytes_max, &limits))
     })?;
+    if !held.grow_to(body.len()) {
+        return Err(full());
+    }
     pipeline::ingest(app, Export { project, signal, encoding, coding, body }).await
 }
 

@@ -1,0 +1,90 @@
+//! The binary itself: its first words, signals, and what the disk holds after `kill -9`.
+
+use std::io::{BufRead, BufReader};
+use std::net::SocketAddr;
+use std::path::Path;
+use std::process::{Child, Command, ExitStatus, Stdio};
+
+use serde_json::json;
+use tempfile::TempDir;
+
+use crate::client;
+use crate::otlp::{PROTOBUF, span, traces};
+
+/// A server process on a port of its own.
+struct Server {
+    child: Child,
+    address: SocketAddr,
+}
+
+impl Server {
+    /// Returns once it has said that it is ready.
+    fn start(data: &Path) -> Server {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_tidewatch"))
+            .args(["serve", "--listen", "127.0.0.1:0", "--data-dir"])
+            .arg(data)
+            .env("RUST_LOG", "error")
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("the binary runs");
+        let out = BufReader::new(child.stdout.take().expect("a pipe"));
+        let ready = out.lines().map_while(Result::ok).find(|line| line.contains("ready at http://"));
+        let line = ready.expect("it says when it is ready");
+        let address = line.rsplit("http://").next().and_then(|address| address.trim().parse().ok());
+        Server { child, address: address.expect("an address") }
+    }
+
+    fn signal(mut self, name: &str) -> ExitStatus {
+        let id = self.child.id().to_string();
+        assert!(Command::new("kill").args([name, &id]).status().expect("kill runs").success());
+        self.child.wait().expect("it ends")
+    }
+}
+
+#[tokio::test]
+async fn signals_and_sudden_death() {
+    let data = TempDir::new().unwrap();
+    let server = Server::start(data.path());
+    let account =
+        json!({"email": "a@b.cd", "name": "A", "password": "12345678", "organizationName": "O", "projectName": "p"});
+    let body = account.to_string();
+    let answer = client::send(server.address, "POST", "/api/register", &[], body.as_bytes()).await.expect(201).json();
+    let login = format!("Bearer {}", answer["token"].as_str().unwrap());
+    let token = format!("Bearer {}", answer["project"]["token"].as_str().unwrap());
+    let project = answer["project"]["id"].as_str().unwrap().to_owned();
+    let post = async |address, number| {
+        let headers = [PROTOBUF, ("Authorization", token.as_str())];
+        client::send(address, "POST", "/api/otel/v1/traces", &headers, &traces(vec![span(number)])).await.expect(200);
+    };
+    let spans = async |address| {
+        let path = format!("/api/spans?projectId={project}");
+        let range = json!({"fromDate": "2026-06-01T00:00:00Z", "toDate": "2026-06-02T00:00:00Z"}).to_string();
+        let headers = [("Authorization", login.as_str())];
+        let answer = client::send(address, "POST", &path, &headers, range.as_bytes()).await.expect(200).json();
+        answer["pagination"]["total"].as_u64()
+    };
+
+    post(server.address, 1).await;
+    assert_eq!(spans(server.address).await, Some(1), "what was acknowledged is seen at once");
+    assert_eq!(server.signal("-KILL").code(), None);
+
+    let server = Server::start(data.path());
+    assert_eq!(spans(server.address).await, Some(1), "after kill -9");
+    post(server.address, 1).await;
+    post(server.address, 2).await;
+    assert_eq!(spans(server.address).await, Some(2), "a retry counts nothing twice");
+    assert_eq!(server.signal("-TERM").code(), Some(0));
+
+    let server = Server::start(data.path());
+    assert_eq!(spans(server.address).await, Some(2), "after an orderly stop");
+    assert_eq!(server.signal("-INT").code(), Some(0));
+}
+
+#[test]
+fn the_openapi_document_is_printed() {
+    let output = Command::new(env!("CARGO_BIN_EXE_tidewatch")).arg("openapi").output().unwrap();
+    assert!(output.status.success());
+    let document: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert!(document["paths"]["/api/otel/v1/traces"]["post"].is_object());
+    assert!(document["paths"]["/api/login"]["post"].is_object());
+}
