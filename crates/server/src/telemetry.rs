@@ -1,6 +1,7 @@
 //! Our own logs: one line per event on standard error; `RUST_LOG` chooses what is shown (default `info`).
 
 use std::collections::HashMap;
+use std::io::IsTerminal;
 
 use parking_lot::Mutex;
 use tidewatch_domain::model::Signal;
@@ -12,7 +13,9 @@ use crate::limits;
 /// Starts logging. Later calls change nothing (tests call it more than once).
 pub fn start() {
     let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new("info"));
-    let _ = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).try_init();
+    let colours = std::io::stderr().is_terminal();
+    let format = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).with_ansi(colours);
+    let _ = format.try_init();
 }
 
 /// Refused exports in the log: the first of a kind at once, then one line a while with how many there were.
