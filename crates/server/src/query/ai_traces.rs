@@ -8,10 +8,11 @@ use tidewatch_domain::model::{Attributes, SpanId, TraceId};
 use tidewatch_domain::ranking::by_total_cost;
 use tidewatch_domain::rules::ai_trace;
 use tidewatch_domain::wire;
-use tidewatch_store::plan::{Aggregate, Filter, Function, Key};
+use tidewatch_store::plan::{Filter, Function, Key};
 use tidewatch_store::tables::Table;
 use uuid::Uuid;
 
+use super::ai_figures::{Figures, aggregates};
 use super::answer::{Answer, Row};
 use super::ask::{self, Ask, Window};
 use super::chart::{self, Chart};
@@ -32,7 +33,7 @@ const ROW_ORDERS: [(&str, &str); 4] =
 
 /// An AI Trace row as the API shows it; every column of the table has been asked for.
 pub fn view(row: Row<'_>, project: Uuid) -> AiTraceRow {
-    let (shown, tool_names) = without_content(row.bytes("attributes"));
+    let (shown, tool_names) = attributes_and_tools(row.bytes("attributes"));
     AiTraceRow {
         id: ids::show_row(row.id16("row_id")),
         project_id: project.to_string(),
@@ -78,7 +79,7 @@ pub fn view(row: Row<'_>, project: Uuid) -> AiTraceRow {
 }
 
 /// The attributes, and the tools that were called.
-fn without_content(bytes: &[u8]) -> (super::views::AttributeMap, Vec<String>) {
+fn attributes_and_tools(bytes: &[u8]) -> (super::views::AttributeMap, Vec<String>) {
     let arena = Bump::new();
     let decoded = Attributes(wire::decode_attributes(bytes, &arena));
     let conversation = ai_trace::conversation(decoded, []);
@@ -106,85 +107,6 @@ fn search(text: Option<&str>) -> Filter {
     match filters::contains("name", text) {
         Filter::True => Filter::True,
         by_name => Filter::Any(vec![by_name, filters::contains("model", text)]),
-    }
-}
-
-/// What is known about the calls of one name. Counts and sums are weighted.
-#[derive(Debug, Clone, PartialEq, Default)]
-struct Figures {
-    count: f64,
-    /// Nanoseconds: P50, P95.
-    percentiles: Option<[f64; 2]>,
-    duration_sum: f64,
-    total_tokens: Option<f64>,
-    input_tokens: Option<f64>,
-    output_tokens: Option<f64>,
-    counted_inputs: f64,
-    counted_outputs: f64,
-    total_cost: Option<f64>,
-    estimated: u64,
-    unpriced: f64,
-    errors: f64,
-    last_seen: i64,
-    has_root: bool,
-    has_non_root: bool,
-    rows: u64,
-}
-
-fn aggregates() -> Vec<Aggregate> {
-    let present = |column| filters::not(Filter::IsNull { column });
-    vec![
-        ask::plain(Function::Weight),
-        ask::plain(Function::Quantiles { column: "duration", qs: vec![0.50, 0.95] }),
-        ask::plain(Function::Sum("duration")),
-        ask::only(Function::Sum("total_tokens"), present("total_tokens")),
-        ask::only(Function::Sum("input_tokens"), present("input_tokens")),
-        ask::only(Function::Sum("output_tokens"), present("output_tokens")),
-        ask::only(Function::Weight, present("input_tokens")),
-        ask::only(Function::Weight, present("output_tokens")),
-        ask::only(Function::Sum("total_cost"), present("total_cost")),
-        ask::only(Function::Count, filters::is("cost_estimated").and(present("total_cost"))),
-        ask::only(Function::Weight, Filter::IsNull { column: "total_cost" }),
-        ask::only(Function::Weight, filters::is("is_error")),
-        ask::plain(Function::Max("time")),
-        ask::only(Function::Count, filters::is("is_root")),
-        ask::only(Function::Count, filters::is_not("is_root")),
-        ask::plain(Function::Count),
-    ]
-}
-
-impl Figures {
-    fn read(row: Row<'_>) -> Figures {
-        Figures {
-            count: row.number("agg0"),
-            percentiles: row.numbers("agg1").and_then(|list| list.try_into().ok()),
-            duration_sum: row.number("agg2"),
-            total_tokens: row.opt_number("agg3"),
-            input_tokens: row.opt_number("agg4"),
-            output_tokens: row.opt_number("agg5"),
-            counted_inputs: row.number("agg6"),
-            counted_outputs: row.number("agg7"),
-            total_cost: row.opt_number("agg8"),
-            estimated: row.count("agg9"),
-            unpriced: row.number("agg10"),
-            errors: row.number("agg11"),
-            last_seen: row.int("agg12"),
-            has_root: row.int("agg13") > 0,
-            has_non_root: row.int("agg14") > 0,
-            rows: row.count("agg15"),
-        }
-    }
-
-    fn percentile(&self, index: usize) -> f64 {
-        self.percentiles.map_or(0.0, |percentiles| percentiles[index])
-    }
-
-    fn average(&self) -> f64 {
-        if self.count > 0.0 { self.duration_sum / self.count } else { 0.0 }
-    }
-
-    fn error_rate(&self) -> f64 {
-        if self.count > 0.0 { self.errors / self.count } else { 0.0 }
     }
 }
 

@@ -4,6 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use tidewatch_domain::model::{SpanId, TraceId};
+use tidewatch_store::plan::{Function, Key};
 use tidewatch_store::tables::Table;
 
 use super::answer::{Answer, Row};
@@ -74,8 +75,14 @@ async fn exceptions(
     trace_id: TraceId,
     window: Range,
 ) -> Result<Vec<(u32, OccurrenceRecord)>, ApiError> {
+    // Most of the projects one may open have no part in a trace: ask which, once, instead of each.
+    let numbers: Vec<u32> = projects.iter().map(|project| project.number).collect();
+    let keys = vec![Key::Column("project")];
+    let count = vec![ask::plain(Function::Count)];
+    let plan = ask::groups(Table::Exceptions, &numbers, window, filters::trace(trace_id), keys, count);
+    let involved: Vec<u32> = ask.ask(plan).await?.rows().map(|row| row.int("key0") as u32).collect();
     let mut found = Vec::new();
-    for project in projects {
+    for project in projects.iter().filter(|project| involved.contains(&project.number)) {
         let of_project = occurrences::of_trace(ask, project, trace_id, window).await?;
         found.extend(of_project.into_iter().map(|exception| (project.number, exception)));
     }

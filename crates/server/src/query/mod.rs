@@ -6,12 +6,13 @@
 //!
 //! - [`views`]: what the API says and hears. [`ask`], [`answer`]: the store's side of it.
 //! - [`time`], [`page`], [`ids`], [`filters`], [`attributes`]: what requests and answers are made of.
-//! - [`endpoints`], [`tasks`] (both on [`entities`] and [`row_list`]), [`ai_traces`], [`issues`], [`logs`], [`spans`], [`distributed`],
+//! - [`endpoints`], [`tasks`] (both on [`entities`] and [`row_list`]), [`ai_traces`] (on [`ai_figures`]), [`issues`], [`logs`], [`spans`], [`distributed`],
 //!   [`metrics`], [`discover`], [`overview`], [`drops`]: the resources.
 //! - [`trace`] lays out one trace; [`occurrences`] and [`owners`] say whose an exception is; [`trend`] and [`chart`] draw.
 //!
 //! Nothing here knows of HTTP; formulas come from `domain::ranking`, order and ownership from `domain::waterfall`.
 
+pub mod ai_figures;
 pub mod ai_traces;
 pub mod answer;
 pub mod ask;
