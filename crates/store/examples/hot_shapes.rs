@@ -163,7 +163,7 @@ fn spans(project: u32, context: &ProjectContext, range: std::ops::Range<u64>, tr
             let draw = mix(trace * SPANS_PER_TRACE + number);
             let index = batch.spans.len() as u32;
             let start = batch.attributes.len() as u32;
-            let status = if draw % 50 == 0 { 500 } else { 200 };
+            let status = if draw.is_multiple_of(50) { 500 } else { 200 };
             if number == 0 {
                 batch.attributes.extend([
                     KeyValue { key: "http.request.method", value: AnyValue::Str("GET") },
@@ -232,7 +232,7 @@ fn logs(project: u32, context: &ProjectContext, range: std::ops::Range<u64>, tra
         .flat_map(|trace| (0..LOGS_PER_TRACE).map(move |number| (trace, number)))
         .map(|(trace, number)| {
             let draw = mix(trace * LOGS_PER_TRACE + number + 77);
-            let rare = if draw % 100_000 == 0 { " ConnectionResetByPeer" } else { "" };
+            let rare = if draw.is_multiple_of(100_000) { " ConnectionResetByPeer" } else { "" };
             (trace, format!("request {draw:016x} for item {} finished in {} ms{rare}", draw % 100_000, draw % 997))
         })
         .collect();

@@ -70,6 +70,13 @@ impl Rows {
         Rows { project, signal, tables, fates, keys: Vec::new() }
     }
 
+    /// Rows of one table that no export made: tests and measurements. Each is a record of its own, recognised by nothing.
+    pub fn by_hand(project: u32, signal: Signal, buffer: TableBuffer) -> Rows {
+        let records = (0..buffer.rows() as u32).collect();
+        let fates = vec![Fate::Kept; buffer.rows()];
+        Rows { project, signal, tables: vec![TableRows { buffer, records }], fates, keys: Vec::new() }
+    }
+
     /// Records of the request, stored or not.
     pub fn records(&self) -> usize {
         self.fates.len()

@@ -12,7 +12,7 @@ use tidewatch_store::tables::Table;
 
 use crate::compare::assert_same;
 use crate::dice::Dice;
-use crate::holders::{Held, many_batches, one_batch, tiny_parts};
+use crate::holders::{Held, lake, many_batches, one_batch, tiny_parts};
 use crate::model;
 use crate::rows::{Cell, DAY, HOUR, MIDNIGHT, Row, SECOND, row};
 
@@ -27,6 +27,7 @@ fn holders(table: Table, rows: &[Row]) -> Vec<Held> {
         held.push(many_batches(table, rows, &mut Dice::new(seed)));
         held.push(tiny_parts(table, rows, &mut Dice::new(seed)));
     }
+    held.push(lake(table, rows, &mut Dice::new(1)));
     held
 }
 

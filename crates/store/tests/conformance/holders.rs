@@ -10,13 +10,17 @@ use parquet::file::metadata::KeyValue;
 use parquet::file::properties::{EnabledStatistics, WriterProperties};
 use tempfile::TempDir;
 
+use tidewatch_domain::model::Signal;
+use tidewatch_journal::Position;
 use tidewatch_journal::disk::RealDisk;
+use tidewatch_store::columns::{NO_KEY, Rows};
 use tidewatch_store::lake::attr_columns::{self, Splitter};
-use tidewatch_store::lake::{Part, PartFacts, Source};
+use tidewatch_store::lake::{Lake, LakeOptions, MergeOptions, Part, PartFacts, Source};
+use tidewatch_store::plan::{Filter, Plan, Shape};
 use tidewatch_store::tables::Table;
 
 use crate::dice::Dice;
-use crate::rows::{Cell, Row, batch};
+use crate::rows::{Cell, DAY, MIDNIGHT, Row, batch, buffer};
 
 /// Sources, and the folder their parts lie in.
 pub struct Held {
@@ -53,6 +57,40 @@ pub fn tiny_parts(table: Table, rows: &[Row], dice: &mut Dice) -> Held {
         sources.push(Source::Part(Arc::new(write_part(table, id as u64, &rows, &path, dice))));
     }
     Held { how: "tiny parts", sources, _folder: Some(folder) }
+}
+
+/// A real lake: requests, flushes and merges in between, the rest in its memtable.
+pub fn lake(table: Table, rows: &[Row], dice: &mut Dice) -> Held {
+    let folder = tempfile::tempdir().expect("a folder for a lake");
+    let mut rows = rows.to_vec();
+    dice.shuffle(&mut rows);
+    let options = LakeOptions {
+        background: false,
+        attr_columns_from: if dice.once_in(2) { Some(1) } else { None },
+        merge: MergeOptions { fan_in: 2, ..MergeOptions::default() },
+        ..LakeOptions::new(folder.path())
+    };
+    let lake = Lake::open(options).expect("an empty folder becomes a lake");
+    for (number, rows) in cut(&rows, 6, dice).iter().enumerate() {
+        let rows = Rows::by_hand(1, Signal::Traces, buffer(table, rows));
+        lake.apply(Position(1 + number as u64), NO_KEY, MIDNIGHT, rows);
+        if dice.once_in(2) {
+            lake.flush().expect("the disk takes it");
+        }
+        if dice.once_in(4) {
+            lake.merge(MIDNIGHT + 10 * DAY).expect("the disk takes it");
+        }
+    }
+    let everything = Shape::Rows { columns: Vec::new(), order: Vec::new(), limit: 0, offset: 0 };
+    let everything = Plan {
+        table,
+        projects: (0..100).collect(),
+        from: i64::MIN,
+        to: i64::MAX,
+        filter: Filter::True,
+        shape: everything,
+    };
+    Held { how: "a lake", sources: lake.sources(&everything), _folder: Some(folder) }
 }
 
 fn cut(rows: &[Row], pieces_max: usize, dice: &mut Dice) -> Vec<Vec<Row>> {

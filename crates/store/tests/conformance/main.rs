@@ -1,5 +1,5 @@
-//! Every way to hold the same rows answers a plan alike: one batch in memory, many batches, parts beside memory, and a
-//! naive model that knows nothing of batches.
+//! Every way to hold the same rows answers a plan alike: one batch in memory, many batches, parts beside memory, a real
+//! lake between flushes and merges, and a naive model that knows nothing of batches.
 //!
 //! - `rows`: a table as plain values, and random ones.
 //! - `model`: the algebra again, written as simply as it can be.

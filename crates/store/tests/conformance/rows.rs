@@ -9,6 +9,7 @@ use arrow::array::{
 use tidewatch_domain::model::{AnyValue, KeyValue};
 use tidewatch_domain::wire::encode_attributes;
 use tidewatch_store::arrow_schema;
+use tidewatch_store::columns::TableBuffer;
 use tidewatch_store::plan::Value;
 use tidewatch_store::tables::{Column, Kind, Table};
 
@@ -163,6 +164,37 @@ pub fn batch(table: Table, rows: &[Row]) -> RecordBatch {
     let columns = table.columns().iter().enumerate();
     let arrays = columns.map(|(index, column)| array(column, rows.iter().map(|row| &row[index]))).collect();
     RecordBatch::try_new(arrow_schema(table), arrays).expect("rows fit their table")
+}
+
+/// The same rows for a memtable.
+pub fn buffer(table: Table, rows: &[Row]) -> TableBuffer {
+    let mut buffer = TableBuffer::new(table);
+    for row in rows {
+        let mut writer = buffer.row();
+        for (cell, column) in row.iter().zip(table.columns()) {
+            match (cell, column.kind, column.nullable) {
+                (Cell::Text(text), _, true) => writer.optional_text(Some(text)),
+                (Cell::Null, Kind::Text, _) => writer.optional_text(None),
+                (Cell::Bytes(bytes), _, true) => writer.optional_bytes(Some(bytes)),
+                (Cell::Null, Kind::Bytes, _) => writer.optional_bytes(None),
+                (Cell::I64(value), _, true) => writer.optional_i64(Some(*value)),
+                (Cell::Null, Kind::I64, _) => writer.optional_i64(None),
+                (Cell::F64(value), _, true) => writer.optional_f64(Some(*value)),
+                (Cell::Null, _, _) => writer.optional_f64(None),
+                (Cell::Bool(value), _, _) => writer.bool(*value),
+                (Cell::U64(value), Kind::U8, _) => writer.u8(*value as u8),
+                (Cell::U64(value), Kind::U32, _) => writer.u32(*value as u32),
+                (Cell::U64(value), _, _) => writer.u64(*value),
+                (Cell::I64(value), Kind::I16, _) => writer.i16(*value as i16),
+                (Cell::I64(value), _, _) => writer.i64(*value),
+                (Cell::F64(value), _, _) => writer.f64(*value),
+                (Cell::Text(text), _, _) => writer.text(text),
+                (Cell::Bytes(bytes), Kind::Bytes, _) => writer.bytes(bytes),
+                (Cell::Bytes(id), _, _) => writer.id(id),
+            };
+        }
+    }
+    buffer
 }
 
 macro_rules! unwrap_cells {
