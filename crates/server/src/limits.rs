@@ -191,3 +191,76 @@ const _: () = assert!(INGEST_INLINE_BYTES_MAX <= OTLP.body_bytes_max);
 const _: () = assert!(JOURNAL_QUEUE_BYTES_MAX as u64 * 4 < JOURNAL_BYTES_MAX);
 const _: () = assert!(*RETRY_AFTER_SECONDS.start() >= 1);
 const _: () = assert!(OTLP.body_bytes_max >= 10 * MB);
+
+/// Every limit as a person reads it: what it is, its value, where the specification has it. `docs/limits.md` is this.
+pub fn table() -> Vec<[String; 3]> {
+    let row = |name: &str, value: String, source: &str| [name.to_owned(), value, source.to_owned()];
+    let mut rows = Vec::new();
+    for (name, limits, source) in [
+        ("OTLP", OTLP, "\"OTLP body\", \"Slow client\""),
+        ("report and profile", REPORT, "\"Report and profile body\", \"/api/report body\""),
+        ("JSON", JSON, "\"Database-writing endpoints body\", \"Request body\""),
+        ("anonymous", ANONYMOUS, "\"Anonymous auth endpoint bodies\""),
+        ("upload", UPLOAD, "\"Upload size\", \"Upload body\""),
+    ] {
+        rows.push(row(&format!("{name} body"), bytes(limits.body_bytes_max), source));
+        rows.push(row(&format!("{name} body, in total"), time(limits.body_total_max), source));
+        rows.push(row(&format!("{name} body, between two pieces"), time(limits.body_gap_max), source));
+        let slow = match limits.slow_answer {
+            SlowAnswer::Timeout408 => "408",
+            SlowAnswer::Retry503 => "503 with Retry-After",
+        };
+        rows.push(row(&format!("{name} body, when too slow"), slow.to_owned(), "\"Slow client\""));
+    }
+    rows.extend([
+        row("slowest average pace of a body", format!("{} bytes a second", SLOW_BYTES_PER_SECOND), "\"Slow client\""),
+        row("... asked for after", time(SLOW_AFTER), "\"Slow client\""),
+        row("one uploaded file", bytes(UPLOAD_FILE_BYTES_MAX), "\"Upload size\""),
+        row("files of one upload", UPLOAD_FILES_MAX.to_string(), "\"Upload size\""),
+        row("uploads at once", UPLOAD_CONCURRENT.to_string(), "\"Upload concurrency\""),
+        row("wait for an upload's turn", time(UPLOAD_WAIT_MAX), "\"Upload concurrency\""),
+        row("headers", time(HEADERS_MAX), "\"Headers\""),
+        row("idle keep-alive", time(IDLE_MAX), "\"Idle keep-alive\""),
+        row(
+            "large exports decoded at once",
+            format!("2 x cores, at least {INGEST_CONCURRENT_MIN}"),
+            "\"Ingest concurrency\"",
+        ),
+        row(
+            "large exports that wait",
+            format!("{INGEST_WAITING_PER_SLOT} x the above, at least {INGEST_WAITING_MIN}"),
+            "\"Ingest concurrency\"",
+        ),
+        row("bodies of exports in memory", bytes(INGEST_BYTES_HELD_MAX), "our own"),
+        row("journal on disk", bytes(JOURNAL_BYTES_MAX as usize), "our own"),
+        row("bodies that wait for the disk", bytes(JOURNAL_QUEUE_BYTES_MAX), "our own"),
+        row("one question to the store", time(ASK_MAX), "our own"),
+        row("metrics query: queries", METRICS_QUERIES_MAX.to_string(), "\"Metrics query\""),
+        row("metrics query: tag filters", METRICS_TAG_FILTERS_MAX.to_string(), "\"Metrics query\""),
+        row("metrics query: days", METRICS_DAYS_MAX.to_string(), "\"Metrics query\""),
+        row("metrics query: points of a series", METRICS_POINTS_MAX.to_string(), "\"Metrics query\""),
+        row("metrics query: groups", METRICS_GROUPS_MAX.to_string(), "\"Metrics query\""),
+        row("metrics query: deadline", time(METRICS_DEADLINE), "\"Metrics query\""),
+        row("spans of an entity, either side", time(SPAN_WINDOW), "\"Span read window\""),
+        row("a login's life", time(LOGIN_LIFE), "wire, 5.1"),
+        row("shortest password", format!("{PASSWORD_CHARS_MIN} characters"), "wire, 5.1"),
+        row("longest project name", format!("{PROJECT_NAME_CHARS_MAX} characters"), "wire, 5.6"),
+    ]);
+    rows
+}
+
+fn bytes(count: usize) -> String {
+    match count {
+        count if count.is_multiple_of(MIB) => format!("{} MiB", count / MIB),
+        count if count.is_multiple_of(KB) => format!("{} KiB", count / KB),
+        count => format!("{count} bytes"),
+    }
+}
+
+fn time(duration: Duration) -> String {
+    match duration.as_secs() {
+        count if count >= 3600 && count.is_multiple_of(3600) => format!("{} h", count / 3600),
+        count if count >= 60 && count.is_multiple_of(60) => format!("{} min", count / 60),
+        count => format!("{count} s"),
+    }
+}

@@ -10,6 +10,7 @@ mod durability;
 mod endpoints;
 mod harness;
 mod issues;
+mod limits;
 mod listen;
 mod logs;
 mod metrics_query;
