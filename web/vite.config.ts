@@ -1,7 +1,8 @@
 import { fileURLToPath } from "node:url";
 import tailwindcss from "@tailwindcss/vite";
 import react from "@vitejs/plugin-react";
-import { defineConfig, type PluginOption } from "vite";
+import type { PluginOption } from "vite";
+import { defineConfig } from "vitest/config";
 import { precompress } from "./build/precompress.ts";
 
 const root = fileURLToPath(new URL(".", import.meta.url)).replace(/\/$/, "");
@@ -18,6 +19,7 @@ export default defineConfig(async () => {
       strictPort: true,
       proxy: process.env.MOCK ? undefined : { "/api": server, "/health": server, "/status": server },
     },
+    test: { include: ["src/**/*.test.ts", "src/**/*.test.tsx"] },
     preview: { port: Number(process.env.PORT ?? 5173) },
   };
 });

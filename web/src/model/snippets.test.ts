@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { snippets } from "./snippets";
+import { publicAddress, snippets } from "./snippets";
 import { testTrace } from "./test-trace";
 
 it("fills address and token into every snippet", () => {
@@ -48,3 +48,12 @@ it("builds a test trace of one request with two children", () => {
   expect(spans.map((span) => !!span.parentSpanId)).toEqual([false, true, true]);
   expect(spans[0].endTimeUnixNano).toBe("1780315500000000000");
 });
+
+it.each([
+  ["https://tide.example/", "http://127.0.0.1:8080", "https://tide.example"],
+  ["http://127.0.0.1:8080", "http://tide.lan:8080", "http://tide.lan:8080"],
+  ["http://[::1]:8080", "https://tide.lan", "https://tide.lan"],
+  ["", "http://localhost:5173", "http://localhost:5173"],
+])("server says %s, browser is at %s", (backendUrl, origin, want) =>
+  expect(publicAddress(backendUrl, origin)).toBe(want),
+);

@@ -1,5 +1,5 @@
 // Codes of the API in plain words.
-import { count } from "./format";
+import { count, plural } from "./format";
 
 export const SPAN_KINDS = ["Unspecified", "Internal", "Server", "Client", "Producer", "Consumer"];
 export function spanKind(kind: number): string {
@@ -25,35 +25,34 @@ export function isJunkName(name: string): boolean {
   return name !== "UNMATCHED" && !/^[A-Z_]{3,10} \S/.test(name);
 }
 
-const DROP_REASONS: Record<string, string> = {
+/** Reasons under which records are dropped (domain) and requests refused (server). */
+const REASONS: Record<string, string> = {
   unmatched_root: "root spans that are no request, task or AI call",
   sampled: "left out by the sample rate",
-  sampled_out: "left out by the sample rate",
-  invalid_id: "spans with an invalid trace or span id",
-  invalid_trace_id: "spans with an invalid trace id",
-  invalid_span_id: "spans with an invalid span id",
-  exponential_histogram: "exponential histograms (not supported)",
-  summary: "summary metrics (not supported)",
+  invalid_id: "an invalid trace or span id",
+  unsupported_metric_type: "exponential histograms and summaries are not supported",
+  empty_point: "points without a value",
+  not_finite: "values that are not a number",
   duplicate: "already received (a retried export)",
   bad_token: "a wrong or missing token",
-  unauthorized: "a wrong or missing token",
-  too_large: "a body over 10 MB",
+  too_large: "a body that is too large (10 MB)",
   malformed: "a body that could not be read",
   unsupported_media_type: "a content type that is not protobuf or JSON",
-  unsupported_encoding: "a content encoding that is not gzip, deflate or zstd",
+  bad_encoding: "a content encoding that is not gzip, deflate or zstd",
+  slow: "a body that arrived too slowly",
   overloaded: "the server being busy (the exporter will retry)",
-  slow_client: "a body that arrived too slowly",
-  timeout: "a body that arrived too slowly",
 };
-export function dropReason(reason: string): string {
-  return DROP_REASONS[reason] ?? reason.replaceAll("_", " ");
+export function reasonWords(reason: string): string {
+  return REASONS[reason] ?? reason.replaceAll("_", " ");
 }
 
+const RECORDS: Record<string, string> = { traces: "span", spans: "span", logs: "log record", metrics: "metric point" };
+
 export function droppedSentence(signal: string, reason: string, amount: number): string {
-  return `${count(amount)} ${signal} not stored: ${dropReason(reason)}`;
+  return `${plural(amount, RECORDS[signal] ?? signal)} not stored: ${reasonWords(reason)}`;
 }
 export function rejectedSentence(signal: string, reason: string, amount: number): string {
-  return `${count(amount)} ${signal.replace(/s$/, "")} ${amount === 1 ? "request" : "requests"} refused because of ${dropReason(reason)}`;
+  return `${plural(amount, `${signal.replace(/s$/, "")} request`)} refused because of ${reasonWords(reason)}`;
 }
 
 const GRAPH_REASONS: Record<string, string> = {

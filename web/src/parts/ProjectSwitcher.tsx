@@ -15,10 +15,9 @@ export function ProjectSwitcher({ onNew }: { onNew: () => void }) {
       >
         <span
           aria-hidden
-          className="grid size-4.5 shrink-0 place-items-center rounded bg-accentsoft font-semibold text-[10px] text-accent uppercase"
-        >
-          {current?.name[0] ?? "?"}
-        </span>
+          data-letter={current?.name[0] ?? "?"}
+          className="grid size-4.5 shrink-0 place-items-center rounded bg-accentsoft font-semibold text-[10px] text-accent uppercase before:content-[attr(data-letter)]"
+        />
         <span className="max-w-40 truncate">{current?.name ?? "No project"}</span>
         <ChevronsUpDown size={13} aria-hidden className="text-ink2" />
       </Menu.Trigger>

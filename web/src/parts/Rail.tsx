@@ -27,7 +27,7 @@ export function Rail({ narrow, onNarrow, drawer }: { narrow: boolean; onNarrow?:
             type="button"
             className="btn btn-ghost w-full justify-start! px-2.5! text-ink2!"
             onClick={onNarrow}
-            aria-label={narrow ? "Widen the rail" : "Narrow the rail"}
+            aria-label={narrow ? "Expand the rail" : "Collapse the rail"}
           >
             <Toggle size={16} aria-hidden />
             {!narrow && "Collapse"}

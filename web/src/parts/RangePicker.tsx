@@ -11,7 +11,7 @@ export function RangePicker() {
     <div className="flex min-w-0 items-center">
       <button
         type="button"
-        className="btn rounded-r-none! px-1!"
+        className="btn rounded-r-none! px-1.5!"
         aria-label="One range earlier"
         onClick={() => zoomTo(shift(span, -1, nowMs))}
       >
@@ -60,7 +60,7 @@ export function RangePicker() {
       </Popover.Root>
       <button
         type="button"
-        className="btn rounded-l-none! px-1!"
+        className="btn rounded-l-none! px-1.5!"
         aria-label="One range later"
         disabled={span.toMs >= nowMs - 1000}
         onClick={() => zoomTo(shift(span, 1, nowMs))}

@@ -14,6 +14,7 @@ const CHOICES = [
 
 export function RefreshControl() {
   const { refresh, every, setEvery } = useRange();
+  const short = every === 0 ? "" : every < 60 ? `${every} s` : `${every / 60} min`;
   const busy = useIsFetching() > 0;
   return (
     <div className="flex">
@@ -22,12 +23,10 @@ export function RefreshControl() {
       </button>
       <Menu.Root>
         <Menu.Trigger
-          className="btn -ml-px rounded-l-none! px-1!"
-          aria-label={`Automatic refresh: ${CHOICES.find(([seconds]) => seconds === every)?.[1] ?? `${every} s`}`}
+          className="btn -ml-px rounded-l-none! px-1.5!"
+          aria-label={`Automatic refresh: ${short || "Off"}`}`}
         >
-          {every > 0 && (
-            <span className="pl-1 text-accent text-dense">{every < 60 ? `${every}s` : `${every / 60}m`}</span>
-          )}
+          {short && <span className="pl-1 text-accent text-dense">{short}</span>}
           <ChevronDown size={13} aria-hidden className="text-ink2" />
         </Menu.Trigger>
         <Menu.Portal>

@@ -15,7 +15,9 @@ interface Props {
 }
 
 export function TopBar({ onRail, onPalette, onHelp, onNewProject }: Props) {
-  const hasRange = !useLocation({ select: (location) => /\/(connect|settings)$/.test(location.pathname) });
+  const hasRange = !useLocation({
+    select: (location) => /\/(connect|settings|traces\/[^/]+|ai\/t\/[^/]+)$/.test(location.pathname),
+  });
   return (
     <header className="flex shrink-0 flex-wrap items-center gap-x-1.5 gap-y-1 border-line border-b px-2 py-1.5 md:h-11 md:flex-nowrap md:px-3 md:py-0">
       <button
@@ -33,7 +35,7 @@ export function TopBar({ onRail, onPalette, onHelp, onNewProject }: Props) {
         type="button"
         className="btn text-ink2! max-md:btn-icon"
         onClick={onPalette}
-        aria-label="Search or jump to (Ctrl K)"
+        aria-label={`Jump to… ${isMac ? "⌘K" : "Ctrl K"}`}
       >
         <Search size={14} aria-hidden />
         <span className="hidden lg:inline">Jump to…</span>

@@ -27,10 +27,9 @@ export function UserMenu() {
       <Menu.Trigger className="btn btn-ghost btn-icon" aria-label="Account and theme">
         <span
           aria-hidden
-          className="grid size-6 place-items-center rounded-full bg-ink font-semibold text-[10px] text-bg uppercase"
-        >
-          {initials}
-        </span>
+          data-letters={initials}
+          className="grid size-6 place-items-center rounded-full bg-ink font-semibold text-[10px] text-bg uppercase before:content-[attr(data-letters)]"
+        />
       </Menu.Trigger>
       <Menu.Portal>
         <Menu.Positioner sideOffset={4} align="end" className="z-50">

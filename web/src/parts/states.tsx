@@ -112,12 +112,17 @@ interface EmptyProps {
   /** What would be here, and why it is not. */
   children?: ReactNode;
   action?: ReactNode;
+  /** True: it stands for the whole page, so its title is the page's heading. */
+  heading?: boolean;
 }
-export function Empty({ title, children, action }: EmptyProps) {
+export function Empty({ title, children, action, heading }: EmptyProps) {
+  const Title = heading ? "h1" : "h2";
   return (
     <div className="flex flex-col items-center px-6 py-12 text-center">
       <Inbox size={22} aria-hidden className="text-ink2" />
-      <h2 className="mt-2 font-semibold text-section">{title}</h2>
+      <Title tabIndex={-1} className="mt-2 font-semibold text-section">
+        {title}
+      </Title>
       {children && <div className="mt-1 max-w-md text-ink2">{children}</div>}
       {action && <div className="mt-4 flex flex-wrap justify-center gap-2">{action}</div>}
     </div>

@@ -33,7 +33,7 @@ export function ChartFigure({ title, summary, table, legend, actions, children, 
           {title}
         </span>
         {legend && legend.length > 0 && (
-          <ul className="flex min-w-0 flex-1 flex-wrap items-center gap-x-3 text-dense text-ink2">
+          <ul className="flex min-w-0 flex-1 flex-wrap items-center gap-x-3 text-dense text-ink2 max-sm:order-last max-sm:basis-full">
             {legend.map((item) => (
               <li key={item.label} className="inline-flex min-w-0 max-w-60 items-center gap-1.5">
                 <span

@@ -2,7 +2,7 @@ import { getRouteApi } from "@tanstack/react-router";
 import { Send } from "lucide-react";
 import { useState } from "react";
 import { useProject } from "../../api/account";
-import { snippets } from "../../model/snippets";
+import { publicAddress, snippets } from "../../model/snippets";
 import { testTrace } from "../../model/test-trace";
 import { PageHead } from "../../parts/Page";
 import { Token } from "../../parts/Token";
@@ -17,7 +17,7 @@ export function ConnectPage() {
   const project = useProject();
   const { lang } = route.useSearch();
   if (!project) return null;
-  const otlp = `${(project.backendUrl || location.origin).replace(/\/+$/, "")}/api/otel`;
+  const otlp = `${publicAddress(project.backendUrl, location.origin)}/api/otel`;
   const all = snippets(otlp, project.token);
   const chosen = all.find((one) => one.key === lang) ?? all[0];
   return (

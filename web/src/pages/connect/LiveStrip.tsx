@@ -5,7 +5,7 @@ import { CircleCheck, OctagonAlert, RadioTower, TriangleAlert } from "lucide-rea
 import { request } from "../../api/client";
 import { useProjectId } from "../../api/hooks";
 import type { Drops } from "../../api/types";
-import { count, plural } from "../../model/format";
+import { plural } from "../../model/format";
 import { droppedSentence, rejectedSentence } from "../../model/words";
 import { Ago } from "../../parts/Ago";
 import { TraceLink } from "../../parts/occurrenceColumns";
@@ -125,9 +125,7 @@ function Turned({ drops }: { drops: Drops | undefined }) {
           </span>
         </li>
       ))}
-      <li className="px-4 py-1.5 text-caption text-ink2">
-        {count(refused.length + dropped.length)} reasons in the last hour
-      </li>
+      <li className="px-4 py-1.5 text-caption text-ink2">In the last hour</li>
     </ul>
   );
 }

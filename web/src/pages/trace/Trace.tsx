@@ -1,5 +1,6 @@
 import { getRouteApi } from "@tanstack/react-router";
 import { useCallback, useMemo } from "react";
+import { ApiError } from "../../api/client";
 import { usePost } from "../../api/hooks";
 import type { TraceAnswer } from "../../api/types";
 import { count } from "../../model/format";
@@ -19,6 +20,7 @@ export function TracePage() {
   const { traceId } = route.useParams();
   const { at } = route.useSearch();
   const query = usePost("/api/distributed-traces/{traceId}", { recordedAt: at }, { path: { traceId }, keep: false });
+  if (query.error instanceof ApiError && query.error.status === 404) return <Nothing traceId={traceId} />;
   return (
     <div className="flex h-full flex-col [&>div]:flex [&>div]:min-h-0 [&>div]:flex-1 [&>div]:flex-col">
       <QueryView query={query} skeleton={<Skeleton />}>
@@ -40,7 +42,7 @@ function Skeleton() {
 
 function Nothing({ traceId }: { traceId: string }) {
   return (
-    <Empty title="No spans of this trace are stored">
+    <Empty title="No spans of this trace are stored" heading>
       Trace <span className="font-mono text-dense [overflow-wrap:anywhere]">{traceId}</span> may be too old, sampled
       away, not exported yet, or its root span matched nothing and was dropped. Logs can still name it.
     </Empty>

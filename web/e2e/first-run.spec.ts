@@ -1,0 +1,92 @@
+// A new server: register through the UI, wait for the first span, see it, and see what was turned away.
+import { expect, test } from "@playwright/test";
+import { post, resourceSpans } from "./support/otlp.ts";
+import { startServer } from "./support/server.ts";
+
+test("a newcomer registers, sends a first span and opens its trace", async ({ page }) => {
+  const server = await startServer();
+  try {
+    await page.goto(server.url);
+    await expect(page).toHaveURL(/\/setup$/);
+    await page.getByLabel("Your name").fill("Ada Byron");
+    await page.getByLabel("E-mail").fill("ada@example.com");
+    await page.getByLabel("Password").fill("correct horse");
+    await page.getByLabel("Organisation").fill("Acme");
+    await page.getByLabel("First project").fill("shop");
+    await page.getByRole("button", { name: "Create account and project" }).click();
+
+    await expect(page).toHaveURL(/\/connect$/);
+    await expect(page.getByText("Waiting for the first span…")).toBeVisible();
+    await page.getByRole("button", { name: "Show the project token" }).click();
+    const token = (await page.locator("code", { hasText: /^[0-9a-f]{32}$/ }).textContent()) ?? "";
+    expect(token).toMatch(/^[0-9a-f]{32}$/);
+
+    const spans = [
+      {
+        id: "00f067aa0ba902b7",
+        name: "GET /hello",
+        kind: 2,
+        at: 0,
+        ms: 120,
+        service: "hello",
+        attributes: { "http.request.method": "GET", "http.route": "/hello", "http.response.status_code": 200 },
+      },
+    ];
+    const body = { resourceSpans: resourceSpans("0af7651916cd43dd8448eb211c80319c", Date.now() - 1000, spans) };
+    expect((await post(server.url, "0".repeat(32), "traces", body)).status).toBe(401);
+    expect((await post(server.url, token, "traces", body)).status).toBe(200);
+
+    await expect(page.getByText(/Got 1 span in the last hour/)).toBeVisible();
+    await expect(page.getByText("GET /hello", { exact: true })).toBeVisible();
+    await page.getByRole("link", { name: "Open trace" }).click();
+    await expect(page.getByRole("heading", { level: 1 })).toHaveText("GET /hello");
+    await expect(page.getByRole("treegrid")).toContainText("hello");
+
+    // Sign out and in again.
+    await page.getByRole("button", { name: "Account and theme" }).click();
+    await page.getByRole("menuitem", { name: "Sign out" }).click();
+    await expect(page).toHaveURL(/\/login/);
+    await page.getByLabel("E-mail").fill("ada@example.com");
+    await page.getByLabel("Password").fill("wrong password");
+    await page.getByRole("button", { name: "Sign in" }).click();
+    await expect(page.getByRole("alert")).toContainText("wrong");
+    await page.getByLabel("Password").fill("correct horse");
+    await page.getByRole("button", { name: "Sign in" }).click();
+    await expect(page.getByRole("heading", { level: 1 })).toHaveText("Overview");
+    await expect(page.getByRole("table", { name: "Worst endpoints" })).toContainText("GET /hello");
+  } finally {
+    await server.stop();
+  }
+});
+
+test("every language's snippet carries the address and the token, and the test trace arrives", async ({ page }) => {
+  const server = await startServer();
+  try {
+    await page.goto(`${server.url}/register`);
+    for (const [label, text] of [
+      ["Your name", "Ada"],
+      ["E-mail", "ada@example.com"],
+      ["Password", "correct horse"],
+      ["Organisation", "Acme"],
+      ["First project", "shop"],
+    ])
+      await page.getByLabel(label).fill(text);
+    await page.getByRole("button", { name: "Create account and project" }).click();
+    const languages = page.getByRole("navigation", { name: "Language" }).getByRole("link");
+    await expect(languages).toHaveCount(11);
+    for (const language of await languages.all()) {
+      await language.click();
+      await expect(language).toHaveAttribute("aria-current", "page");
+      await expect(
+        page
+          .locator("pre")
+          .filter({ hasText: `${server.url}/api/otel` })
+          .first(),
+      ).toBeVisible();
+    }
+    await page.getByRole("button", { name: "Send a test trace" }).click();
+    await expect(page.getByText(/Got 3 spans/)).toBeVisible();
+  } finally {
+    await server.stop();
+  }
+});

@@ -1,0 +1,61 @@
+// `server`: the real binary. `shop`: an account, a project and the seeded data. `page`: signed in, with every console
+// error, page error and CSP violation collected; a test fails when one shows up.
+import { test as base, expect } from "@playwright/test";
+import { seed, seedBig } from "./seed.ts";
+import { type Server, startServer } from "./server.ts";
+
+export interface Shop {
+  url: string;
+  session: string;
+  project: string;
+  token: string;
+}
+export const ACCOUNT = {
+  name: "Ada Byron",
+  email: "ada@example.com",
+  password: "correct horse",
+  organizationName: "Acme",
+  projectName: "shop",
+};
+
+export const test = base.extend<{ problems: string[] }, { server: Server; shop: Shop }>({
+  server: [
+    // biome-ignore lint/correctness/noEmptyPattern: Playwright reads the parameter's shape
+    async ({}, use) => {
+      const server = await startServer();
+      await use(server);
+      await server.stop();
+    },
+    { scope: "worker" },
+  ],
+  shop: [
+    async ({ server }, use) => {
+      const answer = await fetch(`${server.url}/api/register`, {
+        method: "POST",
+        headers: { "content-type": "application/json" },
+        body: JSON.stringify({ ...ACCOUNT, timezone: "UTC", framework: "opentelemetry" }),
+      });
+      const session = (await answer.json()) as { token: string; project: { id: string; token: string } };
+      await seed(server.url, session.project.token);
+      await seedBig(server.url, session.project.token);
+      await use({ url: server.url, session: session.token, project: session.project.id, token: session.project.token });
+    },
+    { scope: "worker" },
+  ],
+  // biome-ignore lint/correctness/noEmptyPattern: Playwright reads the parameter's shape
+  problems: async ({}, use) => {
+    await use([]);
+  },
+  page: async ({ page, shop, problems }, use) => {
+    page.on("console", (message) => {
+      if (message.type() === "error") problems.push(message.text());
+    });
+    page.on("pageerror", (error) => problems.push(error.message));
+    await page.addInitScript((token) => localStorage.setItem("tidewatch.token", token), shop.session);
+    await use(page);
+    expect(problems, "no errors in the console, no CSP violations").toEqual([]);
+  },
+});
+
+export { expect };
+export const at = (shop: Shop, path = "") => `${shop.url}/p/${shop.project}${path}`;

@@ -1,0 +1,63 @@
+// Starts the real `tidewatch` binary with an empty data folder on a free port, and stops it again.
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtemp, rm } from "node:fs/promises";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+export interface Server {
+  url: string;
+  stop: () => Promise<void>;
+}
+
+async function freePort(): Promise<number> {
+  const probe = createServer();
+  probe.listen(0, "127.0.0.1");
+  await once(probe, "listening");
+  const { port } = probe.address() as { port: number };
+  probe.close();
+  await once(probe, "close");
+  return port;
+}
+
+export async function startServer(): Promise<Server> {
+  const binary = process.env.TIDEWATCH_BIN;
+  if (!binary) throw new Error("TIDEWATCH_BIN must name the tidewatch binary (cargo build --bin tidewatch)");
+  const port = await freePort();
+  const data = await mkdtemp(join(tmpdir(), "tidewatch-e2e-"));
+  const process_ = spawn(binary, ["serve", "--listen", `127.0.0.1:${port}`, "--data-dir", data], {
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  const output = collect(process_);
+  const url = `http://127.0.0.1:${port}`;
+  await ready(url, process_, output);
+  return {
+    url,
+    stop: async () => {
+      process_.kill("SIGTERM");
+      if (process_.exitCode === null) await once(process_, "exit");
+      await rm(data, { recursive: true, force: true });
+    },
+  };
+}
+
+function collect(child: ChildProcess): () => string {
+  let text = "";
+  const add = (chunk: Buffer) => {
+    text = (text + chunk.toString()).slice(-8000);
+  };
+  child.stdout?.on("data", add);
+  child.stderr?.on("data", add);
+  return () => text;
+}
+
+async function ready(url: string, child: ChildProcess, output: () => string): Promise<void> {
+  for (let attempt = 0; attempt < 300; attempt++) {
+    if (child.exitCode !== null) throw new Error(`tidewatch ended with ${child.exitCode}:\n${output()}`);
+    const answer = await fetch(`${url}/health`).catch(() => null);
+    if (answer?.ok) return;
+    await new Promise((resume) => setTimeout(resume, 100));
+  }
+  throw new Error(`tidewatch did not get ready:\n${output()}`);
+}

@@ -1,0 +1,38 @@
+import { expect, it } from "vitest";
+import { droppedSentence, graphSentence, isJunkName, rejectedSentence, severity } from "./words";
+
+it("says what was dropped and refused", () => {
+  expect(droppedSentence("traces", "unmatched_root", 1)).toBe(
+    "1 span not stored: root spans that are no request, task or AI call",
+  );
+  expect(rejectedSentence("traces", "bad_token", 3)).toBe(
+    "3 trace requests refused because of a wrong or missing token",
+  );
+  expect(rejectedSentence("logs", "something_new", 1)).toBe("1 log request refused because of something new");
+});
+
+it.each([
+  [{ state: "complete", reasons: [], total: 3, shown: 3 }, null],
+  [{ state: "unavailable", reasons: [], total: 0, shown: 0 }, "No spans are stored for this trace."],
+  [
+    { state: "partial", reasons: ["span_limit"], total: 30_000, shown: 20_000 },
+    "Showing 20,000 of 30,000 spans. Only the first spans are drawn.",
+  ],
+])("graph status %j", (status, want) => expect(graphSentence(status)).toBe(want));
+
+// Spec: classification, rule 2: a root with http.route but no method is filed under a junk name.
+it.each([
+  ["GET /a", false],
+  ["UNMATCHED", false],
+  ["GET books/<id>", false],
+  ["middleware - jsonParser", true],
+  ["/a", true],
+])("%s is a junk name: %s", (name, want) => expect(isJunkName(name)).toBe(want));
+
+it.each([
+  ["warning", 0, "WARN"],
+  ["CRITICAL", 0, "FATAL"],
+  ["", 18, "ERROR"],
+  ["", 0, "UNSET"],
+  ["INFO2", 10, "INFO"],
+])("severity %s %s -> %s", (text, number, want) => expect(severity(text, number)).toBe(want));
