@@ -24,9 +24,9 @@ export function RefreshControl() {
       <Menu.Root>
         <Menu.Trigger
           className="btn -ml-px rounded-l-none! px-1.5!"
-          aria-label={`Automatic refresh: ${short || "Off"}`}`}
+          aria-label={`Automatic refresh: ${short || "off"}`}
         >
-          {short && <span className="pl-1 text-accent text-dense">{short}</span>}
+          {short && <span className="text-accent text-dense">{short}</span>}
           <ChevronDown size={13} aria-hidden className="text-ink2" />
         </Menu.Trigger>
         <Menu.Portal>
