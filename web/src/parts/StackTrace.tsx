@@ -53,7 +53,7 @@ function FrameLine({ frame, culprit }: { frame: Frame; culprit?: boolean }) {
           )}
           {frame.column !== null && `:${frame.column}`}
         </span>
-        {culprit && <span className="chip chip-error font-sans">look here first</span>}
+        {culprit && <span className="chip border border-error bg-bg! font-sans text-error!">look here first</span>}
       </div>
       {frame.source && <div className="whitespace-pre-wrap pt-0.5 pl-4">{frame.source}</div>}
     </li>

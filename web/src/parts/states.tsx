@@ -73,7 +73,7 @@ export function ErrorState({ error, retry, slim }: { error: unknown; retry: () =
       </p>
       <CopyButton
         text={`${new Date().toISOString()} ${location.pathname}${location.search} status ${status}: ${message}`}
-        label="Copy the error details"
+        label="Copy details of the error"
         words="Copy details"
       />
       <button type="button" className="btn" onClick={retry} disabled={wait > 0}>
