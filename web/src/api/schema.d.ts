@@ -354,7 +354,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** A token for an email address and password. */
+        /** A token for an email address and password. A body that cannot be read is a failed login too. */
         post: operations["login"];
         delete?: never;
         options?: never;
@@ -481,6 +481,57 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/otel/v1/logs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** An export of log records. */
+        post: operations["exportLogs"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/otel/v1/metrics": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** An export of metric points. */
+        post: operations["exportMetrics"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/otel/v1/traces": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** An export of spans. */
+        post: operations["exportTraces"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/projects": {
         parameters: {
             query?: never;
@@ -490,7 +541,7 @@ export interface paths {
         };
         /** The projects one may open. */
         get: operations["listProjects"];
-        /** Changes a project. */
+        /** Changes a project: what is absent stays. */
         put: operations["changeProject"];
         /** Makes a project. */
         post: operations["createProject"];
@@ -509,7 +560,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** The first account, its organisation and project. */
+        /** The first account, its organisation and project. Only while there is none. */
         post: operations["register"];
         delete?: never;
         options?: never;
@@ -2147,7 +2198,6 @@ export interface components {
         ToolCall: {
             /** @description JSON text as the model wrote it. */
             arguments: string;
-            id: string;
             name: string;
         };
         /** @description One Endpoint, Task or AI Trace of a distributed trace. */
@@ -3960,6 +4010,15 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
             /** @description Readable, but against a rule of the operation. */
             422: {
                 headers: {
@@ -4544,6 +4603,99 @@ export interface operations {
                 content: {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
+            };
+        };
+    };
+    exportLogs: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description ExportLogsServiceRequest */
+        requestBody: {
+            content: {
+                "application/json": unknown;
+                "application/x-protobuf": number[];
+            };
+        };
+        responses: {
+            /** @description ExportLogsServiceResponse in the request's encoding */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description google.rpc.Status in the request's encoding */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    exportMetrics: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description ExportMetricsServiceRequest */
+        requestBody: {
+            content: {
+                "application/json": unknown;
+                "application/x-protobuf": number[];
+            };
+        };
+        responses: {
+            /** @description ExportMetricsServiceResponse in the request's encoding */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description google.rpc.Status in the request's encoding */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    exportTraces: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description ExportTraceServiceRequest */
+        requestBody: {
+            content: {
+                "application/json": unknown;
+                "application/x-protobuf": number[];
+            };
+        };
+        responses: {
+            /** @description ExportTraceServiceResponse in the request's encoding */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description google.rpc.Status in the request's encoding */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
         };
     };
