@@ -299,7 +299,6 @@ export function aiDetail(id: string): t.AiDetail {
           content: "",
           toolCalls: [
             {
-              id: "call_1",
               name: "lookup_order",
               arguments: '{"order_id": "8812", "fields": ["status", "carrier", "eta"]}',
             },

@@ -54,7 +54,7 @@ function Bubble({ message }: { message: Message }) {
         <Content text={message.content} />
       )}
       {message.toolCalls?.map((call, i) => (
-        <Call key={call.id ?? i} call={call} />
+        <Call key={i} call={call} />
       ))}
     </li>
   );
