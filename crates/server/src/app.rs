@@ -22,6 +22,20 @@ use crate::ingest::outcome::Refused;
 use crate::telemetry::RejectionLog;
 use crate::{limits, secrets};
 
+/// What the process takes from the machine; tests bring their own.
+pub struct Outside {
+    pub clock: Clock,
+    /// Below journal and parts.
+    pub disk: Arc<dyn Disk>,
+}
+
+impl Outside {
+    /// The machine's clock and file system.
+    pub fn real() -> Outside {
+        Outside { clock: Clock::system(), disk: Arc::new(RealDisk) }
+    }
+}
+
 /// The process's parts, open and connected.
 pub struct App {
     pub config: Config,
@@ -45,12 +59,8 @@ pub struct App {
 
 impl App {
     /// Opens or makes everything under the data directory.
-    pub async fn open(config: Config, clock: Clock) -> anyhow::Result<Arc<App>> {
-        App::open_on(config, clock, Arc::new(RealDisk)).await
-    }
-
-    /// The same with another disk below journal and parts.
-    pub async fn open_on(config: Config, clock: Clock, disk: Arc<dyn Disk>) -> anyhow::Result<Arc<App>> {
+    pub async fn open(config: Config, outside: Outside) -> anyhow::Result<Arc<App>> {
+        let Outside { clock, disk } = outside;
         let data = &config.data_dir;
         std::fs::create_dir_all(data).with_context(|| format!("cannot make the data directory {}", data.display()))?;
         let control = Control::open(&data.join("control.sqlite")).context("cannot open the control database")?;

@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
-use tidewatch_server::clock::Clock;
+use tidewatch_server::app::Outside;
 use tidewatch_server::config::Config;
 use tidewatch_server::{demo, http, serve, telemetry};
 
@@ -53,7 +53,7 @@ async fn start(config: Config) -> anyhow::Result<()> {
         let url = base_url.unwrap_or_else(|| format!("http://{address}"));
         say(&welcome(&url, app.control.has_organizations()));
     };
-    serve::serve(config, Clock::system(), ready, serve::signalled()).await
+    serve::serve(config, Outside::real(), ready, serve::signalled()).await
 }
 
 /// What a person needs next: where to look, and how to send the first span.

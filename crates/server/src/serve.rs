@@ -8,8 +8,7 @@ use anyhow::Context;
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 
-use crate::app::App;
-use crate::clock::Clock;
+use crate::app::{App, Outside};
 use crate::config::Config;
 use crate::http::{listen, routes};
 
@@ -18,7 +17,7 @@ use crate::http::{listen, routes};
 /// The socket answers 503 while the store is being opened. `ready` hears the address once requests are taken.
 pub async fn serve(
     mut config: Config,
-    clock: Clock,
+    outside: Outside,
     ready: impl FnOnce(SocketAddr, &Arc<App>),
     stop: impl Future<Output = ()> + Send + 'static,
 ) -> anyhow::Result<()> {
@@ -37,7 +36,7 @@ pub async fn serve(
         let _ = also_stopped.wait_for(|stop| *stop).await;
     }));
     let app = tokio::select! {
-        app = App::open(config, clock) => app?,
+        app = App::open(config, outside) => app?,
         // Nothing was accepted yet, so there is nothing to finish.
         _ = stopped.wait_for(|stop| *stop) => return Ok(()),
     };

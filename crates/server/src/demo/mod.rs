@@ -46,6 +46,7 @@ const EXPORT_EVERY_NS: u64 = 10 * SECOND_NS;
 /// Runs until interrupted, or until the history is sent with `--once`.
 pub fn run(args: &DemoArgs, mut say: impl FnMut(&str)) -> anyhow::Result<()> {
     let base = args.url.trim_end_matches('/');
+    wait_ready(base)?;
     let token = match &args.token {
         Some(token) => token.clone(),
         None => token_by_sign_in(base, args, &mut say)?,
@@ -81,6 +82,17 @@ pub fn run(args: &DemoArgs, mut say: impl FnMut(&str)) -> anyhow::Result<()> {
     sent += export(base, &token, &mut shop)?;
     say(&format!("sent {sent} spans"));
     Ok(())
+}
+
+/// A server that was only just started may still replay its journal.
+fn wait_ready(base: &str) -> anyhow::Result<()> {
+    for _ in 0..60 {
+        match agent().get(format!("{base}/health")).call() {
+            Ok(response) if response.status() == 200 => return Ok(()),
+            _ => std::thread::park_timeout(Duration::from_millis(500)),
+        }
+    }
+    bail!("no server is ready at {base}: start one with `make run`")
 }
 
 /// Posts what waits, retrying on 503; gives the number of spans.

@@ -6,7 +6,8 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
-use tidewatch_server::app::App;
+use tidewatch_journal::disk::{Disk, RealDisk};
+use tidewatch_server::app::{App, Outside};
 use tidewatch_server::clock::Clock;
 use tidewatch_server::config::Config;
 use tidewatch_server::serve;
@@ -20,6 +21,7 @@ use crate::client::{self, Answer};
 pub struct Harness {
     data: TempDir,
     change: fn(&mut Config),
+    disk: Arc<dyn Disk>,
     running: Option<Running>,
     /// The owner's login; empty before [`Harness::register`].
     pub login: String,
@@ -46,9 +48,14 @@ impl Harness {
 
     /// With another configuration than the default.
     pub async fn start_with(change: fn(&mut Config)) -> Harness {
+        Harness::start_on(Arc::new(RealDisk), change).await
+    }
+
+    /// With another disk below journal and parts.
+    pub async fn start_on(disk: Arc<dyn Disk>, change: fn(&mut Config)) -> Harness {
         let data = TempDir::new().expect("a temporary directory");
-        let running = run(data.path(), change).await;
-        Harness { data, change, running: Some(running), login: String::new() }
+        let running = run(data.path(), change, disk.clone()).await;
+        Harness { data, change, disk, running: Some(running), login: String::new() }
     }
 
     /// Started, registered, with one project.
@@ -120,7 +127,7 @@ impl Harness {
     /// Stops as on SIGTERM and starts again on the same data.
     pub async fn restart(&mut self) {
         self.stop().await;
-        self.running = Some(run(self.data.path(), self.change).await);
+        self.running = Some(run(self.data.path(), self.change, self.disk.clone()).await);
     }
 
     /// Goes on from what the disk holds at this moment, as after `kill -9`: nothing is flushed, nothing is closed.
@@ -129,7 +136,7 @@ impl Harness {
         copy(self.data.path(), image.path());
         self.stop().await;
         self.data = image;
-        self.running = Some(run(self.data.path(), self.change).await);
+        self.running = Some(run(self.data.path(), self.change, self.disk.clone()).await);
     }
 
     /// Stops as on SIGTERM; the server ends without an error.
@@ -141,7 +148,7 @@ impl Harness {
     }
 }
 
-async fn run(data: &Path, change: fn(&mut Config)) -> Running {
+async fn run(data: &Path, change: fn(&mut Config), disk: Arc<dyn Disk>) -> Running {
     let mut config = Config::new(([127, 0, 0, 1], 0).into(), data);
     change(&mut config);
     let (stop, stopped) = oneshot::channel::<()>();
@@ -149,7 +156,7 @@ async fn run(data: &Path, change: fn(&mut Config)) -> Running {
     let on_ready = |address: SocketAddr, app: &Arc<App>| {
         let _ = ready.send((address, app.clone()));
     };
-    let served = tokio::spawn(serve::serve(config, Clock::system(), on_ready, async {
+    let served = tokio::spawn(serve::serve(config, Outside { clock: Clock::system(), disk }, on_ready, async {
         let _ = stopped.await;
     }));
     match is_ready.await {

@@ -4,7 +4,7 @@ use tidewatch_domain::model::{LogBatch, Signal};
 use tidewatch_domain::project::{KeptLog, LogProjection, ProjectContext};
 
 use super::traces::write_exception;
-use super::{Rows, TableRows, encode_repeated, encode_sorted};
+use super::{Rows, TableRows, Twin, encode_repeated, encode_sorted};
 use crate::tables::Table;
 
 impl Rows {
@@ -35,14 +35,9 @@ impl Rows {
             let record = &batch.records[exception.span as usize];
             let attributes = batch.attributes(record.attributes).0;
             let event = batch.attributes(exception.event_attributes).0;
-            write_exception(
-                &mut exceptions,
-                project,
-                (&record.trace_id.0, &record.span_id.0),
-                exception,
-                attributes,
-                event,
-            );
+            let ids = (&record.trace_id.0, &record.span_id.0);
+            write_exception(&mut exceptions, project, ids, exception, attributes, event);
+            exceptions.twins.push(Twin::new(project, ids, exception, true));
         }
         Rows::new(project, Signal::Logs, vec![logs, exceptions], batch.records.len(), &projection.dropped)
     }

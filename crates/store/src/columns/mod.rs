@@ -17,6 +17,7 @@ use tidewatch_domain::project::{DropReason, Dropped};
 use tidewatch_domain::wire;
 
 pub use buffer::{RowWriter, TableBuffer};
+pub(crate) use keys::Twin;
 pub use keys::{NO_KEY, span_key};
 
 use crate::tables::Table;
@@ -46,11 +47,25 @@ pub enum Fate {
 pub(crate) struct TableRows {
     pub buffer: TableBuffer,
     pub records: Vec<u32>,
+    /// By row, for the exceptions of a project that makes Issues from logs too; else empty. DECISIONS 9.
+    pub twins: Vec<Twin>,
 }
 
 impl TableRows {
     fn new(table: Table) -> TableRows {
-        TableRows { buffer: TableBuffer::new(table), records: Vec::new() }
+        TableRows { buffer: TableBuffer::new(table), records: Vec::new(), twins: Vec::new() }
+    }
+
+    /// Leaves out the rows whose twin is stored already; `is_told` is asked once per row, in order.
+    pub fn drop_twins(&mut self, mut is_told: impl FnMut(u32, Twin) -> bool) {
+        let told = self.records.iter().zip(&self.twins);
+        let keep: Vec<bool> = told.map(|(record, twin)| !is_told(*record, *twin)).collect();
+        if keep.contains(&false) {
+            let all = std::mem::replace(&mut self.buffer, TableBuffer::new(Table::Exceptions));
+            self.buffer.append(&all, Some(&keep));
+            let mut kept = keep.iter();
+            self.records.retain(|_| kept.next().is_some_and(|keep| *keep));
+        }
     }
 
     /// Starts a row that stems from `record`.

@@ -6,7 +6,7 @@ use tidewatch_domain::project::{
 };
 use tidewatch_domain::wire;
 
-use super::{NO_KEY, Rows, TableRows, encode_repeated, encode_sorted, span_key};
+use super::{NO_KEY, Rows, TableRows, Twin, encode_repeated, encode_sorted, span_key};
 use crate::tables::Table;
 
 /// Bits of the `promoted` column.
@@ -19,7 +19,7 @@ impl Rows {
     /// The rows of a trace export. `project` is the number of the project in the control database.
     pub fn traces(
         project: u32,
-        _context: &ProjectContext,
+        context: &ProjectContext,
         batch: &TraceBatch<'_>,
         projection: &TraceProjection<'_>,
     ) -> Rows {
@@ -46,6 +46,10 @@ impl Rows {
         }
         for exception in &projection.exceptions {
             writer.exception(&mut exceptions, exception);
+            if context.settings.issues_from_logs {
+                let span = &batch.spans[exception.span as usize];
+                exceptions.twins.push(Twin::new(project, (&span.trace_id.0, &span.span_id.0), exception, false));
+            }
         }
 
         let tables = vec![spans, endpoints, tasks, ai_traces, exceptions];

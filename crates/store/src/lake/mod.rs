@@ -52,7 +52,7 @@ use tidewatch_domain::model::Signal;
 use tidewatch_journal::Position;
 
 use crate::StoreError;
-use crate::columns::{NO_KEY, Rows};
+use crate::columns::{NO_KEY, Rows, Twin};
 use crate::plan::Plan;
 use crate::tables::Table;
 
@@ -64,6 +64,7 @@ pub use pick::MergeOptions;
 pub use source::Source;
 pub use state::{Stats, TableStats};
 
+use seen::Seen;
 use state::Shared;
 use workers::Workers;
 
@@ -81,6 +82,15 @@ pub struct Applied {
     pub stored: usize,
     /// Records received before.
     pub duplicates: usize,
+}
+
+/// Whether an exception is stored already under its other name: from its span, or from a log record. DECISIONS 9.
+///
+/// A log record's twin on a span counts once, whichever came first; events of one span each count, as always.
+fn is_told(seen: &mut Seen, twin: Twin, received_ns: i64) -> bool {
+    let (own, other) = if twin.is_log { (twin.as_log, twin.as_span) } else { (twin.as_span, twin.as_log) };
+    let is_first = seen.insert(own, received_ns);
+    if twin.is_log { !is_first || seen.contains(other) } else { is_first && seen.contains(other) }
 }
 
 impl Lake {
@@ -105,7 +115,7 @@ impl Lake {
     /// grows from call to call (a position that was applied already is ignored). `request_key` stands for the body and
     /// its project, [`NO_KEY`] for none; `received_ns` is when it was accepted. Live or replayed, the same calls store
     /// the same rows. Never waits for the disk to write; see [`Lake::is_behind`].
-    pub fn apply(&self, position: Position, request_key: u128, received_ns: i64, rows: Rows) -> Applied {
+    pub fn apply(&self, position: Position, request_key: u128, received_ns: i64, mut rows: Rows) -> Applied {
         let mut seen = self.shared.seen.lock();
         if position <= self.shared.state.lock().active.position {
             return Applied::default();
@@ -121,6 +131,9 @@ impl Lake {
         };
         let is_duplicate = |record: usize| duplicates.as_ref().is_some_and(|flags| flags[record]);
         let is_stored = |record: &usize| rows.fates[*record] == crate::columns::Fate::Kept && !is_duplicate(*record);
+        for table in rows.tables.iter_mut().filter(|table| !table.twins.is_empty()) {
+            table.drop_twins(|record, twin| !is_duplicate(record as usize) && is_told(&mut seen, twin, received_ns));
+        }
         let applied = Applied { stored: (0..records).filter(is_stored).count(), duplicates: count };
 
         let mut state = self.shared.state.lock();

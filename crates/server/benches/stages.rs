@@ -1,0 +1,59 @@
+//! In-process stages of the ingest path, one thread, CPU time, medians over alternated rounds.
+//!
+//! `stages` prints the table. `stages --only STAGE --repeat N` runs one stage N times and prints nothing:
+//! what callgrind counts (see scripts/bench.sh).
+
+mod support;
+
+use support::{Payload, Row, cpu_ns, median, payloads};
+
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
+const ROUNDS: usize = 9;
+const ROUND_NS: u64 = 20_000_000;
+
+fn main() {
+    let arguments: Vec<String> = std::env::args().collect();
+    if let Some(position) = arguments.iter().position(|argument| argument == "--only") {
+        let stage = arguments.get(position + 1).expect("--only takes a stage");
+        let repeat = arguments.last().and_then(|text| text.parse().ok()).unwrap_or(10);
+        return run_one(stage, repeat);
+    }
+    for payload in payloads() {
+        report(&payload);
+    }
+}
+
+/// One stage of one payload, `repeat` times: `traces512/decode protobuf`.
+fn run_one(stage: &str, repeat: usize) {
+    let (file, name) = stage.split_once('/').expect("PAYLOAD/STAGE");
+    let payload = payloads().into_iter().find(|payload| payload.name == file).expect("a payload of that name");
+    let mut stages = support::stages(&payload);
+    let (_, run) = stages.iter_mut().find(|(stage, _)| *stage == name).expect("a stage of that name");
+    (0..repeat).for_each(|_| run());
+}
+
+fn report(payload: &Payload) {
+    let mut stages = support::stages(payload);
+    let repeats: Vec<usize> = stages.iter_mut().map(|(_, run)| repeats_for_a_round(run.as_mut())).collect();
+    let mut samples = vec![Vec::new(); stages.len()];
+    for _ in 0..ROUNDS {
+        for (index, (_, run)) in stages.iter_mut().enumerate() {
+            let start = cpu_ns();
+            (0..repeats[index]).for_each(|_| run());
+            let spent = cpu_ns() - start;
+            samples[index].push(spent as f64 / (repeats[index] * payload.units) as f64);
+        }
+    }
+    let rows: Vec<Row> =
+        stages.iter().zip(samples).map(|((name, _), samples)| Row { name, ns_per_unit: median(samples) }).collect();
+    support::print_table(payload, &rows);
+}
+
+fn repeats_for_a_round(run: &mut dyn FnMut()) -> usize {
+    run();
+    let start = cpu_ns();
+    run();
+    (ROUND_NS / (cpu_ns() - start).max(1)).clamp(1, 10_000) as usize
+}

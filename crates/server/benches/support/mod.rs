@@ -1,0 +1,185 @@
+//! Shared by the benchmarks: payloads, the clock, the stages, the table.
+#![allow(dead_code, clippy::print_stdout, clippy::allow_attributes, reason = "each bench uses its part")]
+
+use std::hint::black_box;
+use std::io::Read;
+
+use bumpalo::Bump;
+use opentelemetry_proto::tonic::collector::{
+    logs::v1::ExportLogsServiceRequest, metrics::v1::ExportMetricsServiceRequest, trace::v1::ExportTraceServiceRequest,
+};
+use prost::Message;
+use tidewatch_domain::decode::{self, Encoding};
+use tidewatch_domain::model::{ProjectId, Signal};
+use tidewatch_domain::project::{self, IngestSettings, ProjectContext};
+use tidewatch_store::columns::Rows;
+
+pub struct Payload {
+    pub name: &'static str,
+    pub signal: Signal,
+    /// Spans, records or points.
+    pub units: usize,
+    pub protobuf: Vec<u8>,
+    pub gzip: Vec<u8>,
+    pub json: Option<Vec<u8>>,
+}
+
+pub struct Row<'a> {
+    pub name: &'a str,
+    pub ns_per_unit: f64,
+}
+
+/// CPU time of this thread, nanoseconds.
+pub fn cpu_ns() -> u64 {
+    let text = std::fs::read_to_string("/proc/thread-self/schedstat").expect("Linux with schedstat");
+    text.split(' ').next().and_then(|field| field.parse().ok()).expect("schedstat starts with a number")
+}
+
+/// CPU time of all threads of a process, nanoseconds.
+pub fn process_cpu_ns(pid: u32) -> u64 {
+    let tasks = std::fs::read_dir(format!("/proc/{pid}/task")).expect("a running process");
+    tasks
+        .flatten()
+        .filter_map(|task| std::fs::read_to_string(task.path().join("schedstat")).ok())
+        .filter_map(|text| text.split(' ').next()?.parse::<u64>().ok())
+        .sum()
+}
+
+pub fn median(mut samples: Vec<f64>) -> f64 {
+    samples.sort_by(f64::total_cmp);
+    samples[samples.len() / 2]
+}
+
+pub fn payloads() -> Vec<Payload> {
+    vec![
+        payload("traces512", Signal::Traces, 512),
+        payload("traces8192", Signal::Traces, 8192),
+        payload("logs512", Signal::Logs, 512),
+        payload("metrics2k", Signal::Metrics, 2040),
+    ]
+}
+
+fn payload(name: &'static str, signal: Signal, units: usize) -> Payload {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/bench");
+    let gzip = std::fs::read(format!("{folder}/{name}.pb.gz")).expect("the payload is in fixtures/bench");
+    let json = std::fs::read(format!("{folder}/{name}.json.gz")).ok().map(|bytes| gunzip(&bytes));
+    Payload { name, signal, units, protobuf: gunzip(&gzip), gzip, json }
+}
+
+fn gunzip(bytes: &[u8]) -> Vec<u8> {
+    let mut out = Vec::new();
+    flate2::read::GzDecoder::new(bytes).read_to_end(&mut out).expect("a gzip fixture");
+    out
+}
+
+pub type Stage<'p> = (&'static str, Box<dyn FnMut() + 'p>);
+
+/// Every stage of a payload. Ratios are against `prost decode`.
+pub fn stages(payload: &Payload) -> Vec<Stage<'_>> {
+    let context = ProjectContext {
+        project: ProjectId([7; 16]),
+        received_ns: 1_800_000_000_000_000_000,
+        settings: IngestSettings::default(),
+    };
+    let mut stages: Vec<Stage<'_>> = vec![
+        ("prost decode", Box::new(|| prost_decode(payload))),
+        ("decode protobuf", Box::new(|| decode_only(payload, Encoding::Protobuf, &payload.protobuf))),
+    ];
+    let with_rules = context.clone();
+    stages.push(("decode + rules", Box::new(move || decode_and_rules(payload, &with_rules))));
+    stages.push(("decode + rules + columns", Box::new(move || whole(payload, &context))));
+    if let Some(json) = &payload.json {
+        stages.push(("serde_json into generated types", Box::new(|| serde_decode(payload, json))));
+        stages.push(("decode JSON", Box::new(|| decode_only(payload, Encoding::Json, json))));
+    }
+    let mut inflated = vec![0; payload.protobuf.len()];
+    let mut inflater = libdeflater::Decompressor::new();
+    stages.push((
+        "gunzip (libdeflate)",
+        Box::new(move || {
+            black_box(inflater.gzip_decompress(&payload.gzip, &mut inflated).expect("a gzip fixture"));
+        }),
+    ));
+    stages.push((
+        "crc32c of the body",
+        Box::new(|| {
+            black_box(crc32c::crc32c(&payload.protobuf));
+        }),
+    ));
+    stages
+}
+
+fn prost_decode(payload: &Payload) {
+    let body = payload.protobuf.as_slice();
+    match payload.signal {
+        Signal::Traces => drop(black_box(ExportTraceServiceRequest::decode(body).expect("a valid fixture"))),
+        Signal::Logs => drop(black_box(ExportLogsServiceRequest::decode(body).expect("a valid fixture"))),
+        Signal::Metrics => drop(black_box(ExportMetricsServiceRequest::decode(body).expect("a valid fixture"))),
+    }
+}
+
+fn serde_decode(payload: &Payload, json: &[u8]) {
+    match payload.signal {
+        Signal::Traces => drop(black_box(serde_json::from_slice::<ExportTraceServiceRequest>(json))),
+        Signal::Logs => drop(black_box(serde_json::from_slice::<ExportLogsServiceRequest>(json))),
+        Signal::Metrics => drop(black_box(serde_json::from_slice::<ExportMetricsServiceRequest>(json))),
+    }
+}
+
+fn decode_only(payload: &Payload, encoding: Encoding, body: &[u8]) {
+    let arena = Bump::new();
+    match payload.signal {
+        Signal::Traces => drop(black_box(decode::traces(encoding, body, &arena).expect("a valid fixture"))),
+        Signal::Logs => drop(black_box(decode::logs(encoding, body, &arena).expect("a valid fixture"))),
+        Signal::Metrics => drop(black_box(decode::metrics(encoding, body, &arena).expect("a valid fixture"))),
+    }
+}
+
+fn decode_and_rules(payload: &Payload, context: &ProjectContext) {
+    let arena = Bump::new();
+    let body = payload.protobuf.as_slice();
+    match payload.signal {
+        Signal::Traces => {
+            let batch = decode::traces(Encoding::Protobuf, body, &arena).expect("a valid fixture");
+            black_box(project::traces(&batch, context, &arena));
+        }
+        Signal::Logs => {
+            let batch = decode::logs(Encoding::Protobuf, body, &arena).expect("a valid fixture");
+            black_box(project::logs(&batch, context, &arena));
+        }
+        Signal::Metrics => {
+            let batch = decode::metrics(Encoding::Protobuf, body, &arena).expect("a valid fixture");
+            black_box(project::metrics(&batch, context, &arena));
+        }
+    }
+}
+
+fn whole(payload: &Payload, context: &ProjectContext) {
+    let arena = Bump::new();
+    let body = payload.protobuf.as_slice();
+    let rows = match payload.signal {
+        Signal::Traces => {
+            let batch = decode::traces(Encoding::Protobuf, body, &arena).expect("a valid fixture");
+            Rows::traces(1, context, &batch, &project::traces(&batch, context, &arena))
+        }
+        Signal::Logs => {
+            let batch = decode::logs(Encoding::Protobuf, body, &arena).expect("a valid fixture");
+            Rows::logs(1, context, &batch, &project::logs(&batch, context, &arena))
+        }
+        Signal::Metrics => {
+            let batch = decode::metrics(Encoding::Protobuf, body, &arena).expect("a valid fixture");
+            Rows::metrics(1, context, &batch, &project::metrics(&batch, context, &arena))
+        }
+    };
+    black_box(rows);
+}
+
+pub fn print_table(payload: &Payload, rows: &[Row<'_>]) {
+    let base = rows.iter().find(|row| row.name == "prost decode").map_or(f64::NAN, |row| row.ns_per_unit);
+    println!("\n# {}: {} units, {} bytes of protobuf", payload.name, payload.units, payload.protobuf.len());
+    println!("{:<34} {:>12} {:>14} {:>9}", "stage", "CPU ns/unit", "units/CPU-s", "x prost");
+    for row in rows {
+        let per_second = 1e9 / row.ns_per_unit;
+        println!("{:<34} {:>12.1} {:>14.0} {:>9.2}", row.name, row.ns_per_unit, per_second, base / row.ns_per_unit);
+    }
+}

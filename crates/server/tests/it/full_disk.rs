@@ -1,0 +1,120 @@
+//! A full disk: 503 with Retry-After, nothing acknowledged is lost, and it goes on by itself when space returns.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use serde_json::json;
+use tidewatch_journal::disk::{Disk, DiskFile, DiskLock, RealDisk};
+use tidewatch_store::tables::Table;
+
+use crate::ask::{export, request};
+use crate::harness::Harness;
+
+/// The real disk, until it is full: then nothing can be written, as `ENOSPC` says it.
+#[derive(Clone, Default)]
+struct Filling {
+    full: Arc<AtomicBool>,
+}
+
+struct FillingFile {
+    file: Box<dyn DiskFile>,
+    full: Arc<AtomicBool>,
+}
+
+fn space(full: &AtomicBool) -> io::Result<()> {
+    if full.load(Ordering::SeqCst) { Err(io::ErrorKind::StorageFull.into()) } else { Ok(()) }
+}
+
+impl Filling {
+    fn file(&self, file: Box<dyn DiskFile>) -> Box<dyn DiskFile> {
+        Box::new(FillingFile { file, full: self.full.clone() })
+    }
+}
+
+impl Disk for Filling {
+    fn create(&self, path: &Path) -> io::Result<Box<dyn DiskFile>> {
+        space(&self.full)?;
+        Ok(self.file(RealDisk.create(path)?))
+    }
+    fn open(&self, path: &Path) -> io::Result<Box<dyn DiskFile>> {
+        Ok(self.file(RealDisk.open(path)?))
+    }
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
+        RealDisk.rename(from, to)
+    }
+    fn remove(&self, path: &Path) -> io::Result<()> {
+        RealDisk.remove(path)
+    }
+    fn create_dir_all(&self, path: &Path) -> io::Result<()> {
+        RealDisk.create_dir_all(path)
+    }
+    fn remove_dir(&self, path: &Path) -> io::Result<()> {
+        RealDisk.remove_dir(path)
+    }
+    fn list(&self, dir: &Path) -> io::Result<Vec<(PathBuf, u64)>> {
+        RealDisk.list(dir)
+    }
+    fn list_dirs(&self, dir: &Path) -> io::Result<Vec<PathBuf>> {
+        RealDisk.list_dirs(dir)
+    }
+    fn sync_dir(&self, dir: &Path) -> io::Result<()> {
+        RealDisk.sync_dir(dir)
+    }
+    fn exists(&self, path: &Path) -> bool {
+        RealDisk.exists(path)
+    }
+    fn lock(&self, path: &Path) -> io::Result<DiskLock> {
+        RealDisk.lock(path)
+    }
+}
+
+impl DiskFile for FillingFile {
+    fn write_at(&self, bytes: &[u8], offset: u64) -> io::Result<()> {
+        space(&self.full)?;
+        self.file.write_at(bytes, offset)
+    }
+    fn read_at(&self, into: &mut [u8], offset: u64) -> io::Result<usize> {
+        self.file.read_at(into, offset)
+    }
+    fn sync_data(&self) -> io::Result<()> {
+        self.file.sync_data()
+    }
+    fn len(&self) -> io::Result<u64> {
+        self.file.len()
+    }
+    fn set_len(&self, bytes: u64) -> io::Result<()> {
+        self.file.set_len(bytes)
+    }
+}
+
+/// Spec: client behaviour, "retry 503 with Retry-After"; OTLP.md, row "Retryable".
+#[tokio::test]
+async fn a_full_disk_refuses_for_a_while_and_loses_nothing() {
+    let disk = Filling::default();
+    let mut harness = Harness::start_on(Arc::new(disk.clone()), |_| {}).await;
+    let project = harness.register().await;
+    let body = |trace: u64| export("shop", &[request(trace, "/pay", 200, trace as f64, 5.0)]);
+
+    harness.post_json("traces", &project.token, &body(1)).await.expect(200);
+    disk.full.store(true, Ordering::SeqCst);
+    let refused = harness.post_json("traces", &project.token, &body(2)).await.expect(503);
+    let wait: u64 = refused.header("retry-after").expect("Retry-After").parse().expect("seconds");
+    assert!(wait >= 1, "no thundering herd");
+    assert_eq!(refused.json()["code"], 14, "google.rpc UNAVAILABLE: {}", refused.json());
+    assert_eq!(harness.rows(Table::Spans), 1, "what was acknowledged is still read");
+    assert!(harness.app().intake.lake().flush().is_err(), "a flush cannot write either, and says so");
+    assert_eq!(harness.rows(Table::Spans), 1, "and loses nothing");
+
+    disk.full.store(false, Ordering::SeqCst);
+    harness.post_json("traces", &project.token, &body(2)).await.expect(200);
+    harness.post_json("traces", &project.token, &body(3)).await.expect(200);
+    assert_eq!(harness.rows(Table::Spans), 3);
+    harness.crash().await;
+    assert_eq!(harness.rows(Table::Spans), 3, "and after a crash");
+    let drops =
+        harness.asked(&project, "/api/drops", json!({ "fromDate": "2020-01-01T00:00:00Z", "toDate": null })).await;
+    let overloaded = drops["requests"].as_array().expect("requests").iter().any(|row| row["reason"] == "overloaded");
+    assert!(overloaded, "the refusal is counted: {drops}");
+}

@@ -1,0 +1,157 @@
+//! SIGKILL at any moment under load: nothing acknowledged is lost, nothing is stored twice.
+
+use std::collections::HashMap;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use super::server::{Account, Server, agent};
+
+const KILLS: u64 = 50;
+const SENDERS: u64 = 4;
+const SPANS_PER_REQUEST: u64 = 8;
+
+/// Mission 1: an ack is a promise. Senders retry what was not acknowledged, byte for byte, as exporters do.
+#[test]
+fn fifty_kills_lose_no_acked_record_and_duplicate_none() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let data = folder.path().join("data");
+    // Small and quick flushes, so that kills hit flushes, catalog transactions and merges too.
+    let settings = [("TIDEWATCH_FLUSH_ROWS", "400"), ("TIDEWATCH_FLUSH_SECONDS", "1")];
+    let mut server = Server::start(&data, &settings);
+    let account = server.register();
+    let senders: Vec<Sender> = (0..SENDERS).map(Sender::new).collect();
+
+    for round in 0..KILLS {
+        let stop = AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            for sender in &senders {
+                scope.spawn(|| sender.run(&server.base, &account, &stop));
+            }
+            // A different moment each round: between 5 and 160 ms of load.
+            std::thread::park_timeout(Duration::from_millis(5 + round * 37 % 156));
+            stop.store(true, Ordering::Relaxed);
+            sigkill(server.pid());
+        });
+        server.kill();
+        server.restart();
+    }
+    senders.iter().for_each(|sender| sender.settle(&server.base, &account));
+
+    let acked: u64 = senders.iter().map(|sender| sender.acked.load(Ordering::Relaxed)).sum();
+    assert!(acked > KILLS * SPANS_PER_REQUEST, "the senders got through between the kills: {acked}");
+    assert_eq!(stored_spans(&server, acked), acked, "every acked span is stored exactly once");
+    assert_eq!(server.total("/api/logs", json!({})), acked, "and every acked log record");
+    assert_eq!(server.total("/api/endpoints", json!({})), acked / SPANS_PER_REQUEST, "and every Endpoint");
+
+    server.kill();
+    server.restart();
+    assert_eq!(stored_spans(&server, acked), acked, "a last restart changes nothing");
+}
+
+/// Pages through all spans; each id must come once.
+fn stored_spans(server: &Server, expected: u64) -> u64 {
+    let mut seen: HashMap<String, u32> = HashMap::new();
+    for page in 1..=expected / 100 + 2 {
+        let body = json!({"fromDate": "2026-11-01T00:00:00Z", "toDate": "2026-11-30T00:00:00Z",
+            "orderBy": "start_time", "sortDirection": "asc", "pagination": {"page": page, "pageSize": 100}});
+        let answer = server.ask("/api/spans", body);
+        let rows = answer["data"].as_array().expect("rows");
+        for row in rows {
+            *seen.entry(format!("{}/{}", row["traceId"], row["spanId"])).or_default() += 1;
+        }
+        if rows.is_empty() {
+            break;
+        }
+    }
+    assert_eq!(seen.values().filter(|count| **count > 1).count(), 0, "no span comes twice");
+    seen.len() as u64
+}
+
+fn sigkill(pid: u32) {
+    std::process::Command::new("kill").args(["-9", &pid.to_string()]).status().expect("kill(1)");
+}
+
+/// Sends one trace and its logs after the other; keeps what was not acknowledged for the next try.
+struct Sender {
+    id: u64,
+    next: AtomicU64,
+    acked: AtomicU64,
+    waiting: Mutex<Vec<(&'static str, String)>>,
+}
+
+impl Sender {
+    fn new(id: u64) -> Sender {
+        Sender { id, next: AtomicU64::new(1), acked: AtomicU64::new(0), waiting: Mutex::new(Vec::new()) }
+    }
+
+    fn run(&self, base: &str, account: &Account, stop: &AtomicBool) {
+        self.settle(base, account);
+        while !stop.load(Ordering::Relaxed) {
+            let number = self.next.fetch_add(1, Ordering::Relaxed);
+            let mut waiting = self.waiting.lock().expect("one thread a sender");
+            waiting.push(("traces", self.trace(number)));
+            waiting.push(("logs", self.logs(number)));
+            drop(waiting);
+            self.settle(base, account);
+        }
+    }
+
+    /// Sends what waits, oldest first, until all is acknowledged or the server is gone.
+    fn settle(&self, base: &str, account: &Account) {
+        let mut waiting = self.waiting.lock().expect("one thread a sender");
+        while let Some((signal, body)) = waiting.first() {
+            let answer = agent()
+                .post(format!("{base}/api/otel/v1/{signal}"))
+                .header("Authorization", format!("Bearer {}", account.project_token))
+                .header("Content-Type", "application/json")
+                .send(body.as_str());
+            match answer {
+                Ok(response) if response.status() == 200 => {
+                    if *signal == "traces" {
+                        self.acked.fetch_add(SPANS_PER_REQUEST, Ordering::Relaxed);
+                    }
+                    waiting.remove(0);
+                }
+                Ok(response) => assert_eq!(response.status(), 503, "only back-pressure may refuse a valid export"),
+                Err(_) => return,
+            }
+        }
+    }
+
+    fn trace(&self, number: u64) -> String {
+        let spans: Vec<Value> = (0..SPANS_PER_REQUEST).map(|index| self.span(number, index)).collect();
+        json!({"resourceSpans": [{"resource": resource(), "scopeSpans": [{"spans": spans}]}]}).to_string()
+    }
+
+    fn span(&self, number: u64, index: u64) -> Value {
+        let start = 1_795_219_200_000_000_000 + number * 1_000_000 + index;
+        json!({
+            "traceId": format!("{:016x}{number:016x}", self.id + 1),
+            "spanId": format!("{:016x}", index + 1),
+            "parentSpanId": if index == 0 { String::new() } else { format!("{index:016x}") },
+            "name": "GET /kill", "kind": if index == 0 { 2 } else { 1 },
+            "startTimeUnixNano": start.to_string(), "endTimeUnixNano": (start + 1000).to_string(),
+            "attributes": if index == 0 { json!([
+                {"key": "http.request.method", "value": {"stringValue": "GET"}},
+                {"key": "http.route", "value": {"stringValue": "/kill"}},
+            ]) } else { json!([]) },
+        })
+    }
+
+    fn logs(&self, number: u64) -> String {
+        let records: Vec<Value> = (0..SPANS_PER_REQUEST)
+            .map(|index| json!({
+                "timeUnixNano": (1_795_219_200_000_000_000 + number * 1_000_000 + index).to_string(),
+                "severityNumber": 9, "body": {"stringValue": format!("sender {} trace {number} line {index}", self.id)},
+            }))
+            .collect();
+        json!({"resourceLogs": [{"resource": resource(), "scopeLogs": [{"logRecords": records}]}]}).to_string()
+    }
+}
+
+fn resource() -> Value {
+    json!({"attributes": [{"key": "service.name", "value": {"stringValue": "kill-test"}}]})
+}

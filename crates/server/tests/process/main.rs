@@ -1,0 +1,6 @@
+//! The real binary as its own process: killed at any moment, restarted, fed by real SDKs.
+
+mod corpus_kill;
+mod kill;
+mod sdk;
+mod server;

@@ -1,0 +1,110 @@
+//! A real SDK, installed from its own registry into this test's folder, exports to a running server.
+
+use std::path::Path;
+use std::process::Command;
+
+use serde_json::json;
+
+use super::server::Server;
+
+/// The OpenTelemetry Node SDK with auto-instrumentation around a plain HTTP server.
+#[test]
+fn node_sdk_with_auto_instrumentation() {
+    let (_folder, mut server) = fresh_server();
+    let account = server.register();
+    let app = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/process/sdk-node");
+    let cache = installed("sdk-node", &app, |target| {
+        run(Command::new("npm").args(["ci", "--no-audit", "--no-fund", "--ignore-scripts"]).current_dir(target));
+    });
+    run(Command::new("node")
+        .args(["--require", "@opentelemetry/auto-instrumentations-node/register", "app.cjs"])
+        .current_dir(&cache)
+        .envs(otel_environment(&server, &account.project_token, "node-shop")));
+
+    let endpoints = server.ask("/api/endpoints", json!({}));
+    let mut rows: Vec<(String, i64)> = endpoints["data"]
+        .as_array()
+        .expect("rows")
+        .iter()
+        .map(|row| (row["endpoint"].as_str().unwrap_or_default().to_owned(), row["statusCode"].as_i64().unwrap_or(-1)))
+        .collect();
+    rows.sort();
+    assert_eq!(rows, [("GET /books".to_owned(), 200), ("GET /boom".to_owned(), 500), ("UNMATCHED".to_owned(), 404)]);
+    assert!(endpoints["data"].as_array().is_some_and(|rows| rows.iter().all(|row| row["serverName"] == "node-shop")));
+    let issues = server.ask("/api/exception-stack-traces", json!({}));
+    assert_eq!(issues["data"].as_array().map(Vec::len), Some(1), "{issues}");
+    assert_eq!(issues["data"][0]["message"], "shelf is empty");
+    assert!(server.total("/api/logs", json!({"linkedOnly": false})) >= 1, "the SDK's log record arrived");
+}
+
+/// The OpenTelemetry Python SDK, protobuf and gzip.
+#[test]
+fn python_sdk_over_gzip_protobuf() {
+    let (_folder, mut server) = fresh_server();
+    let account = server.register();
+    let app = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/process/sdk-python");
+    let cache = installed("sdk-python", &app, |target| {
+        run(Command::new("python3").args(["-m", "venv", "venv"]).current_dir(target));
+        run(Command::new("venv/bin/pip").args(["install", "--quiet", "-r", "requirements.txt"]).current_dir(target));
+    });
+    run(Command::new("venv/bin/python")
+        .arg("app.py")
+        .current_dir(&cache)
+        .env("OTEL_EXPORTER_OTLP_COMPRESSION", "gzip")
+        .envs(otel_environment(&server, &account.project_token, "python-shop")));
+
+    let tasks = server.ask("/api/tasks", json!({}));
+    assert_eq!(tasks["data"][0]["taskName"], "orders process", "{tasks}");
+    let endpoints = server.ask("/api/endpoints", json!({}));
+    assert_eq!(endpoints["data"][0]["endpoint"], "POST /orders/{id}", "{endpoints}");
+    let drops = server.ask("/api/drops", json!({}));
+    let unmatched = json!({"signal": "traces", "reason": "unmatched_root", "count": 1});
+    assert!(drops["data"].as_array().is_some_and(|rows| rows.contains(&unmatched)), "{drops}");
+}
+
+fn fresh_server() -> (tempfile::TempDir, Server) {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let server = Server::start(&folder.path().join("data"), &[]);
+    (folder, server)
+}
+
+fn otel_environment(server: &Server, token: &str, service: &str) -> [(&'static str, String); 7] {
+    [
+        ("OTEL_EXPORTER_OTLP_ENDPOINT", format!("{}/api/otel", server.base)),
+        ("OTEL_EXPORTER_OTLP_HEADERS", format!("Authorization=Bearer%20{token}")),
+        ("OTEL_EXPORTER_OTLP_PROTOCOL", "http/protobuf".into()),
+        ("OTEL_SERVICE_NAME", service.into()),
+        ("OTEL_TRACES_EXPORTER", "otlp".into()),
+        ("OTEL_METRICS_EXPORTER", "otlp".into()),
+        ("OTEL_LOGS_EXPORTER", "otlp".into()),
+    ]
+}
+
+/// Copies the app to the cache folder and installs its packages there once per lock file.
+fn installed(name: &str, app: &Path, install: impl Fn(&Path)) -> std::path::PathBuf {
+    let base = std::env::var_os("XDG_CACHE_HOME")
+        .map(std::path::PathBuf::from)
+        .or_else(|| std::env::var_os("HOME").map(|home| Path::new(&home).join(".cache")))
+        .expect("HOME is set");
+    let target = base.join("tidewatch").join(name);
+    std::fs::create_dir_all(&target).expect("a cache folder");
+    let mut lock = String::new();
+    for entry in std::fs::read_dir(app).expect("the app's folder").flatten() {
+        std::fs::copy(entry.path(), target.join(entry.file_name())).expect("a copy of the app");
+        if matches!(entry.file_name().to_str(), Some("package-lock.json" | "requirements.txt")) {
+            lock = std::fs::read_to_string(entry.path()).expect("the lock file");
+        }
+    }
+    let marker = target.join(".installed");
+    if std::fs::read_to_string(&marker).ok().as_deref() != Some(lock.as_str()) {
+        install(&target);
+        std::fs::write(&marker, lock).expect("a marker");
+    }
+    target
+}
+
+fn run(command: &mut Command) {
+    let output = command.output().unwrap_or_else(|error| panic!("cannot run {command:?}: {error}"));
+    let text = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{command:?} failed: {text}\n{}", String::from_utf8_lossy(&output.stdout));
+}

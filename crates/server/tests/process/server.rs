@@ -1,0 +1,152 @@
+//! Starts, kills and questions a `tidewatch` process.
+
+use std::net::TcpListener;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+/// Everything that a question about "all time" covers.
+const FROM: &str = "2020-01-01T00:00:00Z";
+const TO: &str = "2100-01-01T00:00:00Z";
+
+pub struct Server {
+    process: Child,
+    pub base: String,
+    listen: String,
+    data: PathBuf,
+    settings: Vec<(&'static str, String)>,
+    pub account: Option<Account>,
+}
+
+#[derive(Clone, Debug)]
+pub struct Account {
+    pub jwt: String,
+    pub project_id: String,
+    pub project_token: String,
+}
+
+impl Server {
+    /// A server over `data`; `settings` are environment variables.
+    pub fn start(data: &Path, settings: &[(&'static str, &str)]) -> Server {
+        let listen = TcpListener::bind("127.0.0.1:0").and_then(|socket| socket.local_addr()).expect("a free port");
+        let listen = listen.to_string();
+        let settings: Vec<_> = settings.iter().map(|(key, value)| (*key, value.to_string())).collect();
+        let process = spawn(&listen, data, &settings);
+        let server = Server {
+            process,
+            base: format!("http://{listen}"),
+            listen,
+            data: data.to_owned(),
+            settings,
+            account: None,
+        };
+        server.wait_ready();
+        server
+    }
+
+    /// SIGKILL: no destructor runs, nothing is flushed.
+    pub fn kill(&mut self) {
+        self.process.kill().expect("the server is a child of this test");
+        self.process.wait().expect("a killed child can be waited for");
+    }
+
+    /// The same data directory and address again.
+    pub fn restart(&mut self) {
+        self.process = spawn(&self.listen, &self.data, &self.settings);
+        self.wait_ready();
+    }
+
+    pub fn pid(&self) -> u32 {
+        self.process.id()
+    }
+
+    fn wait_ready(&self) {
+        let deadline = Instant::now() + Duration::from_secs(60);
+        loop {
+            let answer = agent().get(format!("{}/health", self.base)).call();
+            if answer.is_ok_and(|response| response.status() == 200) {
+                return;
+            }
+            assert!(Instant::now() < deadline, "the server is not ready after a minute");
+            std::thread::park_timeout(Duration::from_millis(10));
+        }
+    }
+
+    /// The first account, with its first project.
+    pub fn register(&mut self) -> Account {
+        let (status, bundle) = self.call(
+            "POST",
+            "/api/register",
+            None,
+            &json!({
+                "email": "owner@example.com", "password": "correct horse", "name": "Owner",
+                "organizationName": "Org", "timezone": "UTC", "projectName": "First", "framework": "opentelemetry",
+            }),
+        );
+        assert_eq!(status, 201, "{bundle}");
+        let account = Account {
+            jwt: bundle["token"].as_str().expect("a session token").to_owned(),
+            project_id: bundle["projects"][0]["id"].as_str().expect("a project").to_owned(),
+            project_token: bundle["projects"][0]["token"].as_str().expect("a project token").to_owned(),
+        };
+        self.account = Some(account.clone());
+        account
+    }
+
+    /// A question as the registered account, about all time unless the body says otherwise.
+    pub fn ask(&self, path: &str, body: Value) -> Value {
+        let account = self.account.as_ref().expect("register first");
+        let mut question = json!({"fromDate": FROM, "toDate": TO});
+        for (key, value) in body.as_object().expect("an object") {
+            question[key] = value.clone();
+        }
+        let separator = if path.contains('?') { '&' } else { '?' };
+        let path = format!("{path}{separator}projectId={}", account.project_id);
+        let (status, answer) = self.call("POST", &path, Some(&account.jwt), &question);
+        assert_eq!(status, 200, "{path}: {answer}");
+        answer
+    }
+
+    pub fn call(&self, method: &str, path: &str, token: Option<&str>, body: &Value) -> (u16, Value) {
+        let mut request = ureq::http::Request::builder().method(method).uri(format!("{}{path}", self.base));
+        if let Some(token) = token {
+            request = request.header("Authorization", format!("Bearer {token}"));
+        }
+        let request =
+            request.header("Content-Type", "application/json").body(body.to_string()).expect("a valid request");
+        let mut response = agent().run(request).expect("the server answers");
+        let status = response.status().as_u16();
+        (status, response.body_mut().read_json().unwrap_or(Value::Null))
+    }
+
+    /// How many rows a list has in all.
+    pub fn total(&self, path: &str, body: Value) -> u64 {
+        self.ask(path, body)["pagination"]["total"].as_u64().expect("a total")
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        self.process.kill().ok();
+        self.process.wait().ok();
+    }
+}
+
+fn spawn(listen: &str, data: &Path, settings: &[(&'static str, String)]) -> Child {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_tidewatch"));
+    command.args(["serve", "--listen", listen, "--data-dir"]).arg(data);
+    command.envs(settings.iter().map(|(key, value)| (key, value)));
+    let log = std::fs::File::options().create(true).append(true).open(data.with_extension("log")).expect("a log file");
+    command.stdout(Stdio::null()).stderr(log).spawn().expect("the binary starts")
+}
+
+/// Answers of every status come back as answers.
+pub fn agent() -> ureq::Agent {
+    ureq::Agent::config_builder()
+        .http_status_as_error(false)
+        .timeout_global(Some(Duration::from_secs(60)))
+        .build()
+        .into()
+}
