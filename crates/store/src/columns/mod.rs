@@ -89,7 +89,13 @@ impl Rows {
     pub fn by_hand(project: u32, signal: Signal, buffer: TableBuffer) -> Rows {
         let records = (0..buffer.rows() as u32).collect();
         let fates = vec![Fate::Kept; buffer.rows()];
-        Rows { project, signal, tables: vec![TableRows { buffer, records }], fates, keys: Vec::new() }
+        Rows {
+            project,
+            signal,
+            tables: vec![TableRows { buffer, records, twins: Vec::new() }],
+            fates,
+            keys: Vec::new(),
+        }
     }
 
     /// Records of the request, stored or not.
