@@ -5,6 +5,7 @@ import {
   parseSearch,
   parseSort,
   positive,
+  scoped,
   sortText,
   stringifySearch,
   whole,
@@ -47,3 +48,12 @@ it.each([
   ["4bf92f3577b34da6", null],
   ["00000000000000000000000000000000", null],
 ])("trace id %s", (text, want) => expect(asTraceId(text)).toBe(want));
+
+it("reads the scope of a log filter from its prefix", () => {
+  expect(scoped({ key: "resource:host.name", value: "a" })).toEqual({
+    scope: "resource",
+    key: "host.name",
+    value: "a",
+  });
+  expect(scoped({ key: "order:id", value: "7" })).toEqual({ scope: "log", key: "order:id", value: "7" });
+});

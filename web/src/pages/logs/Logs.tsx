@@ -5,7 +5,8 @@ import { usePost } from "../../api/hooks";
 import { useLogs } from "../../api/logs";
 import type { LogBody } from "../../api/routes";
 import { count } from "../../model/format";
-import { filtersText, parseFilters } from "../../model/search";
+import { filtersText, parseFilters, scoped } from "../../model/search";
+import { asTraceId } from "../../model/traceid";
 import { SEVERITY_NUMBER } from "../../model/words";
 import { FilterInput } from "../../parts/FilterInput";
 import { LogList } from "../../parts/LogList";
@@ -36,7 +37,7 @@ export function LogsPage() {
     minSeverity: search.level ? SEVERITY_NUMBER[search.level] : undefined,
     serviceName: search.service,
     traceId: search.trace,
-    attributeFilters: filters.map((filter) => ({ scope: "log", ...filter })),
+    attributeFilters: filters.map(scoped),
   };
   const histogram = usePost("/api/logs/histogram", body);
   const logs = useLogs(body);
@@ -50,6 +51,11 @@ export function LogsPage() {
       ...(search.service ? [search.service] : []),
     ]),
   ].filter(Boolean);
+  // A pasted trace id is a filter, not a text to look for.
+  const look = (text: string) => {
+    const trace = asTraceId(text);
+    patch(trace ? { trace, q: undefined } : { q: text || undefined }, true);
+  };
   const filtered = !!(search.q || search.level || search.service || search.trace || filters.length);
   const clear = () => patch({ q: undefined, level: undefined, service: undefined, trace: undefined, attr: undefined });
   return (
@@ -65,7 +71,7 @@ export function LogsPage() {
           label={search.in ? "Search attributes" : "Search messages"}
           placeholder={search.in ? "Search attribute values" : "Search messages"}
           value={search.q ?? ""}
-          onSearch={(q) => patch({ q: q || undefined }, true)}
+          onSearch={look}
         />
         <Segmented
           label="Where to search"
@@ -91,7 +97,11 @@ export function LogsPage() {
           options={[{ value: "", label: "All services" }, ...services.map((name) => ({ value: name, label: name }))]}
           onChange={(service) => patch({ service: service || undefined })}
         />
-        <FilterInput filters={filters} onChange={(next) => patch({ attr: filtersText(next) })} />
+        <FilterInput
+          label="Attribute filter (resource: in front for resource attributes)"
+          filters={filters}
+          onChange={(next) => patch({ attr: filtersText(next) })}
+        />
         {search.trace && (
           <button
             type="button"

@@ -119,7 +119,10 @@ export function Waterfall({ trace, search, onSelect }: Props) {
     j: () => go(at + 1),
     k: () => go(at < 0 ? 0 : at - 1),
     f: () => document.querySelector<HTMLElement>("main [data-search]")?.focus(),
-    Escape: () => onSelect(undefined),
+    Escape: () => {
+      onSelect(undefined);
+      scroller.current?.focus({ preventScroll: true });
+    },
   });
   useWheelZoom(scroller, names, (factor, part) =>
     setZoom(scaled(zoom, factor, zoom.from + (zoom.to - zoom.from) * part)),
