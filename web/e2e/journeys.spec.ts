@@ -150,7 +150,7 @@ test("settings: keep unmatched roots is saved; a new project starts empty and sa
 
   await page.getByRole("button", { name: /Switch project/ }).click();
   await page.getByRole("menuitem", { name: "New project…" }).click();
-  await page.getByLabel("Name", { exact: true }).last().fill("second");
+  await page.getByRole("dialog", { name: "New project" }).getByLabel("Name").fill("second");
   await page.getByRole("button", { name: "Create project" }).click();
   await expect(page.getByText("Waiting for the first span…")).toBeVisible();
   await page.keyboard.press("g");

@@ -1,11 +1,12 @@
 import { useNavigate } from "@tanstack/react-router";
-import { type FormEvent, useState } from "react";
+import { type FormEvent, useRef, useState } from "react";
 import { useCreateProject } from "../api/account";
 import { Dialog } from "../ui/Dialog";
 import { Field } from "../ui/Field";
 
 export function NewProject({ open, onOpenChange }: { open: boolean; onOpenChange: (open: boolean) => void }) {
   const [name, setName] = useState("");
+  const form = useRef<HTMLFormElement>(null);
   const create = useCreateProject();
   const navigate = useNavigate();
   const submit = (event: FormEvent) => {
@@ -23,9 +24,10 @@ export function NewProject({ open, onOpenChange }: { open: boolean; onOpenChange
       open={open}
       onOpenChange={onOpenChange}
       title="New project"
+      initialFocus={() => form.current?.querySelector("input")}
       description="One project per product or environment: its services share one token and see each other's traces."
     >
-      <form onSubmit={submit} className="space-y-4">
+      <form ref={form} onSubmit={submit} className="space-y-4">
         <Field
           big
           label="Name"

@@ -1,6 +1,6 @@
 import { Dialog as Base } from "@base-ui/react/dialog";
 import { X } from "lucide-react";
-import type { ReactNode, RefObject } from "react";
+import type { ReactNode } from "react";
 
 interface Props {
   open: boolean;
@@ -8,7 +8,8 @@ interface Props {
   title: string;
   description?: string;
   wide?: boolean;
-  initialFocus?: RefObject<HTMLElement | null>;
+  /** What takes the focus; otherwise the first control. */
+  initialFocus?: () => HTMLElement | null | undefined;
   children: ReactNode;
 }
 
