@@ -1,5 +1,6 @@
 // A new server: register through the UI, wait for the first span, see it, and see what was turned away.
 import { expect, test } from "@playwright/test";
+import { serious } from "./support/axe.ts";
 import { post, resourceSpans } from "./support/otlp.ts";
 import { startServer } from "./support/server.ts";
 
@@ -8,6 +9,7 @@ test("a newcomer registers, sends a first span and opens its trace", async ({ pa
   try {
     await page.goto(server.url);
     await expect(page).toHaveURL(/\/setup$/);
+    expect(await serious(page)).toEqual([]);
     await page.getByLabel("Your name").fill("Ada Byron");
     await page.getByLabel("E-mail").fill("ada@example.com");
     await page.getByLabel("Password").fill("correct horse");
@@ -17,6 +19,7 @@ test("a newcomer registers, sends a first span and opens its trace", async ({ pa
 
     await expect(page).toHaveURL(/\/connect$/);
     await expect(page.getByText("Waiting for the first span…")).toBeVisible();
+    expect(await serious(page)).toEqual([]);
     await page.getByRole("button", { name: "Show the project token" }).click();
     const token = (await page.locator("code", { hasText: /^[0-9a-f]{32}$/ }).textContent()) ?? "";
     expect(token).toMatch(/^[0-9a-f]{32}$/);

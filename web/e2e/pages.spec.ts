@@ -1,11 +1,8 @@
 // Every page in both themes and on a phone: axe finds nothing serious, nothing overflows sideways, and a picture is kept.
-import { readFileSync } from "node:fs";
-import { createRequire } from "node:module";
 import type { Page } from "@playwright/test";
+import { serious } from "./support/axe.ts";
 import { at, expect, type Shop, test } from "./support/fixtures.ts";
 import { BIG, CHECKOUT, SPAN } from "./support/seed.ts";
-
-const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
 const PAGES: [string, string][] = [
   ["overview", ""],
@@ -37,37 +34,24 @@ async function settled(page: Page): Promise<void> {
   await expect(page.locator("[aria-busy=true]")).toHaveCount(0);
 }
 
-async function serious(page: Page): Promise<string[]> {
-  await page.evaluate(AXE);
-  const results = await page.evaluate(async () => {
-    const axe = (
-      window as unknown as {
-        axe: {
-          run: (
-            root: Document,
-            options: object,
-          ) => Promise<{
-            violations: { id: string; impact: string; nodes: { html: string; failureSummary: string }[] }[];
-          }>;
-        };
-      }
-    ).axe;
-    const { violations } = await axe.run(document, {
-      runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"],
-    });
-    return violations.map((one) => ({
-      id: one.id,
-      impact: one.impact,
-      where: one.nodes.slice(0, 3).map((node) => `${node.html.slice(0, 200)} :: ${node.failureSummary.slice(0, 300)}`),
-    }));
-  });
-  return results
-    .filter((one) => one.impact === "serious" || one.impact === "critical")
-    .map((one) => `${one.id}: ${one.where.join(" | ")}`);
-}
-
 const SIZES = { desktop: { width: 1440, height: 900 }, phone: { width: 390, height: 844 } };
-const address = (shop: Shop, path: string) => at(shop, path);
+/** Pages whose address is only known once the data is stored. */
+async function found(shop: Shop): Promise<[string, string][]> {
+  const ask = async (path: string) => {
+    const answer = await fetch(`${shop.url}${path}?projectId=${shop.project}`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${shop.session}`, "content-type": "application/json" },
+      body: "{}",
+    });
+    return ((await answer.json()) as { data: { id: string; exceptionHash: string; recordedAt: string }[] }).data[0];
+  };
+  const issue = await ask("/api/exception-stack-traces");
+  const call = await ask("/api/ai-traces");
+  return [
+    ["issue", `/issues/${issue.exceptionHash}`],
+    ["ai-trace", `/ai/t/${call.id}?at=${encodeURIComponent(call.recordedAt)}`],
+  ];
+}
 
 for (const theme of ["light", "dark"] as const)
   for (const [size, viewport] of Object.entries(SIZES))
@@ -75,8 +59,8 @@ for (const theme of ["light", "dark"] as const)
       test.setTimeout(240_000);
       await page.setViewportSize(viewport);
       await page.emulateMedia({ colorScheme: theme, reducedMotion: "reduce" });
-      for (const [name, path] of PAGES) {
-        await page.goto(address(shop, path));
+      for (const [name, path] of [...PAGES, ...(await found(shop))]) {
+        await page.goto(at(shop, path));
         await settled(page);
         await page.screenshot({ path: `test-results/screens/${name}-${size}-${theme}.png` });
         expect.soft(await serious(page), `${name}: axe`).toEqual([]);
@@ -127,4 +111,26 @@ test("an expired session leads to the login page and back", async ({ page, shop,
   await page.getByRole("button", { name: "Sign in" }).click();
   await expect(page).toHaveURL(/\/endpoints\?sort=-count/);
   problems.length = 0;
+});
+
+test("dialogs and menus are clean too", async ({ page, shop }) => {
+  await page.goto(at(shop, "/endpoints"));
+  await expect(page.getByRole("link", { name: "POST /checkout" })).toBeVisible();
+  await page.getByRole("button", { name: /^Time range/ }).click();
+  await expect(page.getByRole("button", { name: "Use these times" })).toBeVisible();
+  expect.soft(await serious(page), "time range").toEqual([]);
+  await page.getByRole("button", { name: "Last 6 hours" }).click();
+  await expect(page).toHaveURL(/from=now-6h/);
+  await page.keyboard.press("Control+k");
+  await expect(page.getByRole("option").first()).toBeVisible();
+  expect.soft(await serious(page), "palette").toEqual([]);
+  await page.keyboard.press("Escape");
+  await page.getByRole("button", { name: "Account and theme" }).click();
+  await page.getByRole("menuitemradio", { name: "Dark" }).click();
+  await expect(page.locator("html")).toHaveAttribute("data-theme", "dark");
+  expect.soft(await serious(page), "account menu").toEqual([]);
+  await page.keyboard.press("Escape");
+  await page.getByRole("button", { name: "Keyboard shortcuts" }).click();
+  await expect(page.getByRole("dialog", { name: "Keyboard shortcuts" })).toBeVisible();
+  expect.soft(await serious(page), "help").toEqual([]);
 });
