@@ -68,7 +68,7 @@ fn fresh_server() -> (tempfile::TempDir, Server) {
     (folder, server)
 }
 
-fn otel_environment(server: &Server, token: &str, service: &str) -> [(&'static str, String); 7] {
+fn otel_environment(server: &Server, token: &str, service: &str) -> [(&'static str, String); 8] {
     [
         ("OTEL_EXPORTER_OTLP_ENDPOINT", format!("{}/api/otel", server.base)),
         ("OTEL_EXPORTER_OTLP_HEADERS", format!("Authorization=Bearer%20{token}")),
@@ -77,6 +77,8 @@ fn otel_environment(server: &Server, token: &str, service: &str) -> [(&'static s
         ("OTEL_TRACES_EXPORTER", "otlp".into()),
         ("OTEL_METRICS_EXPORTER", "otlp".into()),
         ("OTEL_LOGS_EXPORTER", "otlp".into()),
+        // The cloud detectors would look for metadata servers in the network.
+        ("OTEL_NODE_RESOURCE_DETECTORS", "env,process".into()),
     ]
 }
 

@@ -1,5 +1,5 @@
 // A small Express shop that visits itself, then ends; the SDK exports on shutdown.
-const { SeverityNumber, logs } = require("@opentelemetry/api-logs");
+const { SeverityNumber, logs } = require("@opentelemetry/api");
 const express = require("express");
 
 const app = express();
