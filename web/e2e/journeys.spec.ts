@@ -71,6 +71,7 @@ test("logs: search, severity, inline details and the way to the trace; the URL h
 
 test("a trace's logs and issues, and a pasted trace id in the palette", async ({ page, shop }) => {
   await page.goto(at(shop));
+  await expect(page.getByRole("heading", { level: 1 })).toHaveText("Overview");
   await page.keyboard.press("Control+k");
   await page.getByRole("combobox", { name: /Jump to/ }).fill(CHECKOUT.toUpperCase());
   await page.keyboard.press("Enter");
