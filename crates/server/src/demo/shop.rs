@@ -20,6 +20,26 @@ const ASSISTANT: Service = service("assistant", "python", "0.3.0", "0.3.0");
 const SERVICES: [Service; 7] = [STOREFRONT, CATALOG, CHECKOUT, PAYMENTS, WORKER, SCHEDULER, ASSISTANT];
 
 const MS: f64 = 1e6;
+/// From a client to its server, or back.
+const NETWORK_NS: u64 = 500_000;
+
+/// Both ends of a request between two services.
+struct Call {
+    client: Span,
+    server: Span,
+}
+
+impl Call {
+    /// The same request, beginning later.
+    fn starting_at(mut self, start_ns: u64) -> Call {
+        let delay = start_ns.saturating_sub(self.client.start_ns);
+        for span in [&mut self.client, &mut self.server] {
+            span.start_ns += delay;
+            span.end_ns += delay;
+        }
+        self
+    }
+}
 
 /// The shop at one moment.
 pub struct Shop {
@@ -89,10 +109,11 @@ impl Shop {
         let mut root =
             self.request(STOREFRONT, None, "GET", "/products/:sku", &format!("/products/{sku}"), now_ns, status);
         let call = self.call(&root, CATALOG, "GET", "/v1/products/{sku}", status, 14.0);
-        let database = self.query(&call, "SELECT sku, title, price FROM products WHERE sku = $1", "postgresql", 3.0);
+        let select = "SELECT sku, title, price FROM products WHERE sku = $1";
+        let database = self.query(&call.server, select, "postgresql", 3.0);
         self.finish(database);
-        let served_at = call.end_ns;
-        self.finish(call);
+        let served_at = call.server.end_ns;
+        self.finish_call(call);
         if missing {
             self.log(&root, 13, &format!("product {sku} is not in the catalogue"));
         }
@@ -105,10 +126,10 @@ impl Shop {
         let mut root = self.request(STOREFRONT, None, "GET", "/search", "/search", now_ns, 200);
         root.attributes.push(("url.query".into(), json!(format!("q={term}"))));
         let call = self.call(&root, CATALOG, "GET", "/v1/search", 200, 60.0);
-        let index = self.query(&call, "search products", "opensearch", 42.0);
+        let index = self.query(&call.server, "search products", "opensearch", 42.0);
         self.finish(index);
-        root.end_ns = call.end_ns + self.random.latency_ms(4.0 * MS) as u64;
-        self.finish(call);
+        root.end_ns = call.server.end_ns + self.random.latency_ms(4.0 * MS) as u64;
+        self.finish_call(call);
         self.finish_request(root);
     }
 
@@ -135,35 +156,35 @@ impl Shop {
             201
         };
         let mut root = self.request(STOREFRONT, None, "POST", "/checkout", "/checkout", now_ns, status);
-        let mut order = self.call(&root, CHECKOUT, "POST", "/orders", status, 30.0);
+        let mut ordering = self.call(&root, CHECKOUT, "POST", "/orders", status, 30.0);
+        let order = &mut ordering.server;
         let statement = if deployed {
             "SELECT * FROM stock s JOIN stock_history h ON h.sku = s.sku WHERE s.sku = ANY($1) FOR UPDATE"
         } else {
             "SELECT sku, quantity FROM stock WHERE sku = ANY($1) FOR UPDATE"
         };
-        let stock = self.query(&order, statement, "postgresql", if deployed { 900.0 } else { 18.0 });
+        let stock = self.query(order, statement, "postgresql", if deployed { 900.0 } else { 18.0 });
         let after_stock = stock.end_ns;
         self.finish(stock);
-        let mut payment = self.call(&order, PAYMENTS, "POST", "/charges", if declined { 402 } else { 200 }, 120.0);
-        let length = payment.end_ns - payment.start_ns;
-        payment.start_ns = after_stock + 1_000_000;
-        payment.end_ns = payment.start_ns + length;
+        let paying = self.call(order, PAYMENTS, "POST", "/charges", if declined { 402 } else { 200 }, 120.0);
+        let mut paying = paying.starting_at(after_stock + 1_000_000);
+        let payment = &mut paying.server;
         if declined {
-            self.throw(&mut payment, "com.shop.CardDeclined", "card was declined: insufficient funds", JAVA_STACK);
-            self.log(&payment, 13, "charge declined by the issuer");
+            self.throw(payment, "com.shop.CardDeclined", "card was declined: insufficient funds", JAVA_STACK);
+            self.log(payment, 13, "charge declined by the issuer");
         }
         order.end_ns = payment.end_ns + self.random.latency_ms(8.0 * MS) as u64;
         if broken {
             let message = format!("order total {}.00 does not match the cart", 20 + self.random.below(400));
-            self.throw(&mut order, "shop.orders.TotalMismatch", &message, PYTHON_STACK);
-            self.log(&order, 17, &format!("cannot place the order: {message}"));
+            self.throw(order, "shop.orders.TotalMismatch", &message, PYTHON_STACK);
+            self.log(order, 17, &format!("cannot place the order: {message}"));
         } else {
-            self.log(&order, 9, "order placed");
-            self.mail(&order);
+            self.log(order, 9, "order placed");
+            self.mail(order);
         }
         root.end_ns = order.end_ns + self.random.latency_ms(5.0 * MS) as u64;
-        self.finish(payment);
-        self.finish(order);
+        self.finish_call(paying);
+        self.finish_call(ordering);
         self.finish_request(root);
     }
 
@@ -334,8 +355,8 @@ impl Shop {
         span
     }
 
-    /// A CLIENT span here and the SERVER span it reaches in another service; gives the latter.
-    fn call(&mut self, from: &Span, to: Service, method: &str, route: &str, status: u16, typical_ms: f64) -> Span {
+    /// A CLIENT span here and the SERVER span it reaches in another service.
+    fn call(&mut self, from: &Span, to: Service, method: &str, route: &str, status: u16, typical_ms: f64) -> Call {
         let mut client = self.child(from, from.service, Kind::Client, method, typical_ms);
         client.attributes = pairs([
             ("http.request.method", json!(method)),
@@ -346,9 +367,15 @@ impl Shop {
         let mut server = self.request(to, Some(&client), method, route, route, client.start_ns, status);
         server.parent_is_remote = true;
         server.end_ns = server.start_ns + (client.end_ns - client.start_ns);
-        client.end_ns = server.end_ns + 500_000;
+        Call { client, server }
+    }
+
+    /// The caller hears the answer when the server has ended.
+    fn finish_call(&mut self, call: Call) {
+        let Call { mut client, server } = call;
+        client.end_ns = server.end_ns + NETWORK_NS;
         self.finish(client);
-        server
+        self.finish(server);
     }
 
     fn query(&mut self, parent: &Span, statement: &str, system: &str, typical_ms: f64) -> Span {
