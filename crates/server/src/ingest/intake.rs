@@ -17,6 +17,7 @@ use tokio::sync::oneshot;
 
 use super::outcome::{Refused, RejectReason};
 use super::pipeline::{self, Prepared};
+use super::prices::{self, Prices};
 use super::record::{self, Header, RecordError};
 use crate::config::Config;
 use crate::error::ApiError;
@@ -27,6 +28,7 @@ pub struct Intake {
     /// Before the lake: its thread applies to the lake until it has ended.
     journal: Arc<Journal<Pending>>,
     lake: Arc<Lake>,
+    prices: Prices,
 }
 
 /// What waits for its record to be durable.
@@ -58,11 +60,12 @@ impl Intake {
             record_bytes_max: record_bytes_max.max(limits::JOURNAL_QUEUE_BYTES_MAX),
             ..Options::new(config.data_dir.join("journal"))
         };
+        let prices = prices::read(&config.data_dir)?;
         let (replaying, settling) = (lake.clone(), lake.clone());
         let opened = Journal::open(
             options,
             lake.covered(),
-            move |position, record| Ok(replay(&replaying, position, record)?),
+            move |position, record| Ok(replay(&replaying, position, record, prices)?),
             move |pending: Pending, outcome| settle(&settling, pending, outcome),
         );
         let Opened { journal, report } = opened.context("cannot open the journal")?;
@@ -82,7 +85,12 @@ impl Intake {
                 tracing::warn!(%error, "cannot trim the journal: {error}");
             }
         });
-        Ok(Intake { journal, lake })
+        Ok(Intake { journal, lake, prices })
+    }
+
+    /// What AI calls are estimated with.
+    pub fn prices(&self) -> Prices {
+        self.prices
     }
 
     pub fn lake(&self) -> &Arc<Lake> {
@@ -132,10 +140,10 @@ fn settle(lake: &Lake, pending: Pending, outcome: Result<Position, AppendError>)
 }
 
 /// One record after a crash. A version we do not know stops the start rather than losing what it holds.
-fn replay(lake: &Lake, position: Position, record: &[u8]) -> Result<(), RecordError> {
+fn replay(lake: &Lake, position: Position, record: &[u8], prices: Prices) -> Result<(), RecordError> {
     let (header, body) = record::decode(record)?;
     // The limit held when the body was accepted; a smaller one now must not lose it.
-    match pipeline::prepare(&header, body, usize::MAX) {
+    match pipeline::prepare(&header, body, usize::MAX, prices) {
         Ok(prepared) => {
             while !lake.wait_while_behind(limits::REPLAY_WAIT) {
                 tracing::warn!("the replay waits for the store to flush");

@@ -18,6 +18,7 @@ use xxhash_rust::xxh3::Xxh3Default;
 
 use super::coding::{Coding, InflateError, Inflater};
 use super::outcome::{Refused, RejectReason, Told};
+use super::prices::Prices;
 use super::record::Header;
 use crate::app::App;
 use crate::control::Project;
@@ -58,14 +59,15 @@ pub async fn ingest(app: &Arc<App>, export: Export<'_>) -> Result<Told, Refused>
     };
     let bytes_max = app.config.otlp_body_bytes_max;
     let prepared = if is_small(&header, &export.body) {
-        prepare(&header, &export.body, bytes_max)?
+        prepare(&header, &export.body, bytes_max, app.intake.prices())?
     } else {
         let full = "too many exports at once; try again later";
         let permit = app.admission.enter().await.ok_or_else(|| Refused::overloaded(full))?;
         let body = export.body.clone();
+        let prices = app.intake.prices();
         let work = tokio::task::spawn_blocking(move || {
             let _permit = permit;
-            prepare(&header, &body, bytes_max)
+            prepare(&header, &body, bytes_max, prices)
         });
         work.await.map_err(|panic| Refused::new(RejectReason::Malformed, ApiError::internal(panic)))??
     };
@@ -95,10 +97,11 @@ thread_local! {
 }
 
 /// From a body as received to rows. Pure: the same header and body give the same result, now and after a crash.
-pub fn prepare(header: &Header, body: &[u8], bytes_max: usize) -> Result<Prepared, Refused> {
+pub fn prepare(header: &Header, body: &[u8], bytes_max: usize, prices: Prices) -> Result<Prepared, Refused> {
     WORKSPACE.with_borrow_mut(|workspace| {
         let Workspace { inflater, arena } = workspace;
-        let result = inflate(inflater, header.coding, body, bytes_max).and_then(|body| rows(header, body, arena));
+        let result =
+            inflate(inflater, header.coding, body, bytes_max).and_then(|body| rows(header, body, prices, arena));
         arena.reset();
         result
     })
@@ -119,7 +122,7 @@ fn inflate<'a>(
     })
 }
 
-fn rows(header: &Header, body: &[u8], arena: &Bump) -> Result<Prepared, Refused> {
+fn rows(header: &Header, body: &[u8], prices: Prices, arena: &Bump) -> Result<Prepared, Refused> {
     let malformed = |error: decode::DecodeError| Refused::malformed(error.message);
     let context =
         ProjectContext { project: header.project, received_ns: header.received_ns, settings: header.settings };
@@ -127,7 +130,7 @@ fn rows(header: &Header, body: &[u8], arena: &Bump) -> Result<Prepared, Refused>
     let (rows, told) = match header.signal {
         Signal::Traces => {
             let batch = decode::traces(header.encoding, body, arena).map_err(malformed)?;
-            let projection = project::traces(&batch, &context, arena);
+            let projection = project::traces_priced(&batch, &context, prices, arena);
             (Rows::traces(number, &context, &batch, &projection), told_of_spans(&projection))
         }
         Signal::Metrics => {
