@@ -79,7 +79,7 @@ mod tests {
         for (text, expected) in [
             ("{}", "expected a sequence"),
             (r#"[{"model": "m", "from": "2026-01-01", "input": -1, "output": 2}]"#, "a price of m is negative"),
-            (r#"[{"model": "m", "from": "soon", "input": 1, "output": 2}]"#, "date"),
+            (r#"[{"model": "m", "from": "soon", "input": 1, "output": 2}]"#, "year"),
             (r#"[{"model": "m", "from": "2026-01-01", "input": 1, "output": 2, "outputs": 2}]"#, "unknown field"),
         ] {
             let error = format!("{:#}", with_own(text).expect_err(text));
