@@ -9,7 +9,7 @@ use serde_json::from_slice;
 use tidewatch_domain::decode::{self, DecodeError, Encoding};
 use tidewatch_domain::model::{Metric, MetricBatch, MetricKind, PointData, Signal, Slice};
 
-use super::{assert_same, canonical, convert, rounded};
+use super::{assert_same, canonical, convert};
 
 /// Bodies that only we refuse, by design, told by our message.
 const STRICTER: [&str; 3] = ["nested deeper than", "in one request", "too large"];
@@ -59,16 +59,14 @@ pub fn json(signal: Signal, body: &[u8]) {
             let Ok(theirs) = from_slice::<ExportTraceServiceRequest>(body) else { return };
             let Some(ours) = accepted(ours) else { return };
             let theirs = convert::traces(&theirs, &arena);
-            let same = |batch| rounded::traces(canonical::traces(batch), &arena);
-            assert_same(&same(&ours), &same(&theirs));
+            assert_same(&canonical::traces(&ours), &canonical::traces(&theirs));
         }
         Signal::Logs => {
             let ours = decode::logs(Encoding::Json, body, &arena);
             let Ok(theirs) = from_slice::<ExportLogsServiceRequest>(body) else { return };
             let Some(ours) = accepted(ours) else { return };
             let theirs = convert::logs(&theirs, &arena);
-            let same = |batch| rounded::logs(canonical::logs(batch), &arena);
-            assert_same(&same(&ours), &same(&theirs));
+            assert_same(&canonical::logs(&ours), &canonical::logs(&theirs));
         }
         Signal::Metrics => {
             let ours = decode::metrics(Encoding::Json, body, &arena);
@@ -79,8 +77,7 @@ pub fn json(signal: Signal, body: &[u8]) {
             }
             let Some(mut ours) = accepted(ours) else { return };
             forgive_empty(&mut ours, &theirs);
-            let same = |batch| rounded::metrics(canonical::metrics(batch), &arena);
-            assert_same(&same(&ours), &same(&theirs));
+            assert_same(&canonical::metrics(&ours), &canonical::metrics(&theirs));
         }
     }
 }

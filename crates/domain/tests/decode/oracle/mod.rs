@@ -2,13 +2,11 @@
 //!
 //! - [`convert`]: a request to a batch, naively.
 //! - [`canonical`]: one layout for batches that mean the same.
-//! - [`rounded`]: the same doubles, give or take the last bits.
 //! - [`harness`]: any bytes through both, compared; shared with the fuzz targets.
 
 pub mod canonical;
 pub mod convert;
 pub mod harness;
-pub mod rounded;
 
 use std::fmt::Debug;
 
