@@ -11,7 +11,7 @@ use support::{Payload, Row, cpu_ns, median, payloads};
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 const ROUNDS: usize = 9;
-const ROUND_NS: u64 = 20_000_000;
+const ROUND_NS: u64 = 120_000_000;
 
 fn main() {
     let arguments: Vec<String> = std::env::args().collect();
@@ -51,9 +51,15 @@ fn report(payload: &Payload) {
     support::print_table(payload, &rows);
 }
 
+/// Doubled until it takes long enough to measure: the clock advances in steps.
 fn repeats_for_a_round(run: &mut dyn FnMut()) -> usize {
-    run();
-    let start = cpu_ns();
-    run();
-    (ROUND_NS / (cpu_ns() - start).max(1)).clamp(1, 10_000) as usize
+    let mut repeats = 1;
+    loop {
+        let start = cpu_ns();
+        (0..repeats).for_each(|_| run());
+        if cpu_ns() - start >= ROUND_NS / 2 {
+            return repeats;
+        }
+        repeats *= 2;
+    }
 }
