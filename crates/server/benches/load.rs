@@ -43,7 +43,7 @@ fn main() {
                     let before = process_cpu_ns(server.process.id());
                     let outcome = drive(&server.address, &request(&token), CONNECTIONS, round);
                     let spent = process_cpu_ns(server.process.id()) - before;
-                    lines[index].push((spent as f64 / (outcome.requests * payload.units) as f64, outcome));
+                    lines[index].push((spent as f64 / (outcome.accepted() * payload.units) as f64, outcome));
                 }
             }
             for (name, line) in ["hyper + prost, discard", "tidewatch"].into_iter().zip(lines) {
@@ -63,7 +63,7 @@ fn sustained(server: &Server, token: &str, round: Duration) {
     let outcome = drive(&server.address, &Request::new(&payload, false, token), CONNECTIONS, round * 4);
     wait_quiet(server.process.id());
     let spent = process_cpu_ns(server.process.id()) - before;
-    let spans = outcome.requests * payload.units;
+    let spans = outcome.accepted() * payload.units;
     println!("\nsustained until quiet: {spans} spans, {:.0} spans per CPU-second", spans as f64 * 1e9 / spent as f64);
 }
 
@@ -82,7 +82,7 @@ fn wait_quiet(pid: u32) {
 
 fn print_line(label: &str, line: Vec<(f64, Outcome)>, round: Duration) {
     let cpu = median(line.iter().map(|(cpu, _)| *cpu).collect());
-    let per_second = median(line.iter().map(|(_, outcome)| outcome.requests as f64 / round.as_secs_f64()).collect());
+    let per_second = median(line.iter().map(|(_, outcome)| outcome.accepted() as f64 / round.as_secs_f64()).collect());
     let p50 = median(line.iter().map(|(_, outcome)| outcome.quantile_ms(0.5)).collect());
     let p99 = median(line.iter().map(|(_, outcome)| outcome.quantile_ms(0.99)).collect());
     println!("{label:<34} {cpu:>14.1} {:>12.0} {per_second:>10.0} {p50:>10.2} {p99:>10.2}", 1e9 / cpu);

@@ -27,6 +27,11 @@ pub struct Outcome {
 }
 
 impl Outcome {
+    /// Requests answered with 200; at least 1, so that a round of refusals still divides.
+    pub fn accepted(&self) -> usize {
+        (self.requests - self.refused).max(1)
+    }
+
     pub fn quantile_ms(&self, quantile: f64) -> f64 {
         let last = self.latencies_ns.len().saturating_sub(1);
         self.latencies_ns.get((quantile * last as f64) as usize).map_or(f64::NAN, |ns| *ns as f64 / 1e6)
