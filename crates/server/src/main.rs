@@ -63,14 +63,15 @@ fn welcome(url: &str, has_account: bool) -> String {
     } else {
         "\nFirst, open it in a browser and register; the Connect page shows your project's token."
     };
+    let program = std::env::args().next().unwrap_or_else(|| "tidewatch".to_owned());
     format!(
         "Tidewatch is ready at {url}{first}
 
 Send the first span from any OpenTelemetry SDK:
     export OTEL_EXPORTER_OTLP_ENDPOINT={url}/api/otel
     export OTEL_EXPORTER_OTLP_PROTOCOL=http/protobuf
-    export OTEL_EXPORTER_OTLP_HEADERS=\"Authorization=Bearer <PROJECT_TOKEN>\"
-or sample traffic: tidewatch demo --url {url}"
+    export OTEL_EXPORTER_OTLP_HEADERS=\"Authorization=Bearer%20<PROJECT_TOKEN>\"
+or sample traffic: {program} demo --url {url}"
     )
 }
 

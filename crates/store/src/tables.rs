@@ -226,8 +226,8 @@ pub const INGEST_COUNTS: &[Column] = &[
     PROJECT,
     column("time", Kind::I64, "start of the minute"),
     column("signal", Kind::Text, "traces, metrics or logs"),
-    column("outcome", Kind::Text, "accepted, rejected (requests); kept, dropped (records)"),
-    column("reason", Kind::Text, "why rejected or dropped, else empty"),
+    column("outcome", Kind::Text, "accepted, rejected (requests); kept, dropped, trimmed (records)"),
+    column("reason", Kind::Text, "why rejected, dropped or trimmed, else empty"),
     column("count", Kind::U64, "requests or records"),
 ];
 

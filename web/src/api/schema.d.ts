@@ -990,12 +990,13 @@ export interface components {
             spans: components["schemas"]["SpanView"][];
             traceId: string;
         };
-        /** @description Records that were received and not stored. */
+        /** @description Records that were received and not stored, or not stored whole. */
         DropCount: {
             /** Format: int64 */
             count: number;
             /**
              * @description Why: `unmatched_root`, `invalid_id`, `unsupported_metric_type`, `empty_point`, `not_finite`, `sampled`, `duplicate`;
+             *     `shared_attributes_too_large` of a record that is stored without some attributes of its resource or scope;
              *     or, of a request, why it was refused.
              */
             reason: string;
@@ -1006,7 +1007,7 @@ export interface components {
         DropPoint: {
             /** Format: int64 */
             count: number;
-            /** @description `accepted`, `rejected` (requests); `kept`, `dropped` (records). */
+            /** @description `accepted`, `rejected` (requests); `kept`, `dropped`, `trimmed` (records). */
             outcome: string;
             reason: string;
             signal: string;
@@ -1018,7 +1019,7 @@ export interface components {
         };
         /** @description `POST /api/drops`. */
         Drops: {
-            /** @description Dropped records and rejected requests, by signal and reason. */
+            /** @description Dropped and trimmed records, and rejected requests, by signal and reason. */
             data: components["schemas"]["DropCount"][];
             /** @description Stored records. */
             kept: components["schemas"]["KeptCount"][];

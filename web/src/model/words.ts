@@ -49,7 +49,10 @@ export function reasonWords(reason: string): string {
 const RECORDS: Record<string, string> = { traces: "span", spans: "span", logs: "log record", metrics: "metric point" };
 
 export function droppedSentence(signal: string, reason: string, amount: number): string {
-  return `${plural(amount, RECORDS[signal] ?? signal)} not stored: ${reasonWords(reason)}`;
+  const records = plural(amount, RECORDS[signal] ?? signal);
+  return reason === "shared_attributes_too_large"
+    ? `${records} stored without some attributes: the resource or scope has too many (32 KB are kept)`
+    : `${records} not stored: ${reasonWords(reason)}`;
 }
 export function rejectedSentence(signal: string, reason: string, amount: number): string {
   return `${plural(amount, `${signal.replace(/s$/, "")} request`)} refused because of ${reasonWords(reason)}`;

@@ -73,11 +73,13 @@ impl Refused {
     }
 }
 
-/// Records of an accepted request that are not stored and whose sender is told: how many for each reason.
+/// What the sender of an accepted request is told: how many records are not stored for each reason, and how many are
+/// stored without some attributes of their resource or scope.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Told {
     /// In the order first met; few.
     clauses: Vec<(&'static str, u64)>,
+    pub trimmed: u64,
 }
 
 impl Told {
@@ -88,24 +90,38 @@ impl Told {
         }
     }
 
+    /// Records not stored.
     pub fn total(&self) -> u64 {
         self.clauses.iter().map(|(_, count)| count).sum()
     }
 
-    /// `3 spans rejected: trace id is not 16 bytes (2), span id is all zero (1)`; most frequent first.
-    pub fn sentence(&self, signal: Signal) -> String {
+    /// `3 spans rejected: trace id is not 16 bytes (2), span id is all zero (1)`, most frequent first, and what was
+    /// trimmed; `None` when everything is stored.
+    pub fn sentence(&self, signal: Signal) -> Option<String> {
+        let records = |count| records(signal, count);
         let total = self.total();
-        let noun = match signal {
-            Signal::Traces => "span",
-            Signal::Metrics => "data point",
-            Signal::Logs => "log record",
-        };
-        let plural = if total == 1 { "" } else { "s" };
+        let trimmed = (self.trimmed > 0)
+            .then(|| format!("{} stored without some resource or scope attributes: too large", records(self.trimmed)));
+        if total == 0 {
+            return trimmed;
+        }
         let mut clauses = self.clauses.clone();
         clauses.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
         let clauses: Vec<String> = clauses.iter().map(|(clause, count)| format!("{clause} ({count})")).collect();
-        format!("{total} {noun}{plural} rejected: {}", clauses.join(", "))
+        let rejected = format!("{} rejected: {}", records(total), clauses.join(", "));
+        Some(trimmed.map_or(rejected.clone(), |trimmed| format!("{rejected}; {trimmed}")))
     }
+}
+
+/// `1 span`, `2 data points`.
+fn records(signal: Signal, count: u64) -> String {
+    let noun = match signal {
+        Signal::Traces => "span",
+        Signal::Metrics => "data point",
+        Signal::Logs => "log record",
+    };
+    let plural = if count == 1 { "" } else { "s" };
+    format!("{count} {noun}{plural}")
 }
 
 #[cfg(test)]
@@ -114,13 +130,17 @@ mod tests {
 
     #[test]
     fn sentences() {
-        for (signal, clauses, expected) in [
-            (Signal::Traces, &["a"][..], "1 span rejected: a (1)"),
-            (Signal::Traces, &["b", "a", "a"], "3 spans rejected: a (2), b (1)"),
-            (Signal::Metrics, &["a", "a"], "2 data points rejected: a (2)"),
-            (Signal::Logs, &["a"], "1 log record rejected: a (1)"),
+        let trimmed = "stored without some resource or scope attributes: too large";
+        for (signal, clauses, trims, expected) in [
+            (Signal::Traces, &[][..], 0, None),
+            (Signal::Traces, &["a"], 0, Some("1 span rejected: a (1)".to_owned())),
+            (Signal::Traces, &["b", "a", "a"], 0, Some("3 spans rejected: a (2), b (1)".to_owned())),
+            (Signal::Metrics, &["a", "a"], 0, Some("2 data points rejected: a (2)".to_owned())),
+            (Signal::Logs, &["a"], 0, Some("1 log record rejected: a (1)".to_owned())),
+            (Signal::Logs, &[], 2, Some(format!("2 log records {trimmed}"))),
+            (Signal::Logs, &["a"], 1, Some(format!("1 log record rejected: a (1); 1 log record {trimmed}"))),
         ] {
-            let mut told = Told::default();
+            let mut told = Told { trimmed: trims, ..Told::default() };
             clauses.iter().for_each(|clause| told.add(clause));
             assert_eq!(told.sentence(signal), expected);
         }

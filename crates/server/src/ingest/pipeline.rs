@@ -127,7 +127,7 @@ fn rows(header: &Header, body: &[u8], prices: Prices, arena: &Bump) -> Result<Pr
     let context =
         ProjectContext { project: header.project, received_ns: header.received_ns, settings: header.settings };
     let number = header.project_number;
-    let (rows, told) = match header.signal {
+    let (rows, mut told) = match header.signal {
         Signal::Traces => {
             let batch = decode::traces(header.encoding, body, arena).map_err(malformed)?;
             let projection = project::traces_priced(&batch, &context, prices, arena);
@@ -144,6 +144,7 @@ fn rows(header: &Header, body: &[u8], prices: Prices, arena: &Bump) -> Result<Pr
             (Rows::logs(number, &context, &batch, &projection), told_of(&projection.dropped))
         }
     };
+    told.trimmed = rows.trimmed() as u64;
     Ok(Prepared { rows, request_key: request_key(header, body), told })
 }
 

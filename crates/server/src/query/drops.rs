@@ -32,7 +32,7 @@ pub async fn read(ask: &Ask, project: &Project, request: DropsRequest) -> Result
         let Counted { signal, outcome, reason, .. } = key;
         match outcome.as_str() {
             "kept" => drops.kept.push(KeptCount { signal, count }),
-            "dropped" => drops.data.push(DropCount { signal, reason, count }),
+            "dropped" | "trimmed" => drops.data.push(DropCount { signal, reason, count }),
             _ => {
                 if outcome == "rejected" {
                     drops.data.push(DropCount { signal: signal.clone(), reason: reason.clone(), count });

@@ -44,6 +44,35 @@ async fn every_record_is_accounted_for() {
     assert_eq!(last["traceId"], json!(format!("{:032x}", 1)));
 }
 
+/// A resource that is too large to lie beside each of its records: the records are stored, the loss is told.
+#[tokio::test]
+async fn what_is_stored_without_all_its_attributes_is_counted() {
+    let (harness, project) = Harness::with_project().await;
+    let large = "x".repeat(40_000);
+    let attributes = json!([
+        { "key": "service.name", "value": { "stringValue": "shop" } },
+        { "key": "large", "value": { "stringValue": large } },
+    ]);
+    let log = |body| json!({ "body": { "stringValue": body } });
+    let body = json!({ "resourceLogs": [{
+        "resource": { "attributes": attributes },
+        "scopeLogs": [{ "logRecords": [log("one"), log("two")] }],
+    }] });
+    let body = body.to_string();
+    let json = [("Content-Type", "application/json")];
+    let told = harness.post_otlp("logs", &project.token, &json, body.as_bytes()).await.expect(200).json();
+    let sentence = "2 log records stored without some resource or scope attributes: too large";
+    assert_eq!(told, json!({ "partialSuccess": { "rejectedLogRecords": "0", "errorMessage": sentence } }));
+    harness.post_otlp("logs", &project.token, &json, body.as_bytes()).await.expect(200);
+
+    let found = drops(&harness, &project).await;
+    let count = |reason| json!({ "signal": "logs", "reason": reason, "count": 2 });
+    let data = found["data"].as_array().unwrap();
+    assert_eq!(data.len(), 2, "{data:?}");
+    assert!(data.contains(&count("shared_attributes_too_large")) && data.contains(&count("duplicate")), "{data:?}");
+    assert_eq!(found["kept"], json!([{ "signal": "logs", "count": 2 }]));
+}
+
 #[tokio::test]
 async fn the_home_page_shows_the_worst_and_the_latest() {
     let (harness, project) = Harness::with_project().await;

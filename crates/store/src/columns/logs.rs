@@ -4,7 +4,7 @@ use tidewatch_domain::model::{LogBatch, Signal};
 use tidewatch_domain::project::{KeptLog, LogProjection, ProjectContext};
 
 use super::traces::write_exception;
-use super::{Rows, TableRows, Twin, encode_repeated, encode_sorted};
+use super::{Rows, Shared, TableRows, Twin, encode_sorted, trimmed};
 use crate::tables::Table;
 
 impl Rows {
@@ -19,17 +19,15 @@ impl Rows {
         }
         let resources = batch.resources.iter().zip(resource_repeats);
         let scopes = batch.scopes.iter().zip(scope_repeats);
-        let repeated = Repeated {
-            resources: resources
-                .map(|(r, repeats)| encode_repeated(batch.attributes(r.attributes).0, repeats))
-                .collect(),
-            scopes: scopes.map(|(s, repeats)| encode_repeated(batch.attributes(s.attributes).0, repeats)).collect(),
+        let shared = ResourcesAndScopes {
+            resources: resources.map(|(r, repeats)| Shared::new(batch.attributes(r.attributes).0, repeats)).collect(),
+            scopes: scopes.map(|(s, repeats)| Shared::new(batch.attributes(s.attributes).0, repeats)).collect(),
         };
 
         let mut logs = TableRows::new(Table::Logs);
         let mut exceptions = TableRows::new(Table::Exceptions);
         for log in &projection.logs {
-            write_log(&mut logs, project, batch, &repeated, log);
+            write_log(&mut logs, project, batch, &shared, log);
         }
         for exception in &projection.exceptions {
             let record = &batch.records[exception.span as usize];
@@ -39,17 +37,30 @@ impl Rows {
             write_exception(&mut exceptions, project, ids, exception, attributes, event);
             exceptions.twins.push(Twin::new(project, ids, exception, true));
         }
-        Rows::new(project, Signal::Logs, vec![logs, exceptions], batch.records.len(), &projection.dropped)
+        let mut rows =
+            Rows::new(project, Signal::Logs, vec![logs, exceptions], batch.records.len(), &projection.dropped);
+        let is_trimmed = |log: &KeptLog<'_>| {
+            let record = &batch.records[log.record as usize];
+            shared.resources[record.resource as usize].is_trimmed || shared.scopes[record.scope as usize].is_trimmed
+        };
+        rows.trimmed = trimmed(projection.logs.iter().map(|log| (log.record, is_trimmed(log))));
+        rows
     }
 }
 
-/// Attributes that many records share, encoded once each.
-struct Repeated {
-    resources: Vec<Vec<u8>>,
-    scopes: Vec<Vec<u8>>,
+/// By index; empty where no kept record has them.
+struct ResourcesAndScopes {
+    resources: Vec<Shared>,
+    scopes: Vec<Shared>,
 }
 
-fn write_log(table: &mut TableRows, project: u32, batch: &LogBatch<'_>, repeated: &Repeated, log: &KeptLog<'_>) {
+fn write_log(
+    table: &mut TableRows,
+    project: u32,
+    batch: &LogBatch<'_>,
+    shared: &ResourcesAndScopes,
+    log: &KeptLog<'_>,
+) {
     let record = &batch.records[log.record as usize];
     let scope = &batch.scopes[record.scope as usize];
     table
@@ -67,8 +78,8 @@ fn write_log(table: &mut TableRows, project: u32, batch: &LogBatch<'_>, repeated
         .u32(record.flags)
         .text(scope.name)
         .text(scope.version)
-        .bytes(&repeated.scopes[record.scope as usize])
+        .bytes(&shared.scopes[record.scope as usize].bytes)
         .bytes_with(|out| encode_sorted(batch.attributes(record.attributes).0, out))
-        .bytes(&repeated.resources[record.resource as usize])
+        .bytes(&shared.resources[record.resource as usize].bytes)
         .u32(record.dropped_attributes);
 }

@@ -4,7 +4,7 @@ use tidewatch_domain::model::{MetricBatch, PointData, Signal};
 use tidewatch_domain::project::{MetricProjection, MetricValue, ProjectContext};
 
 use super::keys::{SeriesHasher, series};
-use super::{Rows, TableRows, encode_repeated, encode_sorted};
+use super::{Rows, Shared, TableRows, encode_sorted, trimmed};
 use crate::tables::Table;
 
 impl Rows {
@@ -26,7 +26,7 @@ impl Rows {
             .zip(repeats)
             .map(|(resource, repeats)| {
                 let attributes = batch.attributes(resource.attributes).0;
-                Resource { bytes: encode_repeated(attributes, repeats), hash: hasher.attributes(attributes) }
+                Resource { shared: Shared::new(attributes, repeats), hash: hasher.attributes(attributes) }
             })
             .collect();
 
@@ -35,12 +35,19 @@ impl Rows {
             let resource = &resources[batch.metrics[value.metric as usize].resource as usize];
             write_value(&mut points, project, batch, resource, value, &mut hasher);
         }
-        Rows::new(project, Signal::Metrics, vec![points], batch.points.len(), &projection.dropped)
+        let mut rows = Rows::new(project, Signal::Metrics, vec![points], batch.points.len(), &projection.dropped);
+        let is_trimmed = |value: &MetricValue<'_>| {
+            resources[batch.metrics[value.metric as usize].resource as usize].shared.is_trimmed
+        };
+        rows.trimmed = trimmed(projection.values.iter().map(|value| (value.point, is_trimmed(value))));
+        // Several values may stem from one point; they lie together.
+        rows.trimmed.dedup();
+        rows
     }
 }
 
 struct Resource {
-    bytes: Vec<u8>,
+    shared: Shared,
     hash: u64,
 }
 
@@ -76,7 +83,7 @@ fn write_value(
         .u64(series(value.name, hasher.attributes(attributes), resource.hash))
         .text(value.server_name)
         .bytes_with(|out| encode_sorted(attributes, out))
-        .bytes(&resource.bytes)
+        .bytes(&resource.shared.bytes)
         .text(batch.scopes[metric.scope as usize].name)
         .optional_bytes(bounds.as_deref())
         .optional_bytes(buckets.as_deref());

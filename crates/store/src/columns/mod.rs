@@ -33,6 +33,8 @@ pub struct Rows {
     /// What identifies every record when it is sent again, by record; [`NO_KEY`] when nothing does.
     /// Empty for signals that are recognised by the whole request alone.
     pub(crate) keys: Vec<u128>,
+    /// Records stored without all attributes of their resource or scope, see [`Shared`]; almost always empty.
+    pub(crate) trimmed: Vec<u32>,
 }
 
 /// What the rules decided about a record.
@@ -82,7 +84,7 @@ impl Rows {
             fates[drop.record as usize] = Fate::Dropped(drop.reason);
         }
         let tables = tables.into_iter().filter(|table| table.buffer.rows() > 0).collect();
-        Rows { project, signal, tables, fates, keys: Vec::new() }
+        Rows { project, signal, tables, fates, keys: Vec::new(), trimmed: Vec::new() }
     }
 
     /// Rows of one table that no export made: tests and measurements. Each is a record of its own, recognised by nothing.
@@ -95,12 +97,18 @@ impl Rows {
             tables: vec![TableRows { buffer, records, twins: Vec::new() }],
             fates,
             keys: Vec::new(),
+            trimmed: Vec::new(),
         }
     }
 
     /// Records of the request, stored or not.
     pub fn records(&self) -> usize {
         self.fates.len()
+    }
+
+    /// How many records are stored without all attributes of their resource or scope.
+    pub fn trimmed(&self) -> usize {
+        self.trimmed.len()
     }
 
     /// Rows of all tables.
@@ -129,33 +137,52 @@ fn encode_sorted(attributes: &[KeyValue<'_>], out: &mut Vec<u8>) {
     order.iter().for_each(|index| wire::encode_attributes(std::slice::from_ref(&attributes[*index]), out));
 }
 
-/// Bytes that the copies of one repeated list of attributes (a resource on each of its records) may take in a request.
-const REPEATED_BYTES_MAX: usize = 64 * 1024 * 1024;
-/// What a repeated list may always take, however many records repeat it …
-const REPEATED_BYTES_FREE: usize = 1024;
+/// Bytes that the copies of one shared list may take in a request.
+const SHARED_BYTES_MAX: usize = 64 * 1024 * 1024;
+/// What a shared list may always take, however many records share it …
+const SHARED_BYTES_FREE: usize = 1024;
 /// … and what it may take at most: a scan decodes thousands of rows at a time, each with its copy.
-const REPEATED_BYTES_EACH_MAX: usize = 32 * 1024;
+const SHARED_BYTES_EACH_MAX: usize = 32 * 1024;
 
-/// The attributes encoded once, to be written with each of `repeats` records.
-///
-/// A hostile request can name one huge resource and a hundred thousand records; attributes that would make the copies
-/// exceed [`REPEATED_BYTES_MAX`], or one copy [`REPEATED_BYTES_EACH_MAX`], are left out, one by one.
-fn encode_repeated(attributes: &[KeyValue<'_>], repeats: usize) -> Vec<u8> {
-    let bytes_max = (REPEATED_BYTES_MAX / repeats.max(1)).clamp(REPEATED_BYTES_FREE, REPEATED_BYTES_EACH_MAX);
-    let mut bytes = Vec::new();
-    encode_sorted(attributes, &mut bytes);
-    if bytes.len() <= bytes_max {
-        return bytes;
-    }
-    bytes.clear();
-    let mut sorted = attributes.to_vec();
-    sorted.sort_by_key(|attribute| attribute.key);
-    for attribute in &sorted {
-        let before = bytes.len();
-        wire::encode_attributes(std::slice::from_ref(attribute), &mut bytes);
-        if bytes.len() > bytes_max {
-            bytes.truncate(before);
+/// Attributes that many records of a request share (those of a resource or scope), encoded once.
+#[derive(Debug, Default)]
+struct Shared {
+    bytes: Vec<u8>,
+    /// Some attributes did not fit.
+    is_trimmed: bool,
+}
+
+impl Shared {
+    /// The attributes, to be written with each of `repeats` records.
+    ///
+    /// A hostile request can name one huge resource and a hundred thousand records; attributes that would make the
+    /// copies exceed [`SHARED_BYTES_MAX`], or one copy [`SHARED_BYTES_EACH_MAX`], are left out, one by one. Records
+    /// that lose any are counted and the sender is told ([`Rows::trimmed`]).
+    fn new(attributes: &[KeyValue<'_>], repeats: usize) -> Shared {
+        if repeats == 0 {
+            return Shared::default();
         }
+        let bytes_max = (SHARED_BYTES_MAX / repeats).clamp(SHARED_BYTES_FREE, SHARED_BYTES_EACH_MAX);
+        let mut bytes = Vec::new();
+        encode_sorted(attributes, &mut bytes);
+        if bytes.len() <= bytes_max {
+            return Shared { bytes, is_trimmed: false };
+        }
+        bytes.clear();
+        let mut sorted = attributes.to_vec();
+        sorted.sort_by_key(|attribute| attribute.key);
+        for attribute in &sorted {
+            let before = bytes.len();
+            wire::encode_attributes(std::slice::from_ref(attribute), &mut bytes);
+            if bytes.len() > bytes_max {
+                bytes.truncate(before);
+            }
+        }
+        Shared { bytes, is_trimmed: true }
     }
-    bytes
+}
+
+/// The records of `shared`, pairs of a record and whether it is trimmed, that lost attributes.
+fn trimmed(shared: impl Iterator<Item = (u32, bool)>) -> Vec<u32> {
+    shared.filter(|(_, is_trimmed)| *is_trimmed).map(|(record, _)| record).collect()
 }

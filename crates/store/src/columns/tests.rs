@@ -327,15 +327,16 @@ fn metric_values() {
 }
 
 #[test]
-fn repeated_attributes_have_a_bound() {
+fn shared_attributes_have_a_bound() {
     let arena = Bump::new();
     for (bytes, repeats, kept) in [(20_000, 10, 2), (20_000, 100_000, 1), (40_000, 1, 1)] {
         let long = "x".repeat(bytes);
         let attributes =
             [KeyValue { key: "big", value: AnyValue::Str(&long) }, KeyValue { key: "small", value: AnyValue::Int(1) }];
-        let encoded = encode_repeated(&attributes, repeats);
+        let shared = Shared::new(&attributes, repeats);
+        assert_eq!(shared.is_trimmed, kept < 2, "{bytes} bytes, {repeats} times");
         assert_eq!(
-            wire::decode_attributes(&encoded, &arena),
+            wire::decode_attributes(&shared.bytes, &arena),
             &attributes[2 - kept..],
             "{bytes} bytes, {repeats} times"
         );

@@ -6,7 +6,7 @@ use tidewatch_domain::project::{
 };
 use tidewatch_domain::wire;
 
-use super::{NO_KEY, Rows, TableRows, Twin, encode_repeated, encode_sorted, span_key};
+use super::{NO_KEY, Rows, Shared, TableRows, Twin, encode_sorted, span_key, trimmed};
 use crate::tables::Table;
 
 /// Bits of the `promoted` column.
@@ -59,21 +59,20 @@ impl Rows {
             None => span_key(project, span.trace_id, span.span_id),
         };
         rows.keys = batch.spans.iter().map(key).collect();
+        let is_trimmed = |span: u32| writer.resources[batch.spans[span as usize].resource as usize].is_trimmed;
+        rows.trimmed = trimmed(projection.spans.iter().map(|kept| (kept.span, is_trimmed(kept.span))));
         rows
     }
 }
 
 /// Every resource encoded, by index; empty where no kept span has it.
-fn resources(batch: &TraceBatch<'_>, projection: &TraceProjection<'_>) -> Vec<Vec<u8>> {
+fn resources(batch: &TraceBatch<'_>, projection: &TraceProjection<'_>) -> Vec<Shared> {
     let mut repeats = vec![0; batch.resources.len()];
     for kept in &projection.spans {
         repeats[batch.spans[kept.span as usize].resource as usize] += 1;
     }
-    let encode = |(resource, repeats): (&tidewatch_domain::model::Resource<'_>, usize)| match repeats {
-        0 => Vec::new(),
-        _ => encode_repeated(batch.attributes(resource.attributes).0, repeats),
-    };
-    batch.resources.iter().zip(repeats).map(encode).collect()
+    let resources = batch.resources.iter().zip(repeats);
+    resources.map(|(resource, repeats)| Shared::new(batch.attributes(resource.attributes).0, repeats)).collect()
 }
 
 fn spans_with_exceptions(spans: usize, exceptions: &[Exception<'_>]) -> Vec<bool> {
@@ -87,7 +86,7 @@ fn spans_with_exceptions(spans: usize, exceptions: &[Exception<'_>]) -> Vec<bool
 struct Writer<'b, 'a> {
     project: u32,
     batch: &'b TraceBatch<'a>,
-    resources: Vec<Vec<u8>>,
+    resources: Vec<Shared>,
 }
 
 impl Writer<'_, '_> {
@@ -122,7 +121,7 @@ impl Writer<'_, '_> {
             .u32(span.flags)
             .f64(kept.weight)
             .bytes_with(|out| encode_sorted(batch.span_attributes(span).0, out))
-            .bytes(&self.resources[span.resource as usize])
+            .bytes(&self.resources[span.resource as usize].bytes)
             .bytes_with(|out| wire::encode_events(batch, span, out))
             .bytes_with(|out| wire::encode_links(batch, span, out))
             .u32(span.dropped_attributes)

@@ -8,7 +8,7 @@ use arrow::datatypes::{Int64Type, UInt32Type, UInt64Type};
 use tidewatch_domain::model::Signal;
 use tidewatch_domain::project::DropReason;
 
-use crate::columns::{Fate, TableBuffer};
+use crate::columns::{Fate, Rows, TableBuffer};
 use crate::tables::Table;
 
 const MINUTE_NS: i64 = 60 * 1_000_000_000;
@@ -24,6 +24,8 @@ pub enum Outcome {
     Kept,
     /// A record that is not.
     Dropped,
+    /// A record that is stored, but not whole; it counts as kept too.
+    Trimmed,
 }
 
 impl Outcome {
@@ -33,6 +35,7 @@ impl Outcome {
             Outcome::Rejected => "rejected",
             Outcome::Kept => "kept",
             Outcome::Dropped => "dropped",
+            Outcome::Trimmed => "trimmed",
         }
     }
 }
@@ -42,6 +45,9 @@ type Text = Cow<'static, str>;
 /// Counts by project, minute, signal, outcome and reason: the sort order of the table.
 #[derive(Debug, Clone, Default)]
 pub struct Counts(BTreeMap<(u32, i64, Text, Text, Text), u64>);
+
+/// Why a record is [`Outcome::Trimmed`]: its resource or scope has more attributes than can be stored with each record.
+const SHARED_ATTRIBUTES_TOO_LARGE: &str = "shared_attributes_too_large";
 
 /// Start of the minute, nanoseconds.
 pub fn minute(time_ns: i64) -> i64 {
@@ -58,15 +64,9 @@ impl Counts {
     }
 
     /// An accepted request and its records; `duplicate` says which of them were received before.
-    pub fn add_request(
-        &mut self,
-        project: u32,
-        received_ns: i64,
-        signal: Signal,
-        fates: &[Fate],
-        duplicate: impl Fn(usize) -> bool,
-    ) {
+    pub fn add_request(&mut self, received_ns: i64, rows: &Rows, duplicate: impl Fn(usize) -> bool) {
         let minute = minute(received_ns);
+        let Rows { project, signal, ref fates, .. } = *rows;
         self.add(project, minute, signal, Outcome::Accepted, Cow::Borrowed(""), 1);
         let mut kept = 0;
         let mut dropped: Vec<(DropReason, u64)> = Vec::new();
@@ -85,6 +85,9 @@ impl Counts {
             }
         }
         self.add(project, minute, signal, Outcome::Kept, Cow::Borrowed(""), kept);
+        let trimmed = rows.trimmed.iter().filter(|record| !duplicate(**record as usize)).count() as u64;
+        let reason = Cow::Borrowed(SHARED_ATTRIBUTES_TOO_LARGE);
+        self.add(project, minute, signal, Outcome::Trimmed, reason, trimmed);
         for (reason, count) in dropped {
             self.add(project, minute, signal, Outcome::Dropped, Cow::Borrowed(reason.as_str()), count);
         }

@@ -138,7 +138,7 @@ impl Lake {
 
         let mut state = self.shared.state.lock();
         let active = &mut state.active;
-        active.counts().add_request(rows.project, received_ns, rows.signal, &rows.fates, is_duplicate);
+        active.counts().add_request(received_ns, &rows, is_duplicate);
         if applied.stored > 0 || !rows.tables.is_empty() {
             active.append(rows, duplicates.as_deref());
         }

@@ -99,7 +99,9 @@ function Got({ drops, spans, others }: { drops: Drops; spans: number; others: [n
 function Turned({ drops }: { drops: Drops | undefined }) {
   const pid = useProjectId();
   const refused = (drops?.requests ?? []).filter((one) => one.outcome === "rejected" && one.count > 0);
-  const dropped = (drops?.data ?? []).filter((one) => one.count > 0);
+  // `data` names refused requests too.
+  const isRequest = (reason: string) => refused.some((one) => one.reason === reason);
+  const dropped = (drops?.data ?? []).filter((one) => one.count > 0 && !isRequest(one.reason));
   if (!refused.length && !dropped.length) return null;
   return (
     <ul className="divide-y divide-line border-line border-t">

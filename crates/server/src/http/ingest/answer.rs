@@ -16,10 +16,10 @@ const PROTOBUF: HeaderValue = HeaderValue::from_static("application/x-protobuf")
 const JSON: HeaderValue = HeaderValue::from_static("application/json");
 const BAD_REQUEST: &str = "type.googleapis.com/google.rpc.BadRequest";
 
-/// Records of an accepted request that are not stored, with why, in English.
+/// Records of an accepted request that are not stored or not stored whole, with why, in English.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PartialSuccess {
-    /// Greater than zero.
+    /// Zero when the message is a warning only.
     pub rejected: u64,
     pub message: String,
 }

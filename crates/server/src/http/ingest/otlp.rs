@@ -75,8 +75,7 @@ async fn export(app: Arc<App>, signal: Signal, request: Request) -> Response {
     };
     match accept(&app, signal, content_type, &project, request).await {
         Ok(told) => {
-            let partial =
-                (told.total() > 0).then(|| PartialSuccess { rejected: told.total(), message: told.sentence(signal) });
+            let partial = told.sentence(signal).map(|message| PartialSuccess { rejected: told.total(), message });
             answer::success(signal, encoding, partial.as_ref())
         }
         Err(refused) => refuse(&app, signal, encoding, Some(&project), refused),

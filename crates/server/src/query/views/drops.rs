@@ -13,12 +13,13 @@ pub struct DropsRequest {
     pub to_date: Option<String>,
 }
 
-/// Records that were received and not stored.
+/// Records that were received and not stored, or not stored whole.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 pub struct DropCount {
     /// `traces`, `metrics` or `logs`.
     pub signal: String,
     /// Why: `unmatched_root`, `invalid_id`, `unsupported_metric_type`, `empty_point`, `not_finite`, `sampled`, `duplicate`;
+    /// `shared_attributes_too_large` of a record that is stored without some attributes of its resource or scope;
     /// or, of a request, why it was refused.
     pub reason: String,
     pub count: u64,
@@ -48,7 +49,7 @@ pub struct DropPoint {
     #[schema(format = DateTime)]
     pub timestamp: String,
     pub signal: String,
-    /// `accepted`, `rejected` (requests); `kept`, `dropped` (records).
+    /// `accepted`, `rejected` (requests); `kept`, `dropped`, `trimmed` (records).
     pub outcome: String,
     pub reason: String,
     pub count: u64,
@@ -70,7 +71,7 @@ pub struct LastSpan {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Drops {
-    /// Dropped records and rejected requests, by signal and reason.
+    /// Dropped and trimmed records, and rejected requests, by signal and reason.
     pub data: Vec<DropCount>,
     pub requests: Vec<RequestCount>,
     /// Stored records.
