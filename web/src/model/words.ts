@@ -13,8 +13,13 @@ export const PERCENTILE_WORDS = {
   p99: "Slowest: one call in 100 takes longer than this (p99).",
 };
 
-export const APDEX_WORDS =
-  "Share of satisfied users, 0 to 1: calls under 500 ms count fully, under 2 s half, slower or failed not at all.";
+/** The ranking judges by other bands than the page of one endpoint. */
+export const APDEX_WORDS = {
+  ranking:
+    "Share of satisfied users, 0 to 1: calls up to 750 ms count fully, up to 1.5 s half, slower or failed not at all.",
+  detail:
+    "Share of satisfied users, 0 to 1: calls up to 500 ms count fully, up to 2 s half, slower or failed not at all. The ranking uses 750 ms and 1.5 s.",
+};
 
 export function apdexLevel(apdex: number): "ok" | "warn" | "error" {
   return apdex >= 0.85 ? "ok" : apdex >= 0.7 ? "warn" : "error";

@@ -115,7 +115,7 @@ function Numbers({ detail }: { detail: EndpointDetail }) {
         {
           label: "Apdex",
           value: score(apdex),
-          help: APDEX_WORDS,
+          help: APDEX_WORDS.detail,
           tone: apdex === null ? undefined : apdexLevel(apdex),
         },
       ]}

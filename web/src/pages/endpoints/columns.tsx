@@ -112,7 +112,7 @@ export function endpointColumns(span: Span): Column<EndpointGroup>[] {
       head: "Apdex",
       num: true,
       width: "64px",
-      help: APDEX_WORDS,
+      help: APDEX_WORDS.ranking,
       cell: (row) => <Apdex value={row.apdex} />,
     },
     {
