@@ -29,6 +29,9 @@ pub struct Config {
     /// Rows held in memory before they are written as parts.
     #[arg(long, env = "TIDEWATCH_FLUSH_ROWS", default_value_t = limits::FLUSH_ROWS)]
     pub flush_rows: usize,
+    /// Mebibytes of rows held in memory at most; half of it is written as parts at a time.
+    #[arg(long, env = "TIDEWATCH_MEMTABLE_MB", default_value_t = limits::MEMTABLE_MB)]
+    pub memtable_mb: usize,
     /// Seconds after which rows held in memory are written as parts.
     #[arg(long, env = "TIDEWATCH_FLUSH_SECONDS", default_value_t = limits::FLUSH_SECONDS)]
     pub flush_seconds: u64,
@@ -48,6 +51,7 @@ impl Config {
             ingest_concurrent_max: 0,
             query_threads: 0,
             flush_rows: limits::FLUSH_ROWS,
+            memtable_mb: limits::MEMTABLE_MB,
             flush_seconds: limits::FLUSH_SECONDS,
             retention_days: limits::RETENTION_DAYS,
         }

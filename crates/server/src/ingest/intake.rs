@@ -47,6 +47,7 @@ impl Intake {
         let lake_options = LakeOptions {
             disk: disk.clone(),
             flush_rows: config.flush_rows,
+            memory_bytes: config.memtable_mb.saturating_mul(1024 * 1024),
             flush_age: Duration::from_secs(config.flush_seconds),
             retention: Retention::all(config.retention_days),
             ..LakeOptions::new(&config.data_dir)

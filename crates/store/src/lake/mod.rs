@@ -146,7 +146,7 @@ impl Lake {
         active.since.get_or_insert_with(Instant::now);
         let options = &self.shared.options;
         let is_full = active.rows() >= options.flush_rows
-            || active.bytes() >= options.flush_bytes
+            || active.bytes() >= options.memory_bytes / 2
             // Records that are dropped leave a key and no row.
             || seen.active_keys() >= options.flush_rows.saturating_mul(4);
         if is_full {
@@ -185,7 +185,7 @@ impl Lake {
 
     /// Flushing cannot keep up with what comes in: accept nothing more for now.
     pub fn is_behind(&self) -> bool {
-        self.shared.state.lock().is_behind()
+        self.shared.is_behind(&self.shared.state.lock())
     }
 
     /// Waits until the lake is no longer behind; false when `timeout` passes first. A replay calls this between
@@ -193,9 +193,9 @@ impl Lake {
     pub fn wait_while_behind(&self, timeout: Duration) -> bool {
         let deadline = Instant::now() + timeout;
         let mut state = self.shared.state.lock();
-        while state.is_behind() {
+        while self.shared.is_behind(&state) {
             if self.shared.wake.wait_until(&mut state, deadline).timed_out() {
-                return !state.is_behind();
+                return !self.shared.is_behind(&state);
             }
         }
         true

@@ -17,8 +17,10 @@ pub struct LakeOptions {
     pub disk: Arc<dyn Disk>,
     /// A memtable is flushed at this many rows of all tables …
     pub flush_rows: usize,
-    /// … or this many bytes …
-    pub flush_bytes: usize,
+    /// … or at half of this many bytes …
+    ///
+    /// It is what all rows in memory may take: with more, the lake is behind.
+    pub memory_bytes: usize,
     /// … or when its first request came this long ago.
     pub flush_age: Duration,
     pub merge: MergeOptions,
@@ -38,7 +40,7 @@ impl LakeOptions {
             dir,
             disk: Arc::new(RealDisk),
             flush_rows: 262_144,
-            flush_bytes: 256 * 1024 * 1024,
+            memory_bytes: 256 * 1024 * 1024,
             flush_age: Duration::from_secs(30),
             merge: MergeOptions::default(),
             retention: Retention::default(),

@@ -72,8 +72,9 @@ impl State {
         self.sealed.push_back((Arc::new(sealed), seen.seal()));
     }
 
-    pub fn is_behind(&self) -> bool {
-        self.sealed.len() > SEALED_MAX
+    /// Bytes of all rows in memory.
+    fn memory_bytes(&self) -> usize {
+        self.active.bytes() + self.sealed.iter().map(|(sealed, _)| sealed.bytes).sum::<usize>()
     }
 
     pub fn sources(&mut self, plan: &Plan) -> Vec<Source> {
@@ -127,6 +128,11 @@ impl Shared {
         Ok(true)
     }
 
+    /// Flushing cannot keep up with what comes in.
+    pub fn is_behind(&self, state: &State) -> bool {
+        state.sealed.len() > SEALED_MAX || state.memory_bytes() >= self.options.memory_bytes
+    }
+
     pub fn part(&self, facts: PartFacts) -> Arc<Part> {
         Arc::new(self.layout.part(facts))
     }
@@ -161,7 +167,7 @@ impl Shared {
         };
         Stats {
             tables: Table::ALL.into_iter().map(table).collect(),
-            memory_bytes: state.active.bytes() + state.sealed.iter().map(|(sealed, _)| sealed.bytes).sum::<usize>(),
+            memory_bytes: state.memory_bytes(),
             sealed: state.sealed.len(),
             key_files: key_files.len(),
             key_bytes: key_files.iter().sum(),

@@ -65,6 +65,28 @@ fn full_memtables_are_sealed_and_stay_visible() {
     assert_eq!(stored_spans(&lake).len(), 8);
 }
 
+/// Rows in memory have a bound in bytes: half of it is sealed, the whole of it means "come back later".
+#[test]
+fn memory_has_a_bound() {
+    let bench = Bench::new(1);
+    let row_bytes = {
+        let lake = bench.open();
+        lake.apply(Position(1), NO_KEY, TODAY_NS, request(1, &[span(1, 1, TODAY_NS)]));
+        lake.stats().memory_bytes
+    };
+    let options = crate::lake::LakeOptions { memory_bytes: row_bytes * 3, ..bench.options() };
+    let lake = crate::lake::Lake::open(options).unwrap();
+    let sealed_and_behind: Vec<(usize, bool)> = (1..=4)
+        .map(|n| {
+            lake.apply(Position(n), NO_KEY, TODAY_NS, request(1, &[span(n as u8, 1, TODAY_NS)]));
+            (lake.stats().sealed, lake.is_behind())
+        })
+        .collect();
+    assert_eq!(sealed_and_behind, [(0, false), (1, false), (1, true), (2, true)]);
+    lake.flush().unwrap();
+    assert!(!lake.is_behind());
+}
+
 // DECISIONS 11: spans by row id, the first stored version wins; the same body stores nothing.
 #[test]
 fn retries_store_nothing_twice() {
