@@ -9,7 +9,7 @@ use rusqlite::{Connection, Transaction, params};
 use tidewatch_journal::Position;
 
 use super::part::PartFacts;
-use super::seen_file::SeenFacts;
+use super::seen::file::SeenFacts;
 use crate::StoreError;
 use crate::tables::Table;
 

@@ -16,7 +16,7 @@ use super::options::LakeOptions;
 use super::part::{Part, PartFacts};
 use super::part_writer::PartWriter;
 use super::seen::KeySet;
-use super::seen_file::{self, SeenFacts, SeenFile};
+use super::seen::file::{self as seen_file, SeenFacts, SeenFile};
 use super::sort;
 use crate::StoreError;
 use crate::tables::Table;

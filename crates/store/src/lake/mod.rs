@@ -6,7 +6,7 @@
 //! ```
 //!
 //! - [`Lake`] is the whole interface. [`Lake::apply`] is called in journal order by one thread, live and in replay.
-//! - In: `memtable`, `counts`, and `seen` (retries: `seen_file`, `bloom`).
+//! - In: `memtable`, `counts`, and `seen` (retries).
 //! - Down: `flush` (`days`, `sort`, `part_writer`, [`attr_columns`]) and `catalog`; later `pick` and `merge`, and
 //!   retention (`upkeep`).
 //! - Out: [`Lake::sources`], which [`scan`] answers plans over; [`Part`]s are read with positioned reads (`footers` keeps
@@ -16,7 +16,6 @@
 //! position advances in the same transaction; a reader sees a row in the memtable or in a part, never in both.
 
 pub mod attr_columns;
-mod bloom;
 mod catalog;
 mod checksums;
 pub mod counts;
@@ -33,7 +32,6 @@ mod part_writer;
 mod pick;
 pub mod scan;
 mod seen;
-mod seen_file;
 mod sort;
 pub mod source;
 mod state;

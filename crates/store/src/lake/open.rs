@@ -13,7 +13,7 @@ use super::flush::Layout;
 use super::options::LakeOptions;
 use super::part::Part;
 use super::seen::Seen;
-use super::seen_file::SeenFile;
+use super::seen::file::SeenFile;
 use super::state::{Shared, State};
 use crate::StoreError;
 

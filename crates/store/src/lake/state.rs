@@ -151,7 +151,7 @@ impl Shared {
     }
 
     pub fn stats(&self) -> Stats {
-        let key_files = self.seen.lock().files().iter().map(|file| file.bytes()).collect::<Vec<_>>();
+        let key_files = self.seen.lock().files().map(|file| file.bytes()).collect::<Vec<_>>();
         let state = self.state.lock();
         let table = |table: Table| {
             let parts = &state.parts[table as usize];

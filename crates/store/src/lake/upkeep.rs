@@ -7,12 +7,14 @@ use super::day_of;
 use super::merge;
 use super::part::Part;
 use super::pick;
-use super::seen_file::{self, SeenFacts, SeenFile, SeenKeys};
+use super::seen::file::{self as seen_file, SeenFacts, SeenFile, SeenKeys};
 use super::state::Shared;
 use crate::StoreError;
 use crate::tables::Table;
 
 const HOUR_NS: i64 = 3600 * 1_000_000_000;
+/// Key files of so many hours that are over become one.
+const KEY_HOURS: i64 = 6;
 
 impl Shared {
     /// Does one merge, of parts or of key files; false when there is nothing to merge or `stop` said so.
@@ -98,9 +100,9 @@ impl Shared {
         }
     }
 
-    /// Merges key files of one hour and level, so that a look-up asks few.
+    /// Merges key files, so that a look-up asks few.
     fn merge_keys(&self) -> Result<bool, StoreError> {
-        let files = self.seen.lock().files().to_vec();
+        let files: Vec<Arc<SeenFile>> = self.seen.lock().files().cloned().collect();
         let Some(inputs) = pick_keys(&files, self.options.merge.fan_in) else { return Ok(false) };
         let facts = SeenFacts {
             id: self.layout.next_id(),
@@ -123,22 +125,25 @@ impl Shared {
     }
 }
 
-/// Files of the same hour and level, when there are `fan_in`; of an hour that is over, when there are two of any level.
+/// Files of the newest hour, when there are `fan_in` of one level; else of a quarter of a day that is over, or of an hour
+/// that is over, when there are two.
 fn pick_keys(files: &[Arc<SeenFile>], fan_in: usize) -> Option<Vec<Arc<SeenFile>>> {
-    let mut hours: BTreeMap<i64, Vec<&Arc<SeenFile>>> = BTreeMap::new();
+    let hour_of = |file: &Arc<SeenFile>| file.facts.received_max.div_euclid(HOUR_NS);
+    let newest = files.iter().map(hour_of).max()?;
+    let mut groups: BTreeMap<(i64, u8), Vec<&Arc<SeenFile>>> = BTreeMap::new();
     for file in files {
-        hours.entry(file.facts.received_max.div_euclid(HOUR_NS)).or_default().push(file);
+        let hour = hour_of(file);
+        let quarter = hour.div_euclid(KEY_HOURS);
+        let group = match hour {
+            _ if quarter < newest.div_euclid(KEY_HOURS) => (quarter * KEY_HOURS, 0),
+            _ if hour < newest => (hour, 0),
+            _ => (hour, file.facts.level),
+        };
+        groups.entry(group).or_default().push(file);
     }
-    let newest = *hours.keys().next_back()?;
-    hours.into_iter().find_map(|(hour, files)| {
-        if hour < newest && files.len() > 1 {
-            return Some(files.into_iter().take(fan_in).map(Arc::clone).collect());
-        }
-        let mut levels: BTreeMap<u8, Vec<Arc<SeenFile>>> = BTreeMap::new();
-        files.into_iter().for_each(|file| levels.entry(file.facts.level).or_default().push(Arc::clone(file)));
-        let full = levels.into_values().find(|level| level.len() >= fan_in);
-        full.map(|level| level.into_iter().take(fan_in).collect())
-    })
+    let is_worth = |(group, files): &((i64, u8), Vec<_>)| files.len() >= if group.0 < newest { 2 } else { fan_in };
+    let (_, files) = groups.into_iter().find(is_worth)?;
+    Some(files.into_iter().take(fan_in).map(Arc::clone).collect())
 }
 
 /// The keys of several files, ascending, each once.

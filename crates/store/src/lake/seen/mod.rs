@@ -2,6 +2,14 @@
 //!
 //! Keys of the active memtable lie in a hash set; each flush writes them to a sorted file that the catalog registers
 //! together with the parts, so that a replay meets exactly the keys of what was stored before it. DECISIONS 11.
+//!
+//! The indexes of the newest files are held in memory, up to a bound; older ones are asked on the disk, which costs a
+//! small read per file. Merging (`upkeep`) keeps the files few.
+
+mod bloom;
+pub mod file;
+#[cfg(test)]
+mod tests;
 
 use std::collections::VecDeque;
 use std::hash::{BuildHasherDefault, Hasher};
@@ -9,10 +17,13 @@ use std::sync::Arc;
 
 use hashbrown::HashSet;
 
-use super::seen_file::SeenFile;
+use crate::StoreError;
+use file::{Index, SeenFile};
 
 /// Retries are recognised for this long after they were first received.
 pub const WINDOW_NS: i64 = 24 * 3600 * 1_000_000_000;
+/// Indexes held in memory at most: those of about 30 million keys.
+const INDEX_BYTES_MAX: u64 = 40 * 1024 * 1024;
 
 /// Keys received while one memtable was active.
 #[derive(Debug)]
@@ -39,25 +50,66 @@ impl KeySet {
 }
 
 /// Everything that counts as received.
-#[derive(Default)]
 pub struct Seen {
     active: KeySet,
     /// Oldest first; one for each sealed memtable.
     sealed: VecDeque<Arc<KeySet>>,
-    files: Vec<Arc<SeenFile>>,
+    /// The one that received last comes first.
+    files: Vec<Held>,
+    index_bytes_max: u64,
+}
+
+struct Held {
+    file: Arc<SeenFile>,
+    state: State,
+}
+
+enum State {
+    /// The index may be held in memory; the next look-up reads it.
+    Waiting,
+    InMemory(Index),
+    OnDisk,
+    /// It cannot be read, which has been said.
+    Broken,
 }
 
 impl Seen {
     pub fn new(files: Vec<SeenFile>) -> Seen {
-        Seen { files: files.into_iter().map(Arc::new).collect(), ..Seen::default() }
+        Seen::within(INDEX_BYTES_MAX, files)
+    }
+
+    fn within(index_bytes_max: u64, files: Vec<SeenFile>) -> Seen {
+        let mut seen = Seen { active: KeySet::default(), sealed: VecDeque::new(), files: Vec::new(), index_bytes_max };
+        seen.add(files);
+        seen
+    }
+
+    fn add(&mut self, files: impl IntoIterator<Item = SeenFile>) {
+        self.files.extend(files.into_iter().map(|file| Held { file: Arc::new(file), state: State::Waiting }));
+        self.share_memory();
+    }
+
+    /// The newest files get what memory there is.
+    fn share_memory(&mut self) {
+        self.files.sort_by_key(|held| std::cmp::Reverse((held.file.facts.received_max, held.file.facts.id)));
+        let mut left = self.index_bytes_max;
+        for held in &mut self.files {
+            let fits = left.checked_sub(held.file.index_bytes());
+            left = fits.unwrap_or(0);
+            match (&held.state, fits) {
+                (State::InMemory(_) | State::Waiting, None) => held.state = State::OnDisk,
+                (State::OnDisk, Some(_)) => held.state = State::Waiting,
+                _ => {}
+            }
+        }
     }
 
     /// Was the key received before?
     ///
-    /// A key file that cannot be read answers no: a record stored twice is better than one lost. It is logged.
-    pub fn contains(&self, key: u128) -> bool {
+    /// Keys that cannot be read answer no: a record stored twice is better than one lost. It is logged.
+    pub fn contains(&mut self, key: u128) -> bool {
         let in_memory = self.active.keys.contains(&key) || self.sealed.iter().any(|set| set.keys.contains(&key));
-        in_memory || self.files.iter().any(|file| in_file(file, key))
+        in_memory || self.files.iter_mut().any(|held| held.contains(key))
     }
 
     /// Marks as received at `received_ns`. False when it was already.
@@ -86,31 +138,45 @@ impl Seen {
     /// The oldest sealed keys lie in `file` now (or there were none).
     pub fn flushed(&mut self, file: Option<SeenFile>) {
         self.sealed.pop_front();
-        self.files.extend(file.map(Arc::new));
+        self.add(file);
     }
 
-    pub fn files(&self) -> &[Arc<SeenFile>] {
-        &self.files
+    pub fn files(&self) -> impl Iterator<Item = &Arc<SeenFile>> {
+        self.files.iter().map(|held| &held.file)
     }
 
     /// Takes files out and puts one in their place.
     pub fn replace(&mut self, ids: &[u64], with: Option<SeenFile>) {
-        self.files.retain(|file| !ids.contains(&file.facts.id));
-        self.files.extend(with.map(Arc::new));
+        self.files.retain(|held| !ids.contains(&held.file.facts.id));
+        self.add(with);
     }
 
     /// Files whose every key has left the window.
     pub fn expired(&self, now_ns: i64) -> Vec<u64> {
         let old = |file: &&Arc<SeenFile>| file.facts.received_max < now_ns.saturating_sub(WINDOW_NS);
-        self.files.iter().filter(old).map(|file| file.facts.id).collect()
+        self.files().filter(old).map(|file| file.facts.id).collect()
     }
 }
 
-fn in_file(file: &SeenFile, key: u128) -> bool {
-    file.contains(key).unwrap_or_else(|error| {
-        tracing::error!(%error, "cannot look up a received key: a retry may be stored twice");
-        false
-    })
+impl Held {
+    fn contains(&mut self, key: u128) -> bool {
+        self.look_up(key).unwrap_or_else(|error| {
+            tracing::error!(%error, "cannot look up received keys: retries of that time may be stored twice");
+            self.state = State::Broken;
+            false
+        })
+    }
+
+    fn look_up(&mut self, key: u128) -> Result<bool, StoreError> {
+        if matches!(self.state, State::Waiting) {
+            self.state = State::InMemory(self.file.index()?);
+        }
+        match &self.state {
+            State::InMemory(index) => self.file.contains(index, key),
+            State::Broken => Ok(false),
+            State::OnDisk | State::Waiting => self.file.contains_unindexed(key),
+        }
+    }
 }
 
 /// Keys are hashes already: their low half will do.

@@ -1,0 +1,98 @@
+//! A bloom filter in cache-line blocks over keys that are hashes: about 10 bits and 2 % false positives per key.
+//!
+//! A block is 60 bytes of filter and a sum of them, so that one block read from a disk can be trusted. Keys that come
+//! ascending fill the blocks in order: a filter of any size is written without holding it.
+
+use xxhash_rust::xxh3::xxh3_64;
+
+pub const BLOCK_BYTES: usize = 64;
+const FILTER_BYTES: usize = 60;
+const FILTER_BITS: usize = FILTER_BYTES * 8;
+const KEYS_PER_BLOCK: u64 = 48;
+const BITS_PER_KEY: u32 = 6;
+
+/// How many blocks a filter of so many keys has.
+pub fn blocks(keys: u64) -> u64 {
+    keys.div_ceil(KEYS_PER_BLOCK).max(1)
+}
+
+/// The key's block: the high half spread evenly over the blocks, so that greater keys never lie in earlier ones.
+pub fn block_of(key: u128, blocks: u64) -> u64 {
+    ((u128::from((key >> 64) as u64) * u128::from(blocks)) >> 64) as u64
+}
+
+/// One block of a filter.
+#[derive(Debug, Clone, Copy)]
+pub struct Block([u8; BLOCK_BYTES]);
+
+impl Block {
+    pub fn empty() -> Block {
+        Block([0; BLOCK_BYTES])
+    }
+
+    /// `None` when the sum does not fit.
+    pub fn from_bytes(bytes: [u8; BLOCK_BYTES]) -> Option<Block> {
+        let block = Block(bytes);
+        (block.0[FILTER_BYTES..] == block.sum()).then_some(block)
+    }
+
+    /// With its sum.
+    pub fn finish(mut self) -> [u8; BLOCK_BYTES] {
+        let sum = self.sum();
+        self.0[FILTER_BYTES..].copy_from_slice(&sum);
+        self.0
+    }
+
+    fn sum(&self) -> [u8; BLOCK_BYTES - FILTER_BYTES] {
+        (xxh3_64(&self.0[..FILTER_BYTES]) as u32).to_le_bytes()
+    }
+
+    pub fn insert(&mut self, key: u128) {
+        bits(key).for_each(|bit| self.0[bit / 8] |= 1 << (bit % 8));
+    }
+}
+
+/// Asks a whole filter whose blocks were checked.
+pub fn may_contain(filter: &[u8], key: u128) -> bool {
+    let block = block_of(key, (filter.len() / BLOCK_BYTES) as u64) as usize;
+    block_may_contain(&filter[block * BLOCK_BYTES..(block + 1) * BLOCK_BYTES], key)
+}
+
+/// Asks the key's block.
+pub fn block_may_contain(block: &[u8], key: u128) -> bool {
+    bits(key).all(|bit| block[bit / 8] & (1 << (bit % 8)) != 0)
+}
+
+/// Is every block's sum right?
+pub fn is_whole(filter: &[u8]) -> bool {
+    let blocks = filter.chunks(BLOCK_BYTES);
+    !filter.is_empty()
+        && blocks.map(<[u8; BLOCK_BYTES]>::try_from).all(|b| b.is_ok_and(|b| Block::from_bytes(b).is_some()))
+}
+
+/// Bits within the block, each of 9 bits of the low half.
+fn bits(key: u128) -> impl Iterator<Item = usize> {
+    (0..BITS_PER_KEY).map(move |n| (((key >> (n * 9)) as usize & 511) * FILTER_BITS) >> 9)
+}
+
+#[cfg(test)]
+mod tests {
+    use xxhash_rust::xxh3::xxh3_128;
+
+    use super::*;
+
+    #[test]
+    fn finds_all_keys_and_few_others() {
+        let key = |n: u32| xxh3_128(&n.to_le_bytes());
+        let blocks = blocks(10_000);
+        let mut filter = vec![Block::empty(); blocks as usize];
+        (0..10_000).for_each(|n| filter[block_of(key(n), blocks) as usize].insert(key(n)));
+        let mut filter: Vec<u8> = filter.into_iter().flat_map(Block::finish).collect();
+        assert!((0..10_000).all(|n| may_contain(&filter, key(n))));
+        let wrong = (10_000..30_000).filter(|n| may_contain(&filter, key(*n))).count();
+        assert!(wrong < 800, "{wrong} of 20000");
+        assert!(is_whole(&filter) && !is_whole(&filter[..100]) && !is_whole(&[]));
+        filter[1234] ^= 4;
+        assert!(!is_whole(&filter));
+    }
+}
