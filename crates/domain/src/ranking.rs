@@ -16,8 +16,8 @@ pub struct ApdexBands {
 
 impl ApdexBands {
     /// Lists, impact and alerts: 750 and 1500 ms, both later by the Endpoint's accepted slow offset.
-    pub fn impact(slow_offset_ns: i64) -> Self {
-        let offset = slow_offset_ns.max(0);
+    pub const fn impact(slow_offset_ns: i64) -> Self {
+        let offset = if slow_offset_ns > 0 { slow_offset_ns } else { 0 };
         ApdexBands {
             satisfied_ns: (750 * MILLISECOND_NS).saturating_add(offset),
             tolerated_ns: (1_500 * MILLISECOND_NS).saturating_add(offset),
@@ -25,7 +25,7 @@ impl ApdexBands {
     }
 
     /// The page of one Endpoint: 500 and 2000 ms.
-    pub fn detail() -> Self {
+    pub const fn detail() -> Self {
         ApdexBands { satisfied_ns: 500 * MILLISECOND_NS, tolerated_ns: 2_000 * MILLISECOND_NS }
     }
 }

@@ -9,6 +9,7 @@ pub mod columns;
 mod error;
 pub mod lake;
 pub mod plan;
+mod rollup;
 pub mod tables;
 
 pub use answer::Answer;

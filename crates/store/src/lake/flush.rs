@@ -12,13 +12,14 @@ use super::attr_columns::{self, AttrKey};
 use super::days;
 use super::footers::Footers;
 use super::memtable::Sealed;
-use super::options::LakeOptions;
+use super::options::{LakeOptions, RollupOptions};
 use super::part::{Part, PartFacts};
 use super::part_writer::PartWriter;
 use super::seen::KeySet;
 use super::seen::file::{self as seen_file, SeenFacts, SeenFile};
 use super::sort;
 use crate::StoreError;
+use crate::rollup::builder::Builder;
 use crate::tables::Table;
 
 /// Where files of the lake lie, and the ids they get.
@@ -28,6 +29,7 @@ pub struct Layout {
     pub dir: PathBuf,
     /// Parts of at least so many rows get columns for their frequent attributes; `None`: none does.
     attr_columns_from: Option<usize>,
+    rollups: RollupOptions,
     footers: Arc<Footers>,
     next_id: AtomicU64,
 }
@@ -38,6 +40,7 @@ impl Layout {
             disk: Arc::clone(&options.disk),
             dir: options.dir.clone(),
             attr_columns_from: options.attr_columns_from,
+            rollups: options.rollups,
             footers: Arc::default(),
             next_id: AtomicU64::new(next_id),
         }
@@ -67,7 +70,7 @@ impl Layout {
         Part::new(Arc::clone(&self.disk), self.part_path(&facts), facts).sharing(&self.footers)
     }
 
-    /// A writer for a new part of this table and day, its folder made durable.
+    /// A writer for a new part of this table and day with about so many rows, its folder made durable.
     pub fn create_part(
         &self,
         table: Table,
@@ -75,6 +78,7 @@ impl Layout {
         level: u8,
         first_id: Option<u64>,
         keys: Vec<AttrKey>,
+        rows: usize,
     ) -> Result<PartWriter, StoreError> {
         let id = self.next_id();
         let facts = PartFacts {
@@ -93,7 +97,11 @@ impl Layout {
         };
         let path = self.part_path(&facts);
         self.make_folder(parent_of(&path))?;
-        PartWriter::create(Arc::clone(&self.disk), path, facts, keys)
+        let rollup = match rows >= self.rollups.part_rows {
+            true => Builder::new(table, self.rollups.shrink),
+            false => None,
+        };
+        PartWriter::create(Arc::clone(&self.disk), path, facts, keys, rollup)
     }
 
     pub fn make_folder(&self, folder: &Path) -> Result<(), StoreError> {
@@ -149,7 +157,7 @@ pub fn write_table(
     };
     for (day, places) in days {
         let keys = if layout.splits_attributes(places.len()) { frequent.clone() } else { Vec::new() };
-        let mut writer = layout.create_part(table, day, 0, None, keys)?;
+        let mut writer = layout.create_part(table, day, 0, None, keys, places.len())?;
         sort::gather(batches, &places, |batch| writer.write(batch))?;
         parts.push(writer.finish()?);
     }

@@ -7,6 +7,7 @@ use parking_lot::Mutex;
 use parquet::arrow::arrow_reader::ArrowReaderMetadata;
 
 use super::checksums::BlockSums;
+use crate::rollup::directory::Directory;
 
 /// Decoded footers of one lake, in memory.
 const FOOTER_BYTES_MAX: usize = 128 * 1024 * 1024;
@@ -36,6 +37,8 @@ struct Entry {
 pub struct Footer {
     pub metadata: ArrowReaderMetadata,
     pub sums: Arc<BlockSums>,
+    /// Where the part's roll-up lies; `None`: it has none.
+    pub rollup: Option<Arc<Directory>>,
 }
 
 impl Default for Footers {

@@ -49,7 +49,7 @@ pub fn merge(
         true => attr_columns::choose(&samples(&parts)?),
         false => Vec::new(),
     };
-    let mut writer = layout.create_part(table, first.day, level, first_id, keys)?;
+    let mut writer = layout.create_part(table, first.day, level, first_id, keys, rows as usize)?;
     if table == Table::IngestCounts {
         writer.write(&sum_counts(&parts)?)?;
         return writer.finish().map(Some);

@@ -56,7 +56,7 @@ use crate::tables::Table;
 
 pub use counts::Outcome;
 pub use days::{day_name, day_of};
-pub use options::{LakeOptions, Retention};
+pub use options::{LakeOptions, Retention, RollupOptions};
 pub use part::{Part, PartFacts, PartFile};
 pub use pick::MergeOptions;
 pub use source::Source;
@@ -176,9 +176,9 @@ impl Lake {
         self.shared.state.lock().sources(plan)
     }
 
-    /// Answers a plan over all rows applied so far. Blocks: not for async threads. See [`scan::run`].
+    /// Answers a plan over all rows applied so far. Blocks: not for async threads. See [`scan::run_rolled`].
     pub fn ask(&self, plan: &Plan, deadline: Instant) -> Result<RecordBatch, StoreError> {
-        scan::run(plan, &self.sources(plan), deadline)
+        scan::run_rolled(plan, &self.sources(plan), deadline, self.shared.options.rollups.ask_rows)
     }
 
     /// Flushing cannot keep up with what comes in: accept nothing more for now.

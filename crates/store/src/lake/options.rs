@@ -27,6 +27,7 @@ pub struct LakeOptions {
     pub retention: Retention,
     /// Parts of at least so many rows get a column for each frequent attribute; `None`: no part does.
     pub attr_columns_from: Option<usize>,
+    pub rollups: RollupOptions,
     /// Flush, merge and retain on threads of the lake. False: only when asked to, as tests do.
     pub background: bool,
 }
@@ -45,9 +46,33 @@ impl LakeOptions {
             merge: MergeOptions::default(),
             retention: Retention::default(),
             attr_columns_from: Some(1024),
+            rollups: RollupOptions::default(),
             background: true,
         }
     }
+}
+
+/// When roll-ups are made and asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RollupOptions {
+    /// Parts of at least so many rows are rolled up.
+    pub part_rows: usize,
+    /// Cells of a width are kept when so many times of them are at most as many as the rows they are made of, or the
+    /// next narrower cells that are kept. 0: always.
+    pub shrink: u64,
+    /// A question that would look at fewer rows is answered from the rows, exactly.
+    pub ask_rows: u64,
+}
+
+impl Default for RollupOptions {
+    fn default() -> Self {
+        RollupOptions { part_rows: 4096, shrink: 2, ask_rows: 200_000 }
+    }
+}
+
+impl RollupOptions {
+    /// Every part is rolled up at every width, and every question that can be is answered from it.
+    pub const ALWAYS: RollupOptions = RollupOptions { part_rows: 1, shrink: 0, ask_rows: 0 };
 }
 
 /// How many days rows are kept, by table; 0 keeps them for ever.

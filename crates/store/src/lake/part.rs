@@ -17,6 +17,8 @@ use super::checksums::{self, BlockSums, CHECKSUMS};
 use super::footers::{Footer, Footers};
 pub use super::part_file::PartFile;
 use crate::StoreError;
+use crate::rollup::directory::{Directory, ROLLUP};
+use crate::rollup::spec::Spec;
 use crate::tables::Table;
 use parquet::file::reader::ChunkReader;
 use tidewatch_journal::disk::{Disk, DiskFile};
@@ -103,10 +105,13 @@ impl Part {
         let read = |e| StoreError::parquet(&self.path, e);
         let metadata = ArrowReaderMetadata::load(&unchecked, options).map_err(read)?;
 
-        let pairs = metadata.metadata().file_metadata().key_value_metadata().into_iter().flatten();
-        let sums =
-            pairs.filter(|pair| pair.key == CHECKSUMS).find_map(|pair| BlockSums::decode(pair.value.as_deref()?));
+        let value = |key: &str| {
+            let pairs = metadata.metadata().file_metadata().key_value_metadata().into_iter().flatten();
+            pairs.filter(|pair| pair.key == key).find_map(|pair| pair.value.clone())
+        };
+        let sums = value(CHECKSUMS).and_then(|text| BlockSums::decode(&text));
         let sums = Arc::new(sums.unwrap_or_default());
+        let rollup = Spec::of(self.facts.table).and_then(|spec| Directory::decode(&value(ROLLUP)?, spec)).map(Arc::new);
         if self.facts.tail_sum != 0 {
             let bytes =
                 length.checked_sub(sums.covered).ok_or_else(|| corrupt("more is summed than there is".to_owned()))?;
@@ -115,9 +120,14 @@ impl Part {
                 return Err(corrupt("the checksum of the footer does not match".to_owned()));
             }
         }
-        let footer = Footer { metadata, sums };
+        let footer = Footer { metadata, sums, rollup };
         self.footers.keep(self.facts.id, &footer);
         Ok(footer)
+    }
+
+    /// Where its roll-up lies; `None` when it has none that this version can read.
+    pub fn rollup(&self) -> Result<Option<Arc<Directory>>, StoreError> {
+        Ok(self.footer()?.rollup)
     }
 
     /// The attributes that have columns of their own in this part.

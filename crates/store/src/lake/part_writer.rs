@@ -22,6 +22,8 @@ use super::attr_columns::{self, AttrKey, Splitter};
 use super::checksums::{CHECKSUMS, Summing};
 use super::part::PartFacts;
 use crate::StoreError;
+use crate::rollup::builder::Builder;
+use crate::rollup::directory::ROLLUP;
 use crate::tables::{Column, Kind, Table};
 
 /// Rows of a row group, as flushed and as merged.
@@ -39,6 +41,7 @@ pub struct PartWriter {
     /// `None` once finished.
     writer: Option<ArrowWriter<FileWriter>>,
     splitter: Splitter,
+    rollup: Option<Builder>,
     temporary: PathBuf,
     path: PathBuf,
     facts: PartFacts,
@@ -46,12 +49,13 @@ pub struct PartWriter {
 
 impl PartWriter {
     /// The part will lie at `path`, whose folder exists. `facts` name id, age, table, day and level; the rest is found
-    /// while writing. `keys` get columns of their own.
+    /// while writing. `keys` get columns of their own; `rollup` is fed and written with the rows.
     pub fn create(
         disk: Arc<dyn Disk>,
         path: PathBuf,
         facts: PartFacts,
         keys: Vec<AttrKey>,
+        rollup: Option<Builder>,
     ) -> Result<PartWriter, StoreError> {
         let properties = properties(&facts, &keys);
         let splitter = Splitter::new(facts.table, keys);
@@ -64,6 +68,7 @@ impl PartWriter {
             disk,
             writer: Some(writer),
             splitter,
+            rollup,
             temporary,
             path,
             facts: PartFacts { rows: 0, bytes: 0, ..facts },
@@ -76,6 +81,9 @@ impl PartWriter {
         let split = self.splitter.split(batch)?;
         writer.write(&split).map_err(|e| write_error(&self.temporary, e))?;
         note(&mut self.facts, batch);
+        if let Some(rollup) = &mut self.rollup {
+            rollup.add(batch)?;
+        }
         Ok(())
     }
 
@@ -87,6 +95,11 @@ impl PartWriter {
             writer.append_key_value_metadata(KeyValue::new(attr_columns::INCOMPLETE.to_owned(), incomplete));
         }
         writer.flush().map_err(|e| write_error(&self.temporary, e))?;
+        // Between the rows and the footer, where other readers of Parquet skip it; block sums cover it.
+        if let Some(section) = self.rollup.take().and_then(|rollup| rollup.finish(writer.bytes_written() as u64)) {
+            writer.write_all(&section.bytes).map_err(|e| StoreError::io("write", &self.temporary, e))?;
+            writer.append_key_value_metadata(KeyValue::new(ROLLUP.to_owned(), section.directory));
+        }
         writer.sync().map_err(|e| StoreError::io("write", &self.temporary, e))?;
         let sums = writer.inner_mut().summing.cut().encode();
         writer.append_key_value_metadata(KeyValue::new(CHECKSUMS.to_owned(), sums));

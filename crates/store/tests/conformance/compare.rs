@@ -10,6 +10,21 @@ use crate::rows::Cell;
 /// Panics with both sides when the answer is not the model's.
 #[track_caller]
 pub fn assert_same(plan: &Plan, expected: &Answer, batch: &RecordBatch, held: &str) {
+    assert_within(plan, expected, batch, held, EXACT);
+}
+
+/// As [`assert_same`], but quantiles may be off by the error of a sketch: 1 %.
+#[track_caller]
+pub fn assert_same_but_quantiles(plan: &Plan, expected: &Answer, batch: &RecordBatch, held: &str) {
+    assert_within(plan, expected, batch, held, 0.01);
+}
+
+/// Relative to the exact one, of computed doubles.
+const EXACT: f64 = 1e-9;
+
+#[track_caller]
+fn assert_within(plan: &Plan, expected: &Answer, batch: &RecordBatch, held: &str, error: f64) {
+    let is_close = |got: &Answered, wanted: &Answered| is_close(got, wanted, error);
     let (limit, offset) = match plan.shape {
         Shape::Rows { limit, offset, .. } | Shape::Groups { limit, offset, .. } => (limit, offset),
     };
@@ -42,12 +57,12 @@ fn is_total(expected: &Answer) -> bool {
     expected.order.windows(2).all(|pair| compare_keys(&pair[0], &pair[1]).is_lt())
 }
 
-fn is_close(got: &Answered, wanted: &Answered) -> bool {
+fn is_close(got: &Answered, wanted: &Answered, error: f64) -> bool {
     match (got, wanted) {
-        (Answered::Cell(Cell::F64(got)), Answered::Cell(Cell::F64(wanted))) => close(*got, *wanted),
+        (Answered::Cell(Cell::F64(got)), Answered::Cell(Cell::F64(wanted))) => close(*got, *wanted, EXACT),
         (Answered::Cell(got), Answered::Cell(wanted)) => got == wanted,
         (Answered::List(got), Answered::List(wanted)) => {
-            got.len() == wanted.len() && got.iter().zip(wanted).all(|(got, wanted)| close(*got, *wanted))
+            got.len() == wanted.len() && got.iter().zip(wanted).all(|(got, wanted)| close(*got, *wanted, error))
         }
         (Answered::List(got), Answered::Buckets(bars, qs)) => {
             got.len() == qs.len() && got.iter().zip(qs).all(|(got, q)| is_quantile(*got, *q, bars))
@@ -56,8 +71,8 @@ fn is_close(got: &Answered, wanted: &Answered) -> bool {
     }
 }
 
-fn close(a: f64, b: f64) -> bool {
-    a == b || (a - b).abs() <= 1e-9 * a.abs().max(b.abs()).max(1e-3)
+fn close(a: f64, b: f64, error: f64) -> bool {
+    a == b || (a - b).abs() <= error * a.abs().max(b.abs()).max(1e-3)
 }
 
 /// At `value`, and no earlier, a share `q` of the observations lies below.

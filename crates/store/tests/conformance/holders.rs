@@ -15,7 +15,7 @@ use tidewatch_journal::Position;
 use tidewatch_journal::disk::RealDisk;
 use tidewatch_store::columns::{NO_KEY, Rows};
 use tidewatch_store::lake::attr_columns::{self, Splitter};
-use tidewatch_store::lake::{Lake, LakeOptions, MergeOptions, Part, PartFacts, Source};
+use tidewatch_store::lake::{Lake, LakeOptions, MergeOptions, Part, PartFacts, RollupOptions, Source};
 use tidewatch_store::plan::{Filter, Plan, Shape};
 use tidewatch_store::tables::Table;
 
@@ -68,6 +68,8 @@ pub fn lake(table: Table, rows: &[Row], dice: &mut Dice) -> Held {
         background: false,
         attr_columns_from: if dice.once_in(2) { Some(1) } else { None },
         merge: MergeOptions { fan_in: 2, ..MergeOptions::default() },
+        // Every width, or those that are worth it alone.
+        rollups: RollupOptions { shrink: if dice.once_in(3) { 2 } else { 0 }, ..RollupOptions::ALWAYS },
         ..LakeOptions::new(folder.path())
     };
     let lake = Lake::open(options).expect("an empty folder becomes a lake");

@@ -4,7 +4,7 @@
 //! - `rows`: a table as plain values, and random ones.
 //! - `model`: the algebra again, written as simply as it can be.
 //! - `plans`: random plans. `holders`: the ways to hold rows. `compare`: what "alike" means.
-//! - `random`: the property. `cases`: answers written out by hand.
+//! - `random`: the property. `rolled`: the same for roll-ups. `cases`: answers written out by hand.
 
 mod cases;
 mod compare;
@@ -13,4 +13,5 @@ mod holders;
 mod model;
 mod plans;
 mod random;
+mod rolled;
 mod rows;

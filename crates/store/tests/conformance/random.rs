@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use tidewatch_store::lake::scan;
 use tidewatch_store::tables::Table;
 
-use crate::compare::assert_same;
+use crate::compare::{assert_same, assert_same_but_quantiles};
 use crate::dice::Dice;
 use crate::holders::{lake, many_batches, one_batch, tiny_parts};
 use crate::model;
@@ -33,6 +33,9 @@ fn check(table: Table, seed: u64, count: usize) {
             let answer = scan::run(&plan, &held.sources, soon());
             let answer = answer.unwrap_or_else(|error| panic!("{error} for {plan:#?} held as {}", held.how));
             assert_same(&plan, &expected, &answer, held.how);
+            let rolled = scan::run_rolled(&plan, &held.sources, soon(), 0);
+            let rolled = rolled.unwrap_or_else(|error| panic!("{error} for {plan:#?} held as {}, rolled up", held.how));
+            assert_same_but_quantiles(&plan, &expected, &rolled, held.how);
         }
     }
 }

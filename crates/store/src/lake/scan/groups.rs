@@ -17,6 +17,8 @@ use super::needs::Needs;
 use super::part_reader::Want;
 use super::pool::{check_deadline, share};
 use super::question::{Question, Test, check_filter};
+use super::rolled::Rolled;
+use super::rolled::read::{self, CellReader};
 use super::states::finish::{Cell, Finish};
 use super::states::{Measure, Selected, State};
 use super::work::{Opened, Work};
@@ -85,6 +87,11 @@ impl Grouping {
         tests.iter().for_each(|test: &Test| test.needs(&mut needs));
         Ok(Grouping { keys, measures, tests, aggregates: outputs, order: order.to_vec(), limit, offset, needs })
     }
+
+    /// How cells of roll-ups answer it, if they can.
+    pub fn rolled(&self, question: &Question) -> Option<Rolled> {
+        Rolled::of(question, &self.keys, &self.measures, &self.tests)
+    }
 }
 
 fn finish_of(function: &Function, keys: &[Key]) -> Finish {
@@ -140,6 +147,15 @@ impl Collected<'_> {
         self.share.holds(bytes)
     }
 
+    fn add_cells(&mut self, grouping: &Grouping, cells: CellReader<'_>, deadline: Instant) -> Result<(), StoreError> {
+        let Collected { groups, states, share, .. } = self;
+        cells.each(groups, deadline, |groups, columns, counted, tests| {
+            states.iter_mut().for_each(|state| state.grow(groups.len()));
+            read::add(&grouping.measures, states, columns, counted, tests)?;
+            share.holds(groups.bytes() + states.iter().map(State::bytes).sum::<usize>())
+        })
+    }
+
     fn merge(&mut self, grouping: &Grouping, other: Collected<'_>) -> Result<(), StoreError> {
         let groups = self.groups.absorb(&other.groups);
         for ((state, other), (measure, _)) in self.states.iter_mut().zip(other.states).zip(&grouping.measures) {
@@ -153,14 +169,16 @@ impl Collected<'_> {
 pub(crate) fn run(
     question: &Question,
     grouping: &Grouping,
+    rolled: Option<&Rolled>,
     opened: &Opened<'_>,
     budget: &Budget,
     deadline: Instant,
 ) -> Result<RecordBatch, StoreError> {
-    let work = if question.is_void() { Vec::new() } else { opened.work(question)? };
+    let work = if question.is_void() { Vec::new() } else { opened.work(question, rolled)? };
+    let state = if rolled.is_some() { State::rolled } else { State::new };
     let make = || Collected {
         groups: Groups::new(&grouping.keys),
-        states: grouping.measures.iter().map(|(measure, _)| State::new(*measure)).collect(),
+        states: grouping.measures.iter().map(|(measure, _)| state(*measure)).collect(),
         assigned: Vec::new(),
         share: budget.share(),
     };
@@ -184,6 +202,12 @@ pub(crate) fn run(
             let Some(part) = opened.part(*source) else { return Ok(()) };
             let want = Want { needs: &grouping.needs, row_numbers: false, deadline };
             part.read(stretch, None, &want, |batch| collected.update(grouping, &batch))
+        }
+        Work::Cells { source, directory, cover } => {
+            let (Some(part), Some(rolled)) = (opened.part(*source), rolled) else { return Ok(()) };
+            let asked = (grouping.keys.as_slice(), grouping.tests.as_slice());
+            let cells = CellReader::open(rolled, question, asked, &part.part, (directory, cover))?;
+            collected.add_cells(grouping, cells, deadline)
         }
     })?;
     let mut collected = collected.into_iter();

@@ -7,6 +7,7 @@
 //! - [`question`] checks the plan; [`filter`] and [`attribute`] decide which rows of a batch pass.
 //! - [`work`], [`prune`] and [`stats`] find what has to be read; [`part_reader`] reads it, late and narrow.
 //! - [`rows`] keeps the first rows of an order, [`groups`] (with [`keys`] and [`states`]) groups and aggregates.
+//! - [`rolled`] answers groups from the roll-ups of parts instead of their rows, when there are many.
 //! - [`pool`] is the threads of one question, [`budget`] their memory.
 //!
 //! Sources may come in any order and split anyhow: the answer is the same, but for the order of rows that the plan
@@ -14,19 +15,20 @@
 
 mod attribute;
 mod budget;
-mod cells;
-mod datum;
+pub(crate) mod cells;
+pub(crate) mod datum;
 mod filter;
 mod groups;
-mod keys;
+pub(crate) mod keys;
 mod needs;
 mod order;
 mod part_reader;
 mod pool;
 mod prune;
 mod question;
+mod rolled;
 mod rows;
-mod states;
+pub(crate) mod states;
 mod stats;
 mod work;
 
@@ -43,12 +45,23 @@ use work::Opened;
 
 pub use budget::QUESTION_BYTES_MAX;
 
-/// Answers `plan` over `sources`, which together hold every row of its table once. Blocks; see [`Shape`] for the schema.
+/// Answers `plan` over `sources` from rows alone, which together hold every row of its table once. Blocks; see [`Shape`] for the schema.
 ///
 /// [`StoreError::BadPlan`] when the plan does not fit the tables, [`StoreError::Deadline`] soon after `deadline`,
 /// [`StoreError::Budget`] beyond [`QUESTION_BYTES_MAX`].
 pub fn run(plan: &Plan, sources: &[Source], deadline: Instant) -> Result<RecordBatch, StoreError> {
     run_within(plan, sources, deadline, QUESTION_BYTES_MAX)
+}
+
+/// As [`run`], but from the roll-ups of the parts where the plan allows it and would look at `rows_min` rows or more:
+/// fewer are counted one by one, so that the quantiles of small sets are exact.
+pub fn run_rolled(
+    plan: &Plan,
+    sources: &[Source],
+    deadline: Instant,
+    rows_min: u64,
+) -> Result<RecordBatch, StoreError> {
+    answer(plan, sources, deadline, QUESTION_BYTES_MAX, Some(rows_min))
 }
 
 /// [`run`] with a memory budget of its own.
@@ -57,6 +70,24 @@ pub fn run_within(
     sources: &[Source],
     deadline: Instant,
     bytes_max: usize,
+) -> Result<RecordBatch, StoreError> {
+    answer(plan, sources, deadline, bytes_max, None)
+}
+
+/// Whether roll-ups can answer the plan at all.
+pub fn can_roll(plan: &Plan) -> Result<bool, StoreError> {
+    let question = Question::check(plan)?;
+    let Shape::Groups { keys, aggregates, order, limit, offset } = &plan.shape else { return Ok(false) };
+    let grouping = groups::Grouping::check(plan.table, keys, aggregates, order, *limit, *offset)?;
+    Ok(grouping.rolled(&question).is_some())
+}
+
+fn answer(
+    plan: &Plan,
+    sources: &[Source],
+    deadline: Instant,
+    bytes_max: usize,
+    rolled_from: Option<u64>,
 ) -> Result<RecordBatch, StoreError> {
     let question = Question::check(plan)?;
     let budget = Budget::new(bytes_max);
@@ -70,7 +101,8 @@ pub fn run_within(
         Shape::Groups { keys, aggregates, order, limit, offset } => {
             let grouping = groups::Grouping::check(plan.table, keys, aggregates, order, *limit, *offset)?;
             let opened = Opened::open(sources, &question)?;
-            groups::run(&question, &grouping, &opened, &budget, deadline)
+            let rolled = rolled_from.filter(|least| opened.rows() >= *least).and_then(|_| grouping.rolled(&question));
+            groups::run(&question, &grouping, rolled.as_ref(), &opened, &budget, deadline)
         }
     }
 }

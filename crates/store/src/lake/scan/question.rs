@@ -19,7 +19,7 @@ pub(crate) struct Question {
     pub projects: Vec<u32>,
     pub from: i64,
     pub to: i64,
-    /// All must hold: project, time, and the plan's filter taken apart.
+    /// All must hold: project, the two ends of time, and the plan's filter taken apart.
     pub tests: Vec<Arc<Test>>,
 }
 
@@ -140,6 +140,21 @@ impl Question {
         ];
         take_apart(check_filter(table, &plan.filter)?, &mut tests);
         Ok(Question { table, projects, from: plan.from, to: plan.to, tests })
+    }
+
+    /// The tests that are not about time.
+    pub fn others(&self) -> impl Iterator<Item = &Test> {
+        self.tests.iter().take(1).chain(self.tests.iter().skip(3)).map(AsRef::as_ref)
+    }
+
+    /// The same question of rows in these times alone, `from..to` each.
+    pub fn within(&self, times: &[(i64, i64)]) -> Question {
+        let Some((_, time)) = self.table.column("time") else { return self.clone() };
+        let compare = |op, value| Test::Compare { column: time, op, value: Datum::I64(value) };
+        let stretch = |(from, to): &(i64, i64)| Test::All(vec![compare(Op::Ge, *from), compare(Op::Lt, *to)]);
+        let mut tests = self.tests.clone();
+        tests.insert(3, Arc::new(Test::Any(times.iter().map(stretch).collect())));
+        Question { tests, ..self.clone() }
     }
 
     /// No row can answer.

@@ -73,7 +73,7 @@ pub(crate) fn run(
         return Ok(RecordBatch::new_empty(schema));
     }
     let order = total_order(question.table, rows.order)?;
-    let mut work = opened.work(question)?;
+    let mut work = opened.work(question, None)?;
     best_first(&mut work, opened, order.first());
     let race = Race { question, order: &order, kept, bar: Mutex::new(None), deadline };
     let bests = share(&work, || Best::new(kept, budget.share()), |best, work| race.look_at(best, opened, work))?;
@@ -93,7 +93,7 @@ fn best_first(work: &mut [Work], opened: &Opened<'_>, by: Option<&By>) {
                 opened.part(*source).and_then(|part| chunk_bounds(part, stretch.row_group, by.column))
             }
             // Cheap to read and mostly recent.
-            Work::Memory { .. } => None,
+            Work::Memory { .. } | Work::Cells { .. } => None,
         };
         let mut promise = Vec::new();
         if let Some(bounds) = bounds {
@@ -171,6 +171,8 @@ impl Race<'_> {
                     self.take(best, *source, &batch, numbers.map(|(row, number)| (row, *number as u32)))
                 })
             }
+            // Rows are never asked of cells.
+            Work::Cells { .. } => Ok(()),
         }
     }
 

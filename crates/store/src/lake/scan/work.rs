@@ -1,5 +1,6 @@
 //! The work of one question: row groups of parts and slices of memory, none of which cannot answer.
 
+use std::sync::Arc;
 use std::time::Instant;
 
 use arrow::array::{RecordBatch, UInt64Array};
@@ -12,8 +13,11 @@ use super::part_reader::{OpenPart, Want};
 use super::pool::share;
 use super::prune::{Stretch, stretches};
 use super::question::Question;
+use super::rolled::Rolled;
 use crate::StoreError;
 use crate::lake::source::Source;
+use crate::rollup::directory::Directory;
+use crate::rollup::levels::{Cover, Span, cover};
 
 /// Rows of memory looked at in one go.
 const SLICE_ROWS: usize = 32_768;
@@ -29,6 +33,12 @@ pub(crate) enum Work {
     Part {
         source: usize,
         stretch: Stretch,
+    },
+    /// Cells of a part's roll-up.
+    Cells {
+        source: usize,
+        directory: Arc<Directory>,
+        cover: Cover,
     },
 }
 
@@ -63,8 +73,18 @@ impl<'a> Opened<'a> {
         self.parts[source].as_ref()
     }
 
-    /// What has to be looked at.
-    pub fn work(&self, question: &Question) -> Result<Vec<Work>, StoreError> {
+    /// Rows of everything that may have to be looked at.
+    pub fn rows(&self) -> u64 {
+        let memory = self.sources.iter().map(|source| match source {
+            Source::Memory(batch) => batch.num_rows() as u64,
+            Source::Part(_) => 0,
+        });
+        let parts = self.parts.iter().flatten().map(|open| open.part.facts.rows);
+        memory.sum::<u64>() + parts.sum::<u64>()
+    }
+
+    /// What has to be looked at; cells instead of rows where `rolled` allows it.
+    pub fn work(&self, question: &Question, rolled: Option<&Rolled>) -> Result<Vec<Work>, StoreError> {
         let mut all = Vec::new();
         for (source, what) in self.sources.iter().enumerate() {
             if let Source::Memory(batch) = what {
@@ -77,15 +97,13 @@ impl<'a> Opened<'a> {
         let open: Vec<usize> = (0..self.parts.len()).filter(|&source| self.parts[source].is_some()).collect();
         let found = share(&open, Vec::new, |found, &source| {
             if let Some(part) = self.part(source) {
-                found.push((source, stretches(part, question)?));
+                found.push((source, work_of(part, source, question, rolled)?));
             }
             Ok(())
         })?;
-        let mut found: Vec<(usize, Vec<Stretch>)> = found.into_iter().flatten().collect();
+        let mut found: Vec<(usize, Vec<Work>)> = found.into_iter().flatten().collect();
         found.sort_by_key(|(source, _)| *source);
-        for (source, stretches) in found {
-            all.extend(stretches.into_iter().map(|stretch| Work::Part { source, stretch }));
-        }
+        all.extend(found.into_iter().flat_map(|(_, work)| work));
         Ok(all)
     }
 
@@ -116,6 +134,32 @@ impl<'a> Opened<'a> {
             },
         }
     }
+}
+
+/// What of a part has to be looked at.
+fn work_of(
+    open: &OpenPart,
+    source: usize,
+    question: &Question,
+    rolled: Option<&Rolled>,
+) -> Result<Vec<Work>, StoreError> {
+    let rows = |question: &Question| -> Result<Vec<Work>, StoreError> {
+        Ok(stretches(open, question)?.into_iter().map(|stretch| Work::Part { source, stretch }).collect())
+    };
+    let Some(rolled) = rolled else { return rows(question) };
+    let Some(directory) = open.part.rollup()? else { return rows(question) };
+    let span = Span { from: question.from, to: question.to, bucket: rolled.bucket };
+    let facts = &open.part.facts;
+    let cover = cover(&span, |level| directory.has(level), facts.time_min, facts.time_max);
+    if cover.cells.is_empty() {
+        return rows(question);
+    }
+    let mut work = match cover.rest.is_empty() {
+        true => Vec::new(),
+        false => rows(&question.within(&cover.rest))?,
+    };
+    work.push(Work::Cells { source, directory, cover });
+    Ok(work)
 }
 
 impl Question {

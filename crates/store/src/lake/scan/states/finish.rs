@@ -48,6 +48,9 @@ impl State {
             (State::Samples { groups, .. }, Finish::Quantiles(qs)) => {
                 groups.iter_mut().map(|samples| samples.quantiles(qs).map_or(Cell::Null, Cell::Many)).collect()
             }
+            (State::Sketches(sketches), Finish::Quantiles(qs)) => {
+                sketches.iter().map(|sketch| sketch.quantiles(qs).map_or(Cell::Null, Cell::Many)).collect()
+            }
             (State::Distinct(set), _) => {
                 let mut counts = vec![0; groups];
                 set.iter().for_each(|(group, _)| counts[*group as usize] += 1);
@@ -60,7 +63,9 @@ impl State {
             (State::Histograms(histograms), Finish::Quantiles(qs)) => {
                 histograms.quantiles(groups, qs).into_iter().map(|list| list.map_or(Cell::Null, Cell::Many)).collect()
             }
-            (State::Samples { .. } | State::Counters(_) | State::Histograms(_), _) => vec![Cell::Null; groups],
+            (State::Samples { .. } | State::Sketches(_) | State::Counters(_) | State::Histograms(_), _) => {
+                vec![Cell::Null; groups]
+            }
         }
     }
 }

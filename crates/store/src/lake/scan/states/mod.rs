@@ -6,7 +6,8 @@
 mod counters;
 pub(crate) mod finish;
 mod histograms;
-mod samples;
+mod rolled;
+pub(crate) mod samples;
 mod spread;
 mod total;
 
@@ -22,6 +23,7 @@ use super::datum::Datum;
 use super::question::find;
 use crate::StoreError;
 use crate::plan::Function;
+use crate::rollup::sketch::Sketch;
 use crate::tables::{Column, Table};
 use counters::Counters;
 use histograms::Histograms;
@@ -119,6 +121,8 @@ pub(crate) enum State {
         groups: Vec<Samples>,
         count: usize,
     },
+    /// Instead of samples, where cells of roll-ups are among the rows.
+    Sketches(Vec<Sketch>),
     /// Hashes of 128 bits stand for the values: two values share one about never.
     Distinct(HashSet<(u32, u128)>),
     Counters(Counters),
@@ -139,6 +143,14 @@ impl State {
         }
     }
 
+    /// For rows and cells of roll-ups.
+    pub fn rolled(measure: Measure) -> State {
+        match measure {
+            Measure::Samples { .. } => State::Sketches(Vec::new()),
+            measure => State::new(measure),
+        }
+    }
+
     /// Room for this many groups.
     pub fn grow(&mut self, groups: usize) {
         match self {
@@ -147,6 +159,7 @@ impl State {
             State::Extremes { values, .. } => values.resize(groups, None),
             State::AtTimes { values, .. } => values.resize(groups, None),
             State::Samples { groups: samples, .. } => samples.resize_with(groups, Samples::default),
+            State::Sketches(sketches) => sketches.resize_with(groups, Sketch::default),
             State::Distinct(_) | State::Counters(_) | State::Histograms(_) => {}
         }
     }
@@ -159,6 +172,9 @@ impl State {
             State::Extremes { values, bytes } => values.len() * size_of::<Option<Datum>>() + bytes,
             State::AtTimes { values, bytes } => values.len() * size_of::<Option<(i64, Datum)>>() + bytes,
             State::Samples { groups, count } => groups.len() * size_of::<Samples>() + count * 16,
+            State::Sketches(sketches) => {
+                sketches.iter().map(|sketch| size_of::<Sketch>() + sketch.bytes()).sum::<usize>()
+            }
             State::Distinct(set) => set.capacity() * 36,
             State::Counters(counters) => counters.bytes(),
             State::Histograms(histograms) => histograms.bytes(),
@@ -217,6 +233,11 @@ impl State {
                     }
                 });
             }
+            (State::Sketches(sketches), Measure::Samples { column, weighted }) => {
+                let weights = weights(batch, weighted)?;
+                let Cells::I64(values) = cells(batch, column.name)? else { return Ok(()) };
+                selected.each(|row, group| sketches[group as usize].add(values.value(row), weights.at(row)));
+            }
             (State::Distinct(set), Measure::Distinct { column }) => {
                 let cells = cells(batch, column.name)?;
                 selected.each(|row, group| {
@@ -270,6 +291,9 @@ impl State {
             (State::Samples { groups: samples, count }, State::Samples { groups: other, count: more }) => {
                 *count += more;
                 other.into_iter().enumerate().for_each(|(group, other)| samples[ours(group)].merge(other));
+            }
+            (State::Sketches(sketches), State::Sketches(other)) => {
+                other.iter().enumerate().for_each(|(group, other)| sketches[ours(group)].merge(other));
             }
             (State::Distinct(set), State::Distinct(other)) => {
                 set.extend(other.into_iter().map(|(group, hash)| (groups[group as usize], hash)));

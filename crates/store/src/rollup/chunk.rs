@@ -1,0 +1,289 @@
+//! Cells of one level and stretch of time, encoded column by column: a question decodes the columns it needs.
+//!
+//! A cell is one entry in each column; all buckets of a cell lie together in the sketch column.
+
+use super::spec::Spec;
+use super::varint::{Reader, put, put_signed};
+
+/// One cell: what rows of one key and start add up to.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Cell {
+    /// Nanoseconds.
+    pub start: i64,
+    pub rows: u64,
+    pub weight: f64,
+    /// By [`Spec::sums`].
+    pub sums: [f64; SUMS_MAX],
+    /// Greatest time of a row.
+    pub latest: i64,
+    /// Bucket and weight; ascending and each once when written.
+    pub buckets: Vec<(i16, f64)>,
+}
+
+/// Sums of one table at most.
+pub const SUMS_MAX: usize = 5;
+
+/// Columns before the sums.
+const PLACES: usize = 0;
+const ROWS: usize = 1;
+const WEIGHTS: usize = 2;
+const LATEST: usize = 3;
+const FIRST_SUM: usize = 4;
+
+/// Buckets of a cell say how their count is written.
+const ONE: u64 = 0;
+const WHOLE: u64 = 1;
+const REAL: u64 = 2;
+
+/// Cells being encoded, in the order they come; cells of the same key and start add up.
+#[derive(Debug)]
+pub struct ChunkWriter {
+    width: i64,
+    cells: u64,
+    /// Key, and start in widths, of the cell before.
+    last: (i64, i64),
+    /// Places, rows, weights, latest, sums, sketch lengths, sketches.
+    columns: Vec<Vec<u8>>,
+}
+
+impl ChunkWriter {
+    pub fn new(spec: &Spec, width: i64) -> ChunkWriter {
+        let columns = FIRST_SUM + spec.sums.len() + 2;
+        ChunkWriter { width, cells: 0, last: (0, 0), columns: vec![Vec::new(); columns] }
+    }
+
+    pub fn write(&mut self, key: u32, cell: &Cell) {
+        let place = (i64::from(key), cell.start.div_euclid(self.width));
+        put_signed(&mut self.columns[PLACES], place.0 - self.last.0);
+        put_signed(&mut self.columns[PLACES], place.1 - self.last.1);
+        self.last = place;
+        put(&mut self.columns[ROWS], cell.rows);
+        // As a rule every row weighs 1.
+        match cell.weight == cell.rows as f64 {
+            true => put(&mut self.columns[WEIGHTS], 0),
+            false => {
+                put(&mut self.columns[WEIGHTS], 1);
+                self.columns[WEIGHTS].extend(cell.weight.to_le_bytes());
+            }
+        }
+        put(&mut self.columns[LATEST], cell.latest.abs_diff(cell.start));
+        let sketches = self.columns.len() - 1;
+        for (column, sum) in (FIRST_SUM..sketches - 1).zip(cell.sums) {
+            put_real(&mut self.columns[column], sum);
+        }
+        let before = self.columns[sketches].len();
+        put_buckets(&mut self.columns[sketches], &cell.buckets);
+        let length = self.columns[sketches].len() - before;
+        put(&mut self.columns[sketches - 1], length as u64);
+        self.cells += 1;
+    }
+
+    /// Appends the chunk.
+    pub fn finish(self, into: &mut Vec<u8>) {
+        put(into, self.cells);
+        self.columns.iter().for_each(|column| put(into, column.len() as u64));
+        self.columns.iter().for_each(|column| into.extend_from_slice(column));
+    }
+}
+
+fn put_buckets(into: &mut Vec<u8>, buckets: &[(i16, f64)]) {
+    let mut last = 0;
+    for (at, (bucket, count)) in buckets.iter().enumerate() {
+        let step = match at {
+            0 => zigzag(i64::from(*bucket)),
+            _ => (i64::from(*bucket) - last) as u64,
+        };
+        last = i64::from(*bucket);
+        let whole = *count as u64;
+        if *count == 1.0 {
+            put(into, step << 2 | ONE);
+        } else if whole as f64 == *count {
+            put(into, step << 2 | WHOLE);
+            put(into, whole);
+        } else {
+            put(into, step << 2 | REAL);
+            into.extend(count.to_le_bytes());
+        }
+    }
+}
+
+fn zigzag(value: i64) -> u64 {
+    ((value << 1) ^ (value >> 63)) as u64
+}
+
+/// Whole numbers are short.
+fn put_real(into: &mut Vec<u8>, value: f64) {
+    const WHOLE_MAX: f64 = 9.0e15;
+    let whole = value as i64;
+    if whole as f64 == value && value.abs() < WHOLE_MAX && (value != 0.0 || value.is_sign_positive()) {
+        put(into, zigzag(whole) << 1);
+    } else {
+        put(into, 1);
+        into.extend(value.to_le_bytes());
+    }
+}
+
+fn real(reader: &mut Reader<'_>) -> Option<f64> {
+    match reader.number()? {
+        1 => reader.double(),
+        code => Some(((code >> 2) as i64 ^ -((code >> 1 & 1) as i64)) as f64),
+    }
+}
+
+/// A chunk's columns; places are decoded, the rest on demand. `None` everywhere: the bytes are no chunk.
+#[derive(Debug)]
+pub struct Chunk<'a> {
+    pub keys: Vec<u32>,
+    /// Nanoseconds.
+    pub starts: Vec<i64>,
+    columns: Vec<&'a [u8]>,
+}
+
+impl<'a> Chunk<'a> {
+    pub fn decode(bytes: &'a [u8], spec: &Spec, width: i64) -> Option<Chunk<'a>> {
+        let mut reader = Reader { bytes };
+        let cells = reader.count()?;
+        let lengths: Vec<usize> =
+            (0..FIRST_SUM + spec.sums.len() + 2).map(|_| reader.count()).collect::<Option<_>>()?;
+        let columns: Vec<&[u8]> = lengths.into_iter().map(|length| reader.take(length)).collect::<Option<_>>()?;
+        let mut places = Reader { bytes: columns[PLACES] };
+        let (mut keys, mut starts) = (Vec::with_capacity(cells), Vec::with_capacity(cells));
+        let (mut key, mut start) = (0_i64, 0_i64);
+        for _ in 0..cells {
+            key = key.checked_add(places.signed()?)?;
+            start = start.checked_add(places.signed()?)?;
+            keys.push(u32::try_from(key).ok()?);
+            starts.push(start.checked_mul(width)?);
+        }
+        Some(Chunk { keys, starts, columns })
+    }
+
+    pub fn rows(&self) -> Option<Vec<u64>> {
+        self.each(ROWS, Reader::number)
+    }
+
+    pub fn weights(&self) -> Option<Vec<f64>> {
+        let mut rows = Reader { bytes: self.columns[ROWS] };
+        self.each(WEIGHTS, |reader| {
+            let rows = rows.number()?;
+            match reader.number()? {
+                0 => Some(rows as f64),
+                _ => reader.double(),
+            }
+        })
+    }
+
+    /// Greatest times.
+    pub fn latest(&self) -> Option<Vec<i64>> {
+        let mut starts = self.starts.iter();
+        self.each(LATEST, |reader| starts.next()?.checked_add_unsigned(reader.number()?))
+    }
+
+    pub fn sums(&self, sum: usize) -> Option<Vec<f64>> {
+        self.each(FIRST_SUM + sum, real)
+    }
+
+    pub fn sketches(&self) -> Option<Sketches<'a>> {
+        let bytes = self.columns[self.columns.len() - 1];
+        let mut end = 0;
+        let ends = self.each(self.columns.len() - 2, |reader| {
+            end += reader.count_below(bytes.len() - end)?;
+            Some(end)
+        })?;
+        Some(Sketches { bytes, ends })
+    }
+
+    fn each<T>(&self, column: usize, mut read: impl FnMut(&mut Reader<'a>) -> Option<T>) -> Option<Vec<T>> {
+        let mut reader = Reader { bytes: self.columns[column] };
+        self.keys.iter().map(|_| read(&mut reader)).collect()
+    }
+}
+
+/// The sketches of a chunk's cells, still packed.
+#[derive(Debug)]
+pub struct Sketches<'a> {
+    bytes: &'a [u8],
+    ends: Vec<usize>,
+}
+
+impl Sketches<'_> {
+    /// Visits the buckets of a cell.
+    #[inline]
+    pub fn each(&self, cell: usize, mut visit: impl FnMut(i16, f64)) -> Option<()> {
+        let start = if cell == 0 { 0 } else { self.ends[cell - 1] };
+        let mut reader = Reader { bytes: &self.bytes[start..self.ends[cell]] };
+        let mut bucket = 0_i64;
+        let mut is_first = true;
+        while !reader.bytes.is_empty() {
+            let code = reader.number()?;
+            let step = code >> 2;
+            bucket += if is_first { (step >> 1) as i64 ^ -((step & 1) as i64) } else { step as i64 };
+            is_first = false;
+            let count = match code & 3 {
+                ONE => 1.0,
+                WHOLE => reader.number()? as f64,
+                _ => reader.double()?,
+            };
+            visit(i16::try_from(bucket).ok()?, count);
+        }
+        Some(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::super::levels::MINUTE;
+    use super::*;
+    use crate::tables::Table;
+
+    fn cells() -> impl Strategy<Value = Vec<(u32, Cell)>> {
+        let real = prop_oneof![Just(0.0), any::<i32>().prop_map(f64::from), -1e300..1e300, Just(-0.0), Just(9.1e15)];
+        let count = prop_oneof![Just(1.0), (1..1000_u16).prop_map(f64::from), 1.0..9.0];
+        let buckets = prop::collection::btree_map(any::<i16>(), count, 0..9);
+        let cell = (0..9_u32, -9..9_i64, 1..9_u64, prop_oneof![Just(None), (1.0..99.0).prop_map(Some)]);
+        let cell = (cell, prop::array::uniform5(real), 0..MINUTE, buckets);
+        let cell = cell.prop_map(|((key, minute, rows, weight), mut sums, latest, buckets)| {
+            sums[1..].fill(0.0);
+            let start = minute * MINUTE;
+            let weight = weight.unwrap_or(rows as f64);
+            let buckets = buckets.into_iter().collect();
+            (key, Cell { start, rows, weight, sums, latest: start + latest, buckets })
+        });
+        prop::collection::vec(cell, 0..20)
+    }
+
+    proptest! {
+        #[test]
+        fn cells_come_back(cells in cells()) {
+            let spec = Spec::of(Table::Endpoints).unwrap();
+            let mut writer = ChunkWriter::new(spec, MINUTE);
+            cells.iter().for_each(|(key, cell)| writer.write(*key, cell));
+            let mut bytes = Vec::new();
+            writer.finish(&mut bytes);
+            let chunk = Chunk::decode(&bytes, spec, MINUTE).unwrap();
+            let (rows, weights, latest) = (chunk.rows().unwrap(), chunk.weights().unwrap(), chunk.latest().unwrap());
+            let (sums, sketches) = (chunk.sums(0).unwrap(), chunk.sketches().unwrap());
+            prop_assert_eq!(chunk.keys.len(), cells.len());
+            for (at, (key, cell)) in cells.iter().enumerate() {
+                let mut buckets = Vec::new();
+                sketches.each(at, |bucket, count| buckets.push((bucket, count))).unwrap();
+                let mut back = Cell { start: chunk.starts[at], rows: rows[at], weight: weights[at], ..Cell::default() };
+                (back.latest, back.sums[0], back.buckets) = (latest[at], sums[at], buckets);
+                prop_assert_eq!((chunk.keys[at], &back), (*key, cell));
+                prop_assert_eq!(back.sums[0].to_bits(), cell.sums[0].to_bits());
+            }
+        }
+
+        #[test]
+        fn any_bytes_are_no_trouble(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+            let spec = Spec::of(Table::AiTraces).unwrap();
+            let Some(chunk) = Chunk::decode(&bytes, spec, MINUTE) else { return Ok(()) };
+            let _ = (chunk.rows(), chunk.weights(), chunk.latest(), chunk.sums(4));
+            if let Some(sketches) = chunk.sketches() {
+                let _: Vec<Option<()>> = (0..chunk.keys.len()).map(|cell| sketches.each(cell, |_, _| {})).collect();
+            }
+        }
+    }
+}

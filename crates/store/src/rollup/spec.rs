@@ -1,0 +1,158 @@
+//! What is rolled up of each table.
+
+use tidewatch_domain::ranking::ApdexBands;
+
+use crate::tables::Table;
+
+/// What one cell of a table's roll-up is about.
+#[derive(Debug)]
+pub struct Spec {
+    /// Rows of a cell agree in these, and in the project. The first tells the most apart.
+    pub dims: &'static [Dim],
+    /// Numeric columns that are summed, times weight.
+    pub sums: &'static [&'static str],
+    /// The I64 column that is sketched.
+    pub sketched: Option<&'static str>,
+    /// Rows of a cell lie in one band of the sketched column: above one of these (or any), up to the next (or any).
+    /// Ascending. Counts by a condition `<=` or `>` one of these are exact.
+    pub bands: &'static [i64],
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Dim {
+    /// The value of a column.
+    Column(&'static str),
+    /// Whether a nullable column has a value.
+    Presence(&'static str),
+}
+
+impl Dim {
+    pub fn column(self) -> &'static str {
+        match self {
+            Dim::Column(name) | Dim::Presence(name) => name,
+        }
+    }
+}
+
+/// Where Apdex bands end when nobody has accepted an Endpoint's slowness. WIRE 8.1.
+const BANDS: &[i64] = &[
+    ApdexBands::detail().satisfied_ns,
+    ApdexBands::impact(0).satisfied_ns,
+    ApdexBands::impact(0).tolerated_ns,
+    ApdexBands::detail().tolerated_ns,
+];
+
+const SERVED: Spec = Spec {
+    dims: &[
+        Dim::Column("name"),
+        Dim::Column("status_code"),
+        Dim::Column("is_root"),
+        Dim::Column("is_stream"),
+        Dim::Column("is_error"),
+    ],
+    sums: &["duration"],
+    sketched: Some("duration"),
+    bands: BANDS,
+};
+
+const AI: Spec = Spec {
+    dims: &[
+        Dim::Column("name"),
+        Dim::Column("model"),
+        Dim::Column("is_root"),
+        Dim::Column("is_error"),
+        Dim::Column("cost_estimated"),
+        Dim::Presence("input_tokens"),
+        Dim::Presence("output_tokens"),
+        Dim::Presence("total_tokens"),
+        Dim::Presence("total_cost"),
+    ],
+    sums: &["duration", "input_tokens", "output_tokens", "total_tokens", "total_cost"],
+    sketched: Some("duration"),
+    bands: &[],
+};
+
+impl Spec {
+    /// `None`: rows of the table are not rolled up.
+    pub fn of(table: Table) -> Option<&'static Spec> {
+        match table {
+            Table::Endpoints | Table::Tasks => Some(&SERVED),
+            Table::AiTraces => Some(&AI),
+            _ => None,
+        }
+    }
+
+    /// The place of a summed column.
+    pub fn sum(&self, name: &str) -> Option<usize> {
+        self.sums.iter().position(|sum| *sum == name)
+    }
+
+    pub fn has_presence(&self, name: &str) -> bool {
+        self.dims.contains(&Dim::Presence(self.dim_name(name)))
+    }
+
+    pub fn has_column(&self, name: &str) -> bool {
+        self.dims.contains(&Dim::Column(self.dim_name(name)))
+    }
+
+    /// The band of a value: how many edges lie below it.
+    pub fn band_of(&self, value: i64) -> u8 {
+        self.bands.partition_point(|edge| *edge < value) as u8
+    }
+
+    /// Greatest value of a band.
+    pub fn band_end(&self, band: u8) -> i64 {
+        self.bands.get(usize::from(band)).copied().unwrap_or(i64::MAX)
+    }
+
+    /// The same name, for ever.
+    fn dim_name(&self, name: &str) -> &'static str {
+        self.dims.iter().map(|dim| dim.column()).find(|dim| *dim == name).unwrap_or("")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tables::Kind;
+
+    #[test]
+    fn specs_fit_their_tables() {
+        for table in Table::ALL {
+            let Some(spec) = Spec::of(table) else { continue };
+            for dim in spec.dims {
+                let (_, column) = table.column(dim.column()).expect("a dim is a column");
+                assert!(*dim == Dim::Column(column.name) || column.nullable, "{dim:?}");
+            }
+            for name in spec.sums.iter().chain(&spec.sketched) {
+                let (_, column) = table.column(name).expect("a sum is a column");
+                // A sum says which rows it is over.
+                assert!(!column.nullable || spec.has_presence(name), "{name}");
+                assert!(matches!(column.kind, Kind::I64 | Kind::F64), "{name}");
+            }
+            assert!(table.column("weight").is_some());
+            assert!(spec.bands.is_sorted());
+        }
+    }
+
+    // WIRE 8.1: up to and including.
+    #[test]
+    fn bands_end_at_their_edges() {
+        let ms = 1_000_000;
+        for (value, band) in [
+            (-1, 0),
+            (0, 0),
+            (500 * ms, 0),
+            (500 * ms + 1, 1),
+            (750 * ms, 1),
+            (751 * ms, 2),
+            (1500 * ms, 2),
+            (2000 * ms, 3),
+            (2000 * ms + 1, 4),
+            (i64::MAX, 4),
+        ] {
+            assert_eq!(SERVED.band_of(value), band, "{value}");
+            assert!(value <= SERVED.band_end(band));
+        }
+    }
+}

@@ -1,0 +1,96 @@
+//! Numbers in as few bytes as they need, and a reader that never runs past the end.
+
+/// Seven bits per byte, least significant first.
+pub fn put(into: &mut Vec<u8>, mut value: u64) {
+    while value >= 0x80 {
+        into.push(value as u8 | 0x80);
+        value >>= 7;
+    }
+    into.push(value as u8);
+}
+
+/// Small numbers of either sign stay short.
+pub fn put_signed(into: &mut Vec<u8>, value: i64) {
+    put(into, ((value << 1) ^ (value >> 63)) as u64);
+}
+
+/// Reads what was put; every answer is `None` when the bytes are not what they should be.
+#[derive(Debug, Clone)]
+pub struct Reader<'a> {
+    pub bytes: &'a [u8],
+}
+
+impl<'a> Reader<'a> {
+    #[inline]
+    pub fn number(&mut self) -> Option<u64> {
+        let (&first, rest) = self.bytes.split_first()?;
+        if first < 0x80 {
+            self.bytes = rest;
+            return Some(u64::from(first));
+        }
+        self.long()
+    }
+
+    fn long(&mut self) -> Option<u64> {
+        let mut value = 0;
+        for (at, byte) in self.bytes.iter().enumerate().take(10) {
+            value |= u64::from(byte & 0x7F) << (7 * at);
+            if *byte < 0x80 {
+                self.bytes = &self.bytes[at + 1..];
+                return Some(value);
+            }
+        }
+        None
+    }
+
+    #[inline]
+    pub fn signed(&mut self) -> Option<i64> {
+        let value = self.number()?;
+        Some((value >> 1) as i64 ^ -((value & 1) as i64))
+    }
+
+    pub fn double(&mut self) -> Option<f64> {
+        let bytes = self.take(8)?;
+        Some(f64::from_le_bytes(bytes.try_into().ok()?))
+    }
+
+    pub fn take(&mut self, count: usize) -> Option<&'a [u8]> {
+        let (taken, rest) = self.bytes.split_at_checked(count)?;
+        self.bytes = rest;
+        Some(taken)
+    }
+
+    /// A number of things that need at least one byte each.
+    pub fn count(&mut self) -> Option<usize> {
+        let count = self.number()?;
+        usize::try_from(count).ok().filter(|count| *count <= self.bytes.len())
+    }
+
+    /// A number up to `most`.
+    pub fn count_below(&mut self, most: usize) -> Option<usize> {
+        usize::try_from(self.number()?).ok().filter(|count| *count <= most)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_come_back() {
+        let mut bytes = Vec::new();
+        let numbers = [0, 1, 127, 128, 300, u64::from(u32::MAX), u64::MAX];
+        let signed = [0, -1, 1, 63, -64, 64, i64::MIN, i64::MAX];
+        numbers.iter().for_each(|number| put(&mut bytes, *number));
+        signed.iter().for_each(|number| put_signed(&mut bytes, *number));
+        let mut reader = Reader { bytes: &bytes };
+        assert!(numbers.iter().all(|number| reader.number() == Some(*number)));
+        assert!(signed.iter().all(|number| reader.signed() == Some(*number)));
+        assert_eq!((reader.number(), reader.double(), reader.take(1)), (None, None, None));
+        for length in 0..bytes.len() {
+            let mut reader = Reader { bytes: &bytes[..length] };
+            while reader.number().is_some() {}
+        }
+        assert_eq!(Reader { bytes: &[0xFF; 20] }.number(), None);
+    }
+}

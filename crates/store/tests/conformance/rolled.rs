@@ -1,0 +1,188 @@
+//! The questions of rankings and charts, answered from roll-ups: counts, sums and times as the model has them,
+//! quantiles within 1 %. Flushed, merged, in memory, whatever the range.
+
+use std::time::{Duration, Instant};
+
+use proptest::prelude::*;
+use tidewatch_store::lake::scan;
+use tidewatch_store::plan::{Aggregate, Filter, Function, Key, Op, Plan, Shape, Value};
+use tidewatch_store::tables::Table;
+
+use crate::compare::{assert_same, assert_same_but_quantiles};
+use crate::dice::Dice;
+use crate::holders::lake;
+use crate::model;
+use crate::rows::{Cell, DAY, HOUR, MIDNIGHT, PROJECTS, Row, SECOND, random_rows};
+
+const MINUTE: i64 = 60 * SECOND;
+const MS: i64 = 1_000_000;
+
+fn soon() -> Instant {
+    Instant::now() + Duration::from_secs(600)
+}
+
+fn set(table: Table, row: &mut Row, name: &str, cell: Cell) {
+    row[table.column(name).expect("the column exists").0] = cell;
+}
+
+/// Rows of few names over three days, with durations of all sizes and some at the very edges of the bands.
+fn rows(table: Table, count: usize, dice: &mut Dice) -> Vec<Row> {
+    let mut rows = random_rows(table, count, dice);
+    for row in &mut rows {
+        // Thick enough for cells of several rows.
+        let time = match dice.below(3) {
+            0 => MIDNIGHT + dice.below(3) as i64 * DAY,
+            1 => MIDNIGHT + dice.below(72) as i64 * HOUR + dice.below(3) as i64 * MINUTE,
+            _ => MIDNIGHT + dice.below(3 * 24 * 3600) as i64 * SECOND + dice.below(1000) as i64 * MS,
+        };
+        let duration = match dice.below(4) {
+            0 => *dice.pick(&[500 * MS, 500 * MS + 1, 750 * MS, 1500 * MS, 1500 * MS + 1, 2000 * MS, 0]),
+            _ => (1_i64 << dice.below(40)) + dice.below(1000) as i64,
+        };
+        set(table, row, "time", Cell::I64(time + dice.below(2) as i64));
+        set(table, row, "duration", Cell::I64(duration));
+        set(table, row, "name", Cell::Text((*dice.pick(&["GET /a", "GET /b", "UNMATCHED", ""])).to_owned()));
+    }
+    rows
+}
+
+fn flag(column: &'static str, value: bool) -> Filter {
+    Filter::eq(column, Value::Bool(value))
+}
+
+fn compare(column: &'static str, op: Op, value: i64) -> Filter {
+    Filter::Compare { column, op, value: Value::I64(value) }
+}
+
+fn not(filter: Filter) -> Filter {
+    Filter::Not(Box::new(filter))
+}
+
+fn text(value: &str) -> Value {
+    Value::Text(value.to_owned())
+}
+
+/// What the pages of a table ask of a group of rows.
+fn aggregates(table: Table, satisfied: i64, tolerated: i64) -> Vec<Aggregate> {
+    let only = |function, filter| Aggregate { function, filter };
+    let all = |function| only(function, Filter::True);
+    let quantiles = || Function::Quantiles { column: "duration", qs: vec![0.5, 0.95, 0.99, 0.0, 1.0] };
+    let mut aggregates = vec![
+        all(Function::Count),
+        all(Function::Weight),
+        all(Function::Max("time")),
+        only(Function::Weight, flag("is_error", true)),
+        only(Function::Count, flag("is_root", false)),
+    ];
+    if table == Table::AiTraces {
+        let present = |column| not(Filter::IsNull { column });
+        aggregates.extend([
+            all(quantiles()),
+            all(Function::Sum("duration")),
+            all(Function::Sum("total_cost")),
+            only(Function::Sum("total_tokens"), present("total_tokens")),
+            only(Function::Weight, present("input_tokens")),
+            only(Function::Weight, Filter::IsNull { column: "total_cost" }),
+            only(Function::Count, flag("cost_estimated", true).and(present("total_cost"))),
+        ]);
+        return aggregates;
+    }
+    let timed = || flag("is_stream", false);
+    let served = || compare("status_code", Op::Lt, 500);
+    let within = |edge| compare("duration", Op::Le, edge);
+    aggregates.extend([
+        only(quantiles(), timed()),
+        only(Function::Sum("duration"), timed()),
+        only(Function::Weight, timed().and(served()).and(within(satisfied))),
+        only(Function::Weight, timed().and(served()).and(not(within(satisfied))).and(within(tolerated))),
+        only(
+            Function::Weight,
+            Filter::Any(vec![compare("status_code", Op::Ge, 500), timed().and(not(within(tolerated)))]),
+        ),
+        only(Function::Weight, compare("status_code", Op::Ge, 400).and(served())),
+    ]);
+    aggregates
+}
+
+fn filter(table: Table, dice: &mut Dice) -> Filter {
+    match dice.below(8) {
+        0 => flag("is_root", true),
+        1 => flag("is_root", false),
+        2 => Filter::Contains { column: "name", needle: "/A".to_owned(), ignore_case: true },
+        3 => Filter::eq("name", text("GET /a")),
+        4 => Filter::In { column: "name", values: vec![text("GET /a"), text("UNMATCHED"), text("none")] },
+        5 => not(Filter::In { column: "name", values: vec![text("GET /a"), text("UNMATCHED")] }),
+        6 if table == Table::AiTraces => Filter::Any(vec![
+            Filter::Contains { column: "name", needle: "b".to_owned(), ignore_case: true },
+            Filter::Contains { column: "model", needle: "B".to_owned(), ignore_case: true },
+        ]),
+        _ => Filter::True,
+    }
+}
+
+fn keys(table: Table, dice: &mut Dice) -> Vec<Key> {
+    let width = *dice.pick(&[MINUTE, 5 * MINUTE, 15 * MINUTE, 30 * MINUTE, HOUR, 4 * HOUR, DAY, 2 * DAY, 7 * MINUTE]);
+    let origin = *dice.pick(&[0, MIDNIGHT, MIDNIGHT + HOUR, MIDNIGHT - MINUTE]);
+    let bucket = Key::TimeBucket { origin, width };
+    let other = if table == Table::AiTraces { "model" } else { "status_code" };
+    match dice.below(6) {
+        0 => vec![],
+        1 => vec![bucket],
+        2 => vec![bucket, Key::Column("name")],
+        3 => vec![Key::Column("name"), Key::Column(other)],
+        4 => vec![Key::Column(other)],
+        _ => vec![Key::Column("name")],
+    }
+}
+
+/// An end of a range: on a day, an hour, a minute, or anywhere.
+fn moment(dice: &mut Dice) -> i64 {
+    MIDNIGHT
+        + match dice.below(5) {
+            0 => dice.below(4) as i64 * DAY,
+            1 => dice.below(72) as i64 * HOUR,
+            2 => dice.below(72 * 60) as i64 * MINUTE,
+            3 => dice.below(3 * 24 * 3600) as i64 * SECOND + dice.below(1000) as i64 * MS,
+            _ => *dice.pick(&[-DAY, 10 * DAY, 1, HOUR + 1, DAY - 1]),
+        }
+}
+
+fn plan(table: Table, dice: &mut Dice) -> Plan {
+    let (satisfied, tolerated) = *dice.pick(&[(750 * MS, 1500 * MS), (500 * MS, 2000 * MS)]);
+    let (from, to) = if dice.once_in(4) { (i64::MIN, i64::MAX) } else { (moment(dice), moment(dice)) };
+    Plan {
+        table,
+        projects: if dice.once_in(3) { vec![PROJECTS[0]] } else { PROJECTS.to_vec() },
+        from: from.min(to),
+        to: from.max(to),
+        filter: filter(table, dice),
+        shape: Shape::Groups {
+            keys: keys(table, dice),
+            aggregates: aggregates(table, satisfied, tolerated),
+            order: vec![],
+            limit: usize::MAX,
+            offset: 0,
+        },
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 48, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn rollups_answer_as_the_model(seed in any::<u64>(), table in 1..4_usize, count in 0..300_usize) {
+        let (table, mut dice) = (Table::ALL[table], Dice::new(seed));
+        let rows = rows(table, count, &mut dice);
+        let held = lake(table, &rows, &mut dice);
+        for _ in 0..10 {
+            let plan = plan(table, &mut dice);
+            prop_assert!(scan::can_roll(&plan).expect("the plan is good"), "{plan:#?}");
+            let expected = model::answer(&plan, &rows);
+            let rolled = scan::run_rolled(&plan, &held.sources, soon(), 0).expect("the plan is good");
+            assert_same_but_quantiles(&plan, &expected, &rolled, "rolled up");
+            // Few rows are counted one by one.
+            let exact = scan::run_rolled(&plan, &held.sources, soon(), rows.len() as u64 + 1).expect("the plan is good");
+            assert_same(&plan, &expected, &exact, "few");
+        }
+    }
+}
