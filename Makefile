@@ -26,9 +26,9 @@ demo:
 	cargo build --release --locked --bin tidewatch
 	$(BIN_RELEASE) demo --url http://$(LISTEN) $(DEMO_ARGS)
 
-## The ratios of every benchmark.
+## Every performance goal, measured: one table. QUICK=1 takes five minutes, SPANS=n sets the data's size, ONLY=G5,G8a some goals.
 bench:
-	bash scripts/bench.sh $(BENCH_ARGS)
+	bash scripts/bench.sh
 
 ## Formatting, lints, types: what a reviewer's machine would say first.
 check: web/node_modules/.installed

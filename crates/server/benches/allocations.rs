@@ -1,17 +1,23 @@
-//! Heap allocations per unit of each stage, counted.
+//! Heap allocations per unit of each stage, counted. `allocations --numbers` prints a line `PAYLOAD/STAGE<tab>COUNT` each.
 #![allow(clippy::print_stdout, clippy::allow_attributes, reason = "a benchmark prints its table")]
 
 mod support;
 
 fn main() {
-    println!("\n# heap allocations\n{:<12} {:<34} {:>12} {:>12}", "payload", "stage", "per unit", "bytes/unit");
+    let numbers = std::env::args().any(|argument| argument == "--numbers");
+    if !numbers {
+        println!("\n# heap allocations\n{:<12} {:<34} {:>12} {:>12}", "payload", "stage", "per unit", "bytes/unit");
+    }
     for payload in support::payloads() {
         for (name, mut run) in support::stages(&payload) {
             run();
             let counted = allocation_counter::measure(&mut *run);
             let units = payload.units as f64;
             let (calls, bytes) = (counted.count_total as f64 / units, counted.bytes_total as f64 / units);
-            println!("{:<12} {name:<34} {calls:>12.3} {bytes:>12.0}", payload.name);
+            match numbers {
+                true => println!("{}/{name}\t{calls}", payload.name),
+                false => println!("{:<12} {name:<34} {calls:>12.3} {bytes:>12.0}", payload.name),
+            }
         }
     }
 }

@@ -1,7 +1,9 @@
 //! In-process stages of the ingest path, one thread, CPU time, medians over alternated rounds.
 //!
-//! `stages` prints the table. `stages --only STAGE --repeat N` runs one stage N times and prints nothing:
-//! what callgrind counts (see scripts/bench.sh).
+//! `stages` prints the table, `stages --numbers` a line `PAYLOAD/STAGE<tab>NANOSECONDS` each; `--rounds N` has more or
+//! fewer rounds. `stages --only PAYLOAD/STAGE --repeat N` runs one stage N times and prints nothing: what callgrind
+//! counts (see `goals`).
+#![allow(clippy::print_stdout, clippy::allow_attributes, reason = "a benchmark prints its table")]
 
 mod support;
 
@@ -20,8 +22,10 @@ fn main() {
         let repeat = arguments.last().and_then(|text| text.parse().ok()).unwrap_or(10);
         return run_one(stage, repeat);
     }
+    let has = |flag: &str| arguments.iter().position(|argument| argument == flag);
+    let rounds = has("--rounds").and_then(|at| arguments.get(at + 1)?.parse().ok()).unwrap_or(ROUNDS);
     for payload in payloads() {
-        report(&payload);
+        report(&payload, rounds, has("--numbers").is_some());
     }
 }
 
@@ -34,11 +38,11 @@ fn run_one(stage: &str, repeat: usize) {
     (0..repeat).for_each(|_| run());
 }
 
-fn report(payload: &Payload) {
+fn report(payload: &Payload, rounds: usize, numbers: bool) {
     let mut stages = support::stages(payload);
     let repeats: Vec<usize> = stages.iter_mut().map(|(_, run)| repeats_for_a_round(run.as_mut())).collect();
     let mut samples = vec![Vec::new(); stages.len()];
-    for _ in 0..ROUNDS {
+    for _ in 0..rounds.max(1) {
         for (index, (_, run)) in stages.iter_mut().enumerate() {
             let start = cpu_ns();
             (0..repeats[index]).for_each(|_| run());
@@ -48,7 +52,10 @@ fn report(payload: &Payload) {
     }
     let rows: Vec<Row> =
         stages.iter().zip(samples).map(|((name, _), samples)| Row { name, ns_per_unit: median(samples) }).collect();
-    support::print_table(payload, &rows);
+    match numbers {
+        true => rows.iter().for_each(|row| println!("{}/{}\t{}", payload.name, row.name, row.ns_per_unit)),
+        false => support::print_table(payload, &rows),
+    }
 }
 
 /// Doubled until it takes long enough to measure: the clock advances in steps.

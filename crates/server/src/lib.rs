@@ -16,9 +16,11 @@
 //! - [`app`]: the one place things are wired. [`config`]: what an operator may set. [`limits`]: every number of the spec.
 //! - [`error`]: the only file that picks status codes.
 //! - [`http`]: routes, gates, handlers, the embedded UI. [`ingest`]: the pipeline and what becomes of every record.
+//! - [`bench`]: load tool and measurements. [`demo`]: sample traffic. Neither has an entrance of its own.
 //! - [`control`]: accounts and projects; the only folder that names SQLite. [`query`]: requests to Plans to JSON views.
 
 pub mod app;
+pub mod bench;
 pub mod clock;
 pub mod config;
 pub mod control;

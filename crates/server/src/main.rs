@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 use tidewatch_server::app::Outside;
 use tidewatch_server::config::Config;
-use tidewatch_server::{demo, http, serve, telemetry};
+use tidewatch_server::{bench, demo, http, serve, telemetry};
 
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
@@ -28,6 +28,9 @@ enum Command {
     Openapi,
     /// Sends a fictional shop's traffic to a running server.
     Demo(demo::DemoArgs),
+    /// Measures servers: exports and reads at any OTLP/HTTP server, and data to read.
+    #[command(subcommand)]
+    Bench(bench::BenchCommand),
 }
 
 fn main() -> ExitCode {
@@ -36,6 +39,7 @@ fn main() -> ExitCode {
         Command::Serve(config) => start(config),
         Command::Openapi => print_openapi(),
         Command::Demo(arguments) => demo::run(&arguments, say),
+        Command::Bench(command) => bench::run(&command, say),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

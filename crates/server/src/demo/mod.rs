@@ -2,7 +2,7 @@
 //! token, like anyone else's.
 
 mod otlp;
-mod random;
+pub(crate) mod random;
 mod shop;
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};

@@ -1,0 +1,45 @@
+//! One file per group of goals; each returns numbers and prints nothing but what it is at.
+
+pub mod ack;
+pub mod data;
+pub mod machine;
+pub mod memory;
+pub mod reads;
+pub mod stages;
+pub mod stalls;
+pub mod start;
+pub mod sustained;
+
+use std::path::Path;
+use std::time::Duration;
+
+use tidewatch_domain::model::Signal;
+use tidewatch_server::bench::ingest::Exports;
+use tidewatch_server::bench::load::{Pace, Plan};
+use tidewatch_server::bench::payload::Payload;
+
+use crate::server::Server;
+
+pub const CONNECTIONS: usize = 8;
+
+pub fn median(mut samples: Vec<f64>) -> f64 {
+    samples.sort_by(f64::total_cmp);
+    samples.get(samples.len() / 2).copied().unwrap_or(f64::NAN)
+}
+
+/// A payload of `fixtures/bench`.
+pub fn fixture(name: &str, signal: Signal) -> Payload {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/bench");
+    Payload::read(Path::new(&format!("{folder}/{name}.pb.gz")), signal).expect("the payload is in fixtures/bench")
+}
+
+pub fn exports(server: &Server, token: &str, payloads: Vec<Payload>, gzip: bool) -> Exports {
+    let headers = vec![format!("Authorization: Bearer {token}")];
+    Exports::new(&server.otlp(), payloads, gzip, headers).expect("our own address")
+}
+
+/// As fast as it is answered, after a short warm-up.
+pub fn closed(exports: &Exports, duration: Duration) -> Plan {
+    let warm_up = Duration::from_millis(300);
+    Plan { target: exports.target.clone(), connections: CONNECTIONS, pace: Pace::Closed, duration, warm_up }
+}

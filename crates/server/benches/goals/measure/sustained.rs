@@ -1,0 +1,46 @@
+//! G5, and the peak of G9: a busy server until it is quiet again, everything counted.
+
+use tidewatch_server::bench::generate::Kind;
+use tidewatch_server::bench::ingest::generated;
+
+use super::{closed, exports};
+use crate::goals::Measured;
+use crate::server::{Scratch, Server};
+use crate::settings::Settings;
+
+/// Different requests: enough that parts compress as real ones do.
+const DISTINCT: usize = 128;
+
+pub fn measure(settings: &Settings) -> Vec<Measured> {
+    let mut peak: f64 = 0.0;
+    let mut measured = Vec::new();
+    for (id, kind) in [("G5a", Kind::Rich), ("G5b", Kind::Logs), ("G5c", Kind::Points)] {
+        if !settings.wants(id) && !settings.wants("G9b") {
+            continue;
+        }
+        let folder = Scratch::new(&settings.folder, "sustained");
+        // What is left in memory at the end is flushed soon and counted.
+        let server = Server::tidewatch(&settings.tidewatch, &folder.0, &["--flush-seconds", "5"]);
+        let (_, token) = server.sign_in();
+        let exports = exports(&server, &token, generated(kind, 512, DISTINCT, 1).expect("generated requests"), false);
+        let plan = tidewatch_server::bench::load::Plan {
+            warm_up: std::time::Duration::ZERO,
+            ..closed(&exports, settings.long())
+        };
+        let report = exports.send(&plan, Some(server.pid()), true).expect("the server runs");
+        let rate = report.units_per_cpu_second().unwrap_or(f64::NAN);
+        let (_, after) = report.server.expect("the process is known");
+        peak = peak.max(after.resident_peak as f64 / 1e6);
+        let wall = report.units / report.outcome.elapsed.as_secs_f64();
+        let refused = report.outcome.requests() - report.outcome.accepted();
+        let note = format!(
+            "{:.1} million, {:.0} a second of wall clock beside the client, {refused} of {} requests refused",
+            report.units / 1e6,
+            wall,
+            report.outcome.requests()
+        );
+        measured.push(Measured::new(id, rate, note));
+    }
+    measured.push(Measured::new("G9b", peak, "greatest of the three sustained loads"));
+    measured
+}

@@ -1,0 +1,178 @@
+//! Telemetry of a fictional company: 20 services, 300 endpoints, some tasks, some AI calls, errors now and then.
+//!
+//! Made as OTLP protobuf, one export request at a time: what is stored of it went through the same decoder and rules as
+//! anyone's. The same seed gives the same bytes.
+
+mod logs;
+mod points;
+mod spans;
+mod vocabulary;
+
+use tidewatch_domain::model::Signal;
+
+use super::protobuf::Message;
+use crate::demo::random::Random;
+use vocabulary::Vocabulary;
+
+pub use points::SERIES;
+pub use vocabulary::{ENDPOINTS_PER_SERVICE, RARE_KEY, RARE_WORD, SERVICES};
+
+/// Increased when the same seed gives other telemetry.
+pub const VERSION: u32 = 1;
+
+/// What is generated.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum Kind {
+    /// Traces of eight spans, seven attributes each, about half a kilobyte a span.
+    Rich,
+    /// Traces of one span with three attributes, about 170 bytes.
+    Lean,
+    /// Log records with text of a sentence or two, four in five of them of a trace.
+    Logs,
+    /// Points of gauges, counters and histograms.
+    Points,
+}
+
+impl Kind {
+    pub fn signal(self) -> Signal {
+        match self {
+            Kind::Rich | Kind::Lean => Signal::Traces,
+            Kind::Logs => Signal::Logs,
+            Kind::Points => Signal::Metrics,
+        }
+    }
+
+    /// One of what a request counts.
+    pub fn unit(self) -> &'static str {
+        unit(self.signal())
+    }
+}
+
+/// What the records of a signal are called.
+pub fn unit(signal: Signal) -> &'static str {
+    match signal {
+        Signal::Traces => "spans",
+        Signal::Logs => "records",
+        Signal::Metrics => "points",
+    }
+}
+
+/// The name of an endpoint, as a server names it.
+pub fn endpoint_name(service: usize, endpoint: usize) -> String {
+    Vocabulary::new().services[service].endpoints[endpoint].name.clone()
+}
+
+/// When the records of a request happened: `from_ns .. from_ns + length_ns`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Period {
+    pub from_ns: u64,
+    pub length_ns: u64,
+}
+
+/// Makes one request after the other.
+pub struct Generator {
+    random: Random,
+    vocabulary: Vocabulary,
+    /// Where the next request of points goes on.
+    next_series: u64,
+}
+
+impl Generator {
+    pub fn new(seed: u64) -> Generator {
+        Generator { random: Random::new(seed), vocabulary: Vocabulary::new(), next_series: 0 }
+    }
+
+    /// An export request with `units` records (rich spans: rounded up to whole traces of eight), replacing `out`.
+    pub fn request(&mut self, kind: Kind, units: usize, period: Period, out: &mut Vec<u8>) {
+        out.clear();
+        let mut message = Message(out);
+        match kind {
+            Kind::Rich => spans::rich(self, units.div_ceil(spans::SPANS_PER_TRACE), period, &mut message),
+            Kind::Lean => spans::lean(self, units, period, &mut message),
+            Kind::Logs => logs::records(self, units, period, &mut message),
+            Kind::Points => points::points(self, units, period, &mut message),
+        }
+    }
+
+    /// A service; some are much busier than others.
+    fn service(&mut self) -> usize {
+        let draw = self.random.unit();
+        ((draw * draw) * SERVICES as f64) as usize
+    }
+
+    fn moment(&mut self, period: Period) -> u64 {
+        period.from_ns + self.random.below(period.length_ns.max(1))
+    }
+
+    fn id<const N: usize>(&mut self) -> [u8; N] {
+        let mut id = [0; N];
+        id.chunks_mut(8).for_each(|part| part.copy_from_slice(&self.random.next().to_le_bytes()[..part.len()]));
+        id
+    }
+}
+
+/// `KeyValue` as field `field`.
+fn text(message: &mut Message<'_>, field: u32, key: &str, value: &str) {
+    message.message(field, |pair| {
+        pair.text(1, key);
+        pair.message(2, |any| any.text(1, value));
+    });
+}
+
+/// As [`text`], an integer.
+fn int(message: &mut Message<'_>, field: u32, key: &str, value: u64) {
+    message.message(field, |pair| {
+        pair.text(1, key);
+        pair.message(2, |any| any.uint(3, value));
+    });
+}
+
+/// The ten resource attributes of a service's process, as field 1 of a resource block.
+fn resource(block: &mut Message<'_>, name: &str, number: usize) {
+    block.message(1, |resource| {
+        let build = number % 7;
+        text(resource, 1, "service.name", name);
+        text(resource, 1, "service.version", &format!("2.{build}.{number}"));
+        text(resource, 1, "service.instance.id", &format!("{name}-{number:08x}"));
+        text(resource, 1, "deployment.environment.name", "production");
+        text(resource, 1, "host.name", &format!("ip-10-0-{number}-17.eu-west-1.compute.internal"));
+        text(resource, 1, "os.type", "linux");
+        text(resource, 1, "telemetry.sdk.language", "python");
+        text(resource, 1, "telemetry.sdk.name", "opentelemetry");
+        text(resource, 1, "telemetry.sdk.version", "1.38.0");
+        text(resource, 1, "k8s.pod.name", &format!("{name}-7d9f8b6c5d-x2x{number}"));
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bench::payload::Payload;
+
+    const PERIOD: Period = Period { from_ns: 1_800_000_000_000_000_000, length_ns: 1_000_000_000 };
+
+    #[test]
+    fn requests_have_as_many_records_as_asked_for() {
+        for (kind, bytes) in
+            [(Kind::Rich, 350..560), (Kind::Lean, 140..200), (Kind::Logs, 250..500), (Kind::Points, 60..350)]
+        {
+            let mut body = Vec::new();
+            Generator::new(1).request(kind, 512, PERIOD, &mut body);
+            let payload = Payload::protobuf(kind.signal(), body).expect("an export request");
+            assert_eq!(payload.units, 512, "{kind:?}");
+            assert!(bytes.contains(&(payload.body.len() / 512)), "{kind:?}: {} bytes", payload.body.len() / 512);
+        }
+    }
+
+    #[test]
+    fn same_seed_same_bytes() {
+        let body = |seed| {
+            let mut body = Vec::new();
+            let mut generator = Generator::new(seed);
+            (0..3).for_each(|_| generator.request(Kind::Rich, 64, PERIOD, &mut body));
+            body
+        };
+        assert_eq!(body(7), body(7));
+        assert_ne!(body(7), body(8));
+    }
+}

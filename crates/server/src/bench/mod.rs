@@ -1,0 +1,64 @@
+//! `tidewatch bench`: a load tool for any OTLP/HTTP server, timed reads of any HTTP API, and a data set to read from.
+//!
+//! - `ingest` ([`ingest`]): exports at full speed or at a rate. `query` ([`query`]): a list of reads, one after the other.
+//!   `fill` ([`fill`]): a data directory as a busy month would leave it, without the month; [`reads`]: what to ask of it.
+//! - Below: [`load`] (connections, pace, latencies), [`http`] (a client that adds little of its own), [`payload`] (bodies
+//!   whose ids and times are fresh each time), [`generate`] (telemetry), [`process`] (CPU time and memory of a server).
+//!
+//! docs/benchmarks.md says how to use it and what its numbers mean.
+
+pub mod fill;
+pub mod generate;
+pub mod http;
+pub mod ingest;
+pub mod load;
+pub mod payload;
+pub mod process;
+pub mod protobuf;
+pub mod query;
+pub mod reads;
+
+/// What `tidewatch bench` does.
+#[derive(Debug, clap::Subcommand)]
+pub enum BenchCommand {
+    /// Sends exports to an OTLP/HTTP server; prints throughput, latencies and, given its --pid, the server's CPU time.
+    Ingest(ingest::IngestArgs),
+    /// Times reads of an HTTP API, each on its own.
+    Query(query::QueryArgs),
+    /// Makes a data directory with months of generated telemetry, straight through the store.
+    Fill(fill::FillArgs),
+}
+
+/// Runs until done; `say` gets one line at a time.
+pub fn run(command: &BenchCommand, say: impl FnMut(&str)) -> anyhow::Result<()> {
+    match command {
+        BenchCommand::Ingest(arguments) => ingest::run(arguments, say),
+        BenchCommand::Query(arguments) => query::run(arguments, say),
+        BenchCommand::Fill(arguments) => fill::run(arguments, say),
+    }
+}
+
+/// `1234567` as `1,234,567`.
+pub(crate) fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::grouped;
+
+    #[test]
+    fn digits_in_threes() {
+        for (number, text) in [(0, "0"), (999, "999"), (1_000, "1,000"), (1_234_567, "1,234,567")] {
+            assert_eq!(grouped(number), text);
+        }
+    }
+}

@@ -1,0 +1,228 @@
+//! `tidewatch bench query`: reads of any HTTP API, each timed on its own, one after the other.
+//!
+//! A list of reads is JSON: `[{"name": "traces", "method": "POST", "path": "/api/spans?projectId={project}", "body": {…}}]`.
+//! `{project}` stands for the first project of the login. `bench fill` leaves such a list for its data.
+
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, bail};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use super::http::{self, Connection, Request, Target};
+use super::load::Latencies;
+use super::process;
+
+#[derive(Debug, Clone, clap::Args)]
+pub struct QueryArgs {
+    /// Base address.
+    #[arg(long, env = "TIDEWATCH_BENCH_URL", default_value = "http://127.0.0.1:8080")]
+    pub url: String,
+    /// Sent as `Authorization: Bearer TOKEN`; or sign in with --email and --password.
+    #[arg(long)]
+    pub token: Option<String>,
+    /// Of a Tidewatch account: signs in first, and puts its first project in the place of `{project}`.
+    #[arg(long, requires = "password")]
+    pub email: Option<String>,
+    #[arg(long)]
+    pub password: Option<String>,
+    /// Another header, `Name: value`; may be repeated.
+    #[arg(long = "header", short = 'H')]
+    pub headers: Vec<String>,
+    /// A file with a list of reads.
+    #[arg(long, conflicts_with = "path")]
+    pub reads: Option<PathBuf>,
+    /// One read: its path and query.
+    #[arg(long)]
+    pub path: Option<String>,
+    /// Its method; POST when there is a body, else GET.
+    #[arg(long)]
+    pub method: Option<String>,
+    /// A file with its body.
+    #[arg(long)]
+    pub body: Option<PathBuf>,
+    /// Media type of bodies.
+    #[arg(long, default_value = "application/json")]
+    pub content_type: String,
+    /// Times each read is made and not counted, after the very first.
+    #[arg(long, default_value_t = 3)]
+    pub warm_up: usize,
+    /// Times each read is made and counted.
+    #[arg(long, default_value_t = 50)]
+    pub repeat: usize,
+    /// Stop repeating a read after so many seconds.
+    #[arg(long, default_value_t = 20.0)]
+    pub seconds: f64,
+    /// The server's process on this machine: print the CPU time a read takes.
+    #[arg(long)]
+    pub pid: Option<u32>,
+    /// Print one line of JSON per read instead.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// One read.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Read {
+    pub name: String,
+    #[serde(default)]
+    pub method: Option<String>,
+    /// With its query.
+    pub path: String,
+    /// Sent as it is when a text, else as JSON.
+    #[serde(default)]
+    pub body: Option<Value>,
+}
+
+/// How a read went.
+#[derive(Debug, Clone)]
+pub struct Timed {
+    pub status: u16,
+    /// Bytes of an answer.
+    pub bytes: usize,
+    /// The very first, milliseconds.
+    pub first_ms: f64,
+    /// After the warm-up.
+    pub warm: Latencies,
+    pub count: usize,
+    /// Milliseconds of the server's CPU per read, warm.
+    pub cpu_ms: Option<f64>,
+    /// The last answer.
+    pub answer: Vec<u8>,
+}
+
+/// How often a read is made.
+#[derive(Debug, Clone, Copy)]
+pub struct Repeats {
+    pub warm_up: usize,
+    pub count: usize,
+    pub at_most: Duration,
+}
+
+/// A server, and who asks.
+#[derive(Debug, Clone)]
+pub struct Reader {
+    pub target: Target,
+    pub headers: Vec<String>,
+    /// In the place of `{project}`.
+    pub project: Option<String>,
+}
+
+pub fn run(arguments: &QueryArgs, mut say: impl FnMut(&str)) -> anyhow::Result<()> {
+    let reads = reads(arguments)?;
+    let target = Target::parse(&arguments.url)?;
+    let mut headers = arguments.headers.clone();
+    headers.push(format!("Content-Type: {}", arguments.content_type));
+    headers.extend(arguments.token.iter().map(|token| format!("Authorization: Bearer {token}")));
+    let mut reader = Reader { target, headers, project: None };
+    if let (Some(email), Some(password)) = (&arguments.email, &arguments.password) {
+        let answer = reader.post("/api/login", &json!({"email": email, "password": password}))?;
+        reader.sign_in(&answer)?;
+    }
+    let at_most = Duration::from_secs_f64(arguments.seconds.clamp(0.0, 1e6));
+    let repeats = Repeats { warm_up: arguments.warm_up, count: arguments.repeat.max(1), at_most };
+    if !arguments.json {
+        say(&format!(
+            "{:<44} {:>6} {:>9} {:>9} {:>9} {:>9} {:>9} {:>9}",
+            "read", "status", "bytes", "first ms", "p50 ms", "p99 ms", "max ms", "CPU ms"
+        ));
+    }
+    for read in reads {
+        let timed = reader.time(&read, repeats, arguments.pid)?;
+        let at = |share| timed.warm.quantile(share);
+        say(&match arguments.json {
+            true => json!({
+                "name": read.name, "status": timed.status, "bytes": timed.bytes, "count": timed.count,
+                "firstMs": timed.first_ms, "p50Ms": at(0.5), "p99Ms": at(0.99), "maxMs": at(1.0), "cpuMs": timed.cpu_ms,
+            })
+            .to_string(),
+            false => format!(
+                "{:<44} {:>6} {:>9} {:>9.2} {:>9.2} {:>9.2} {:>9.2} {:>9}",
+                read.name,
+                timed.status,
+                timed.bytes,
+                timed.first_ms,
+                at(0.5),
+                at(0.99),
+                at(1.0),
+                timed.cpu_ms.map_or("-".to_owned(), |milliseconds| format!("{milliseconds:.2}"))
+            ),
+        });
+    }
+    Ok(())
+}
+
+fn reads(arguments: &QueryArgs) -> anyhow::Result<Vec<Read>> {
+    if let Some(path) = &arguments.reads {
+        let text = std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
+        return serde_json::from_str(&text).with_context(|| format!("{} is no list of reads", path.display()));
+    }
+    let Some(path) = &arguments.path else { bail!("give --reads FILE, or --path PATH") };
+    let body = arguments.body.as_ref().map(|file| {
+        let text = std::fs::read_to_string(file).with_context(|| format!("cannot read {}", file.display()))?;
+        anyhow::Ok(Value::String(text))
+    });
+    Ok(vec![Read { name: path.clone(), method: arguments.method.clone(), path: path.clone(), body: body.transpose()? }])
+}
+
+impl Reader {
+    /// Takes token and project from the answer to a login or registration.
+    pub fn sign_in(&mut self, answer: &Value) -> anyhow::Result<()> {
+        let token = answer["token"].as_str().context("the login gave no token")?;
+        self.headers.push(format!("Authorization: Bearer {token}"));
+        self.project = answer["projects"][0]["id"].as_str().map(str::to_owned);
+        Ok(())
+    }
+
+    pub fn post(&self, path: &str, body: &Value) -> anyhow::Result<Value> {
+        let read = Read { name: path.to_owned(), method: None, path: path.to_owned(), body: Some(body.clone()) };
+        let mut connection = Connection::new(self.target.clone());
+        let status = connection.send(&self.request(&read))?;
+        let text = String::from_utf8_lossy(&connection.answer);
+        if !(200..300).contains(&status) {
+            bail!("{path} answered {status}: {text}");
+        }
+        serde_json::from_str(&text).with_context(|| format!("{path} answered no JSON"))
+    }
+
+    pub fn request(&self, read: &Read) -> Request {
+        let path = read.path.replace("{project}", self.project.as_deref().unwrap_or_default());
+        let path = format!("{}{path}", self.target.path);
+        let method = read.method.as_deref().unwrap_or(if read.body.is_some() { "POST" } else { "GET" });
+        let body = match &read.body {
+            None => Vec::new(),
+            Some(Value::String(text)) => text.clone().into_bytes(),
+            Some(value) => value.to_string().into_bytes(),
+        };
+        Request { head: http::head(method, &self.target, &path, &self.headers), body }
+    }
+
+    /// Makes a read on a connection of its own; connecting is not timed.
+    pub fn time(&self, read: &Read, repeats: Repeats, pid: Option<u32>) -> anyhow::Result<Timed> {
+        let request = self.request(read);
+        let mut connection = Connection::new(self.target.clone());
+        connection.connect()?;
+        let mut once = || {
+            let start = Instant::now();
+            let status = connection.send(&request).with_context(|| read.name.clone())?;
+            anyhow::Ok((status, start.elapsed(), std::mem::take(&mut connection.answer)))
+        };
+        let (status, first, mut answer) = once()?;
+        for _ in 0..repeats.warm_up {
+            once()?;
+        }
+        let cpu = || pid.and_then(process::cpu_seconds);
+        let (before, begun) = (cpu(), Instant::now());
+        let (mut warm, mut count) = (Latencies::default(), 0);
+        while count < repeats.count && (count == 0 || begun.elapsed() < repeats.at_most) {
+            let (_, took, body) = once()?;
+            answer = body;
+            warm.add(took);
+            count += 1;
+        }
+        warm.sort();
+        let cpu_ms = cpu().zip(before).map(|(after, before)| (after - before) * 1e3 / count as f64);
+        Ok(Timed { status, bytes: answer.len(), first_ms: first.as_secs_f64() * 1e3, warm, count, cpu_ms, answer })
+    }
+}

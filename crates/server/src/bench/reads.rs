@@ -1,0 +1,99 @@
+//! The reads that people wait for, over the data of `bench fill`: what goal G8 is measured with.
+
+use serde_json::{Value, json};
+
+use super::fill::Sample;
+use super::generate::{RARE_KEY, RARE_WORD, endpoint_name};
+use super::query::Read;
+use crate::query::time::show;
+
+const HOUR_NS: i64 = 3600 * 1_000_000_000;
+const DAY_NS: i64 = 24 * HOUR_NS;
+
+/// Reads of data that ends at `end_ns`; names start with what the goals know them by.
+pub fn reads(end_ns: u64, sample: Option<Sample>) -> Vec<Read> {
+    let end = end_ns as i64;
+    let list = |path: &str, days: i64, more: Value| {
+        let mut body = json!({"fromDate": show(end - days * DAY_NS), "toDate": show(end)});
+        if let (Some(body), Value::Object(more)) = (body.as_object_mut(), more) {
+            body.extend(more);
+        }
+        (format!("{path}?projectId={{project}}"), Some(body))
+    };
+    let mut reads: Vec<(String, (String, Option<Value>))> = Vec::new();
+    let mut add = |name: &str, read| reads.push((name.to_owned(), read));
+    for days in [1, 7, 30] {
+        add(&format!("ranking: endpoints, {days} d"), list("/api/endpoints/grouped", days, json!({})));
+    }
+    add("ranking: tasks, 30 d", list("/api/tasks/grouped", 30, json!({})));
+    add("ranking: AI traces, 30 d", list("/api/ai-traces/grouped", 30, json!({})));
+    for days in [1, 30] {
+        let chart = |metric: &str| list("/api/endpoints/chart", days, json!({"metricType": metric}));
+        add(&format!("chart: total time, {days} d"), chart("total_time"));
+        add(&format!("chart: p95, {days} d"), chart("p95"));
+    }
+    if let Some(sample) = sample {
+        let name = endpoint_name(sample.service, sample.endpoint);
+        let page = |days: i64, order: &str| {
+            let paging = json!({"orderBy": order, "sortDirection": "desc", "pagination": {"page": 1, "pageSize": 50}});
+            let (path, body) = list("/api/endpoints/endpoint", days, paging);
+            (format!("{path}&endpoint={}", encoded(&name)), body)
+        };
+        for days in [1, 30] {
+            add(&format!("one endpoint: latest, {days} d"), page(days, "recorded_at"));
+            add(&format!("one endpoint: slowest, {days} d"), page(days, "duration"));
+        }
+        let hex: String = sample.trace_id.iter().map(|byte| format!("{byte:02x}")).collect();
+        let path = format!("/api/distributed-traces/{hex}?projectId={{project}}");
+        let near = show(sample.start_ns as i64 + HOUR_NS);
+        add("trace: within 24 h", (path.clone(), Some(json!({"recordedAt": near}))));
+        add("trace: any time", (path, Some(json!({}))));
+    }
+    let spans = |key: &str, value: &str| {
+        list(
+            "/api/spans",
+            1,
+            json!({"attributeFilters": [{"key": key, "value": value}], "pagination": {"pageSize": 50}}),
+        )
+    };
+    add("attribute: promoted, 1 d", spans("user.id", "user-77"));
+    add("attribute: rare, 1 d", spans(RARE_KEY, "coupon-7"));
+    for days in [1, 30] {
+        add(&format!("issues: list, {days} d"), list("/api/exception-stack-traces", days, json!({})));
+    }
+    let logs = |word: &str, days| {
+        list("/api/logs", days, json!({"search": word, "minSeverity": 1, "pagination": {"pageSize": 50}}))
+    };
+    add("logs: rare word, 30 d", logs(RARE_WORD, 30));
+    add("logs: latest 50 of a frequent word, 1 d", logs("timeout", 1));
+    let series = json!({
+        "from": show(end - DAY_NS), "to": show(end), "intervalMinutes": 24,
+        "queries": [{"name": "shop.worker.load", "aggregation": "avg", "groupBy": "worker"}],
+    });
+    add("metric: 200 groups x 60 buckets", ("/api/metrics/query?projectId={project}".to_owned(), Some(series)));
+    reads.into_iter().map(|(name, (path, body))| Read { name, method: None, path, body }).collect()
+}
+
+/// For a query string.
+fn encoded(text: &str) -> String {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.' | b'~');
+    let encode = |byte: u8| if is_plain(byte) { (byte as char).to_string() } else { format!("%{byte:02X}") };
+    text.bytes().map(encode).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_encoded() {
+        assert_eq!(encoded("GET /a/{id}"), "GET%20%2Fa%2F%7Bid%7D");
+    }
+
+    #[test]
+    fn every_read_names_the_project() {
+        let sample = Sample { trace_id: [1; 16], start_ns: 1_800_000_000_000_000_000, endpoint: 1, service: 1 };
+        let reads = reads(1_800_000_000_000_000_000, Some(sample));
+        assert!(reads.iter().all(|read| read.path.contains("projectId={project}")), "{reads:?}");
+    }
+}
