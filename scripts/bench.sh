@@ -5,8 +5,9 @@ cd "$(dirname "$0")/.."
 source scripts/setup.sh
 
 cargo build --release --locked --bin tidewatch
+# The package's binary is reported too.
 bench_binary() { cargo bench --locked -p tidewatch-server --bench "$1" --no-run --message-format=json 2>/dev/null |
-  grep -o '"executable":"[^"]*"' | tail -n 1 | cut -d'"' -f4; }
+  grep -o "\"executable\":\"[^\"]*/$1-[^\"]*\"" | tail -n 1 | cut -d'"' -f4; }
 
 STAGES_BIN="$(bench_binary stages)" ALLOCATIONS_BIN="$(bench_binary allocations)" \
 TIDEWATCH_BIN="$CARGO_TARGET_DIR/release/tidewatch" \

@@ -18,14 +18,14 @@ pub use points::SERIES;
 pub use vocabulary::{ENDPOINTS_PER_SERVICE, RARE_KEY, RARE_WORD, SERVICES};
 
 /// Increased when the same seed gives other telemetry.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 
 /// What is generated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub enum Kind {
     /// Traces of eight spans, seven attributes each, about half a kilobyte a span.
     Rich,
-    /// Traces of one span with three attributes, about 170 bytes.
+    /// Traces of one CLIENT span with three attributes, about 170 bytes.
     Lean,
     /// Log records with text of a sentence or two, four in five of them of a trace.
     Logs,

@@ -140,10 +140,10 @@ fn trace(generator: &mut Generator, service: usize, period: Period, scope: &mut 
                 0 | 1 | 3 => {
                     let statements = &services[service].statements;
                     let statement = &statements[random.below(statements.len() as u64) as usize];
-                    head(id, parent, "SELECT shop", SpanKind::Client, from, 8).write(span);
+                    head(id, parent, "select shop", SpanKind::Client, from, 8).write(span);
                     text(span, ATTRIBUTES, "db.system.name", "postgresql");
                     text(span, ATTRIBUTES, "db.namespace", "shop");
-                    text(span, ATTRIBUTES, "db.operation.name", "SELECT");
+                    text(span, ATTRIBUTES, "db.operation.name", "select");
                     text(span, ATTRIBUTES, "db.query.text", statement);
                     text(span, ATTRIBUTES, "server.address", "pg-main.prod.svc.cluster.local");
                     int(span, ATTRIBUTES, "server.port", 5432);
@@ -226,7 +226,7 @@ fn exception(time: u64, stack: &str, span: &mut Message<'_>) {
     });
 }
 
-/// One request of one service: `spans` traces of one SERVER span each.
+/// One request of one service: `spans` traces of one CLIENT span each: stored as they are, promoted to nothing.
 pub fn lean(generator: &mut Generator, spans: usize, period: Period, request: &mut Message<'_>) {
     let number = generator.service();
     request.message(1, |block| {
@@ -243,7 +243,7 @@ pub fn lean(generator: &mut Generator, spans: usize, period: Period, request: &m
                 let end = start + (random.latency_ms(endpoint.latency) * MILLISECOND as f64) as u64;
                 let name = endpoint.name.as_str();
                 scope.message(2, |span| {
-                    let kind = SpanKind::Server;
+                    let kind = SpanKind::Client;
                     Head { trace, id, parent: None, name, kind, start, end, failed: false }.write(span);
                     text(span, ATTRIBUTES, "http.request.method", endpoint.method);
                     text(span, ATTRIBUTES, "http.route", &endpoint.route);
