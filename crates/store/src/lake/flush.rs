@@ -150,7 +150,7 @@ pub fn write_table(
         times.enumerate().map(move |(row, time)| (*time, (number, row)))
     });
     let mut days = days::split(times);
-    sort::sort_places(table, batches, &mut days.values_mut().collect::<Vec<_>>())?;
+    sort::sort_places(table, batches, &mut days.values_mut().collect::<Vec<_>>());
     let frequent = match layout.splits_attributes(batches.iter().map(RecordBatch::num_rows).sum()) {
         true => attr_columns::choose(&samples(batches)),
         false => Vec::new(),

@@ -1,4 +1,7 @@
-//! The order of rows in a part: comparable bytes for the columns of [`Table::sort_key`].
+//! The order of rows in a part, by the columns of [`Table::sort_key`]: comparable bytes for merging ([`SortKeys`]),
+//! packed numbers for rows in memory (`packed`).
+
+mod packed;
 
 use std::sync::Arc;
 
@@ -52,17 +55,14 @@ fn sort_column(batch: &RecordBatch, key: &str) -> ArrayRef {
 }
 
 /// Sorts places (batch, row) by the table's sort key; rows with equal keys keep their order.
-pub fn sort_places(
-    table: Table,
-    batches: &[RecordBatch],
-    lists: &mut [&mut Vec<(usize, usize)>],
-) -> Result<(), StoreError> {
-    let mut keys = SortKeys::new(table)?;
-    let rows: Vec<Rows> = batches.iter().map(|batch| keys.of(batch)).collect::<Result<_, _>>()?;
+pub fn sort_places(table: Table, batches: &[RecordBatch], lists: &mut [&mut Vec<(usize, usize)>]) {
+    let keys = packed::keys(table, batches);
     for places in lists {
-        places.sort_by(|a, b| rows[a.0].row(a.1).cmp(&rows[b.0].row(b.1)));
+        let keyed = places.iter().enumerate().map(|(number, (batch, row))| (keys[*batch][*row], number as u32));
+        let mut keyed: Vec<_> = keyed.collect();
+        keyed.sort_unstable();
+        **places = keyed.iter().map(|(_, number)| places[*number as usize]).collect();
     }
-    Ok(())
 }
 
 /// The rows at these places, [`BATCH_ROWS`] at a time.
