@@ -17,6 +17,8 @@ use crate::error::ApiError;
 use crate::http::gate::admission::Admission;
 use crate::http::gate::budget::Budget;
 use crate::http::gate::login::Logins;
+use crate::http::gate::per_ip::PerIpCounts;
+use crate::http::gate::upload;
 use crate::ingest::intake::Intake;
 use crate::ingest::outcome::Refused;
 use crate::telemetry::RejectionLog;
@@ -46,16 +48,25 @@ pub struct App {
     pub logins: Logins,
     /// Password hashes computed at once.
     pub hashing: Semaphore,
-    /// Large exports decoded at once.
+    /// Exports, reports and profiles worked on at once.
     pub admission: Admission,
-    /// Memory for the bodies of exports.
+    /// Memory for their bodies.
     pub bodies: Budget,
+    /// Memory for the bodies of the API.
+    pub json_bodies: Budget,
+    /// Uploads at once.
+    pub uploads: Admission,
+    /// Requests by client address.
+    pub per_ip: PerIpCounts,
     /// The telemetry store and its journal.
     pub intake: Intake,
     refusals: RejectionLog,
     /// Questions answered at once.
     asking: Admission,
 }
+
+/// Questions stand in one line.
+const ANY_PROJECT: u32 = 0;
 
 impl App {
     /// Opens or makes everything under the data directory.
@@ -64,16 +75,23 @@ impl App {
         let data = &config.data_dir;
         std::fs::create_dir_all(data).with_context(|| format!("cannot make the data directory {}", data.display()))?;
         let control = Control::open(&data.join("control.sqlite")).context("cannot open the control database")?;
-        let key = secrets::login_key(data).context("cannot read or make the login key")?;
+        let key = match config.login_key()? {
+            Some(key) => key,
+            None => secrets::login_key(data).context("cannot read or make the login key")?.to_vec(),
+        };
         let settings = config.clone();
         let intake = tokio::task::spawn_blocking(move || Intake::open(&settings, disk)).await??;
+        // Uploads that a crash left half-way.
+        let _ = std::fs::remove_dir_all(upload::folder(data));
         let slots = config.ingest_concurrent();
         let waiting = (slots * limits::INGEST_WAITING_PER_SLOT).max(limits::INGEST_WAITING_MIN);
         let askers = config.query_concurrent();
         Ok(Arc::new(App {
             admission: Admission::new(slots, waiting),
-            // One body at the limit always fits.
-            bodies: Budget::new(limits::INGEST_BYTES_HELD_MAX.max(config.otlp_body_bytes_max)),
+            bodies: Budget::new(limits::INGEST_BYTES_HELD_MAX, config.ingest_body_bytes_max()),
+            json_bodies: Budget::new(limits::JSON_BYTES_HELD_MAX, limits::JSON.body_bytes_max),
+            uploads: Admission::new(config.upload_concurrent_max, usize::MAX),
+            per_ip: PerIpCounts::default(),
             intake,
             refusals: RejectionLog::default(),
             logins: Logins::new(&key),
@@ -90,9 +108,9 @@ impl App {
     /// `deadline` covers waiting too; after it: 504. A scan whose asker has gone away ends by its deadline and counts
     /// until then.
     pub async fn ask(&self, plan: Plan, deadline: Instant) -> Result<RecordBatch, ApiError> {
-        let entered = tokio::time::timeout_at(deadline.into(), self.asking.enter());
+        let entered = tokio::time::timeout_at(deadline.into(), self.asking.enter(ANY_PROJECT));
         let permit = entered.await.map_err(|_| ApiError::Deadline)?;
-        let permit = permit.ok_or(ApiError::Overloaded("too many questions at once; try again later"))?;
+        let permit = permit.map_err(|_| ApiError::Overloaded("too many questions at once; try again later"))?;
         let lake = self.intake.lake().clone();
         let scan = tokio::task::spawn_blocking(move || {
             let _permit = permit;

@@ -1,16 +1,35 @@
 //! What an operator may set: a name, a type, a default and one sentence each.
+//!
+//! [`file`]: the configuration file below flags and environment. [`show`]: settings for people.
 
+pub mod file;
+pub mod show;
+
+use std::ffi::OsString;
 use std::net::SocketAddr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use crate::limits;
+use anyhow::{Context, ensure};
+use clap::{ArgMatches, Args, Command, FromArgMatches};
+
+use self::file::FileSettings;
+use crate::http::gate::client_ip::{Trust, TrustError};
+use crate::http::socket::ListenAddress;
+use crate::limits::{self, RouteLimits};
+
+/// `REPORT_MAX_BODY_MB` counts in these.
+const MB: usize = 1 << 20;
 
 /// Command line of `tidewatch serve`; each option is an environment variable too.
 #[derive(Debug, Clone, clap::Args)]
 pub struct Config {
-    /// Address to listen on; port 0 picks a free one.
-    #[arg(long, env = "TIDEWATCH_LISTEN", default_value = "127.0.0.1:8080")]
-    pub listen: SocketAddr,
+    /// A configuration file, in TOML.
+    #[arg(id = "config", long = "config", env = "TIDEWATCH_CONFIG")]
+    pub config_file: Option<PathBuf>,
+    /// Addresses to listen on, separated by commas: `127.0.0.1:8080`, `[::]:8080`, `unix:/run/tidewatch.sock`; port 0
+    /// picks a free one.
+    #[arg(long, env = "TIDEWATCH_LISTEN", value_delimiter = ',', default_value = "127.0.0.1:8080")]
+    pub listen: Vec<ListenAddress>,
     /// The one directory everything is stored in; made when missing.
     #[arg(long, env = "TIDEWATCH_DATA_DIR", default_value = "tidewatch-data")]
     pub data_dir: PathBuf,
@@ -20,9 +39,22 @@ pub struct Config {
     /// Largest OTLP request body in bytes, after decompression.
     #[arg(long, env = "OTLP_MAX_BODY_BYTES", default_value_t = limits::OTLP.body_bytes_max)]
     pub otlp_body_bytes_max: usize,
-    /// OTLP requests worked on at once; 0 means twice the CPU cores, at least 4.
+    /// Largest report or profile body in megabytes, after decompression.
+    #[arg(long, env = "REPORT_MAX_BODY_MB", default_value_t = limits::REPORT.body_bytes_max / MB)]
+    pub report_body_mb_max: usize,
+    /// Exports, reports and profiles worked on at once; 0 means twice the CPU cores, at least 4.
     #[arg(long, env = "INGEST_MAX_CONCURRENT", default_value_t = 0)]
     pub ingest_concurrent_max: usize,
+    /// Uploads taken at once.
+    #[arg(long, env = "UPLOAD_MAX_CONCURRENT", default_value_t = limits::UPLOAD_CONCURRENT)]
+    pub upload_concurrent_max: usize,
+    /// Proxies whose `X-Forwarded-For` is believed: addresses and CIDR ranges separated by commas, or `*` for every
+    /// peer; loopback when not given.
+    #[arg(long, env = "TRUSTED_PROXIES")]
+    pub trusted_proxies: Option<String>,
+    /// A header whose value is the client's address on every request, ahead of the list of proxies.
+    #[arg(long, env = "TRUSTED_PROXY_HEADER")]
+    pub trusted_proxy_header: Option<String>,
     /// Threads that answer dashboard questions; 0 means one per CPU core.
     #[arg(long, env = "TIDEWATCH_QUERY_THREADS", default_value_t = 0)]
     pub query_threads: usize,
@@ -32,6 +64,12 @@ pub struct Config {
     /// Mebibytes of rows held in memory at most; half of it is written as parts at a time.
     #[arg(long, env = "TIDEWATCH_MEMTABLE_MB", default_value_t = limits::MEMTABLE_MB)]
     pub memtable_mb: usize,
+    /// Key that signs logins, at least 32 characters; made on first start and kept in the data directory when not given.
+    #[arg(long, env = "JWT_SECRET", hide_env_values = true)]
+    pub jwt_secret: Option<String>,
+    /// A file with that key.
+    #[arg(long, env = "JWT_SECRET_FILE", conflicts_with = "jwt_secret")]
+    pub jwt_secret_file: Option<PathBuf>,
     /// Seconds after which rows held in memory are written as parts.
     #[arg(long, env = "TIDEWATCH_FLUSH_SECONDS", default_value_t = limits::FLUSH_SECONDS)]
     pub flush_seconds: u64,
@@ -44,12 +82,19 @@ impl Config {
     /// Defaults with another address and directory.
     pub fn new(listen: SocketAddr, data_dir: impl Into<PathBuf>) -> Config {
         Config {
-            listen,
+            config_file: None,
+            listen: vec![ListenAddress::Tcp(listen)],
             data_dir: data_dir.into(),
             base_url: None,
             otlp_body_bytes_max: limits::OTLP.body_bytes_max,
+            report_body_mb_max: limits::REPORT.body_bytes_max / MB,
             ingest_concurrent_max: 0,
+            upload_concurrent_max: limits::UPLOAD_CONCURRENT,
+            trusted_proxies: None,
+            trusted_proxy_header: None,
             query_threads: 0,
+            jwt_secret: None,
+            jwt_secret_file: None,
             flush_rows: limits::FLUSH_ROWS,
             memtable_mb: limits::MEMTABLE_MB,
             flush_seconds: limits::FLUSH_SECONDS,
@@ -61,8 +106,28 @@ impl Config {
     pub fn base_url(&self) -> String {
         match &self.base_url {
             Some(url) => url.trim_end_matches('/').to_owned(),
-            None => format!("http://{}", self.listen),
+            None => self.listen.first().map_or_else(String::new, |address| format!("http://{address}")),
         }
+    }
+
+    /// Its users see this server through TLS.
+    pub fn is_https(&self) -> bool {
+        self.base_url.as_deref().is_some_and(|url| url.starts_with("https://"))
+    }
+
+    /// Spec: authentication, rules 3 and 4.
+    pub fn trust(&self) -> Result<Trust, TrustError> {
+        Trust::new(self.trusted_proxies.as_deref(), self.trusted_proxy_header.as_deref())
+    }
+
+    /// The largest body the ingest gate lets in, inflated and as received together.
+    pub fn ingest_body_bytes_max(&self) -> usize {
+        self.otlp_body_bytes_max.max(2 * self.report().body_bytes_max)
+    }
+
+    /// Reports and profiles, with the operator's size.
+    pub fn report(&self) -> RouteLimits {
+        RouteLimits { body_bytes_max: self.report_body_mb_max.saturating_mul(MB), ..limits::REPORT }
     }
 
     /// Spec: limits, "Ingest concurrency": 2 x cores, floor 4.
@@ -73,11 +138,87 @@ impl Config {
         }
     }
 
+    /// Everything that can be known to be wrong before the server starts.
+    pub fn check(&self) -> anyhow::Result<()> {
+        self.trust()?;
+        self.login_key()?;
+        ensure!(self.upload_concurrent_max > 0, "upload_concurrent_max is 0: no upload would ever be taken");
+        ensure!(self.otlp_body_bytes_max > 0, "otlp_body_bytes_max is 0: no export would ever be taken");
+        ensure!(self.report_body_mb_max > 0, "report_body_mb_max is 0: no report would ever be taken");
+        ensure!(self.flush_rows > 0, "flush_rows is 0");
+        Ok(())
+    }
+
+    /// The operator's own key, when there is one.
+    pub fn login_key(&self) -> anyhow::Result<Option<Vec<u8>>> {
+        let key = match (&self.jwt_secret, &self.jwt_secret_file) {
+            (Some(key), _) => key.clone(),
+            (None, Some(path)) => std::fs::read_to_string(path)
+                .with_context(|| format!("cannot read the login key from {}", path.display()))?,
+            (None, None) => return Ok(None),
+        };
+        let key = key.trim().as_bytes().to_vec();
+        ensure!(
+            key.len() >= limits::LOGIN_KEY_BYTES_MIN,
+            "the login key is shorter than {} bytes",
+            limits::LOGIN_KEY_BYTES_MIN
+        );
+        Ok(Some(key))
+    }
+
     pub fn query_concurrent(&self) -> usize {
         match self.query_threads {
             0 => cores(),
             set => set,
         }
+    }
+}
+
+/// A configuration with all its sources, checked.
+pub struct Loaded {
+    pub config: Config,
+    command: Command,
+    matches: ArgMatches,
+    file: FileSettings,
+}
+
+impl Loaded {
+    /// Reads `words` (the program's own first) as the subcommand `names` of `root`, with the file's values for what
+    /// neither flags nor environment say.
+    pub fn new(
+        root: Command,
+        names: &[&str],
+        words: impl IntoIterator<Item = OsString>,
+        file: Option<&Path>,
+    ) -> anyhow::Result<Loaded> {
+        let mut file_settings = FileSettings::new();
+        if let Some(path) = file {
+            file_settings = file::read(path, &Config::augment_args(Command::new("settings")))?;
+        }
+        let root = within(root, names, &|command| file::with_defaults(command, &file_settings));
+        let mut matches = root.clone().try_get_matches_from(words).unwrap_or_else(|error| error.exit());
+        let mut command = root;
+        for name in names {
+            let (_, inner) = matches.remove_subcommand().context("the words name another subcommand")?;
+            command = command.find_subcommand(name).context("there is no such subcommand")?.clone();
+            matches = inner;
+        }
+        let config = Config::from_arg_matches(&matches)?;
+        config.check()?;
+        Ok(Loaded { config, command, matches, file: file_settings })
+    }
+
+    /// One line per setting.
+    pub fn shown(&self) -> String {
+        show::effective(&self.command, &self.matches, &self.file)
+    }
+}
+
+/// The command with the subcommand `names` changed.
+fn within(command: Command, names: &[&str], change: &dyn Fn(Command) -> Command) -> Command {
+    match names {
+        [] => change(command),
+        [name, rest @ ..] => command.mut_subcommand(*name, |inner| within(inner, rest, change)),
     }
 }
 

@@ -45,6 +45,9 @@ pub enum ApiError {
     /// 422: readable, but not acceptable.
     #[error("{0}")]
     Unprocessable(String),
+    /// 400 in the shape of RFC 8628: a device-code poll over its window. Spec: errors, first row.
+    #[error("slow_down")]
+    SlowDown,
     /// 429 with `Retry-After`, seconds.
     #[error("too many requests; try again in {0} seconds")]
     TooMany(u64),
@@ -78,9 +81,19 @@ impl ApiError {
         ApiError::Internal
     }
 
+    /// What a token endpoint answers for this grant: a device-code poll over its limit hears `slow_down`.
+    pub fn for_grant(self, grant_type: &str) -> ApiError {
+        match self {
+            ApiError::TooMany(_) if grant_type == DEVICE_CODE_GRANT || grant_type == "device_code" => {
+                ApiError::SlowDown
+            }
+            other => other,
+        }
+    }
+
     pub fn status(&self) -> StatusCode {
         match self {
-            ApiError::Malformed(_) => StatusCode::BAD_REQUEST,
+            ApiError::Malformed(_) | ApiError::SlowDown => StatusCode::BAD_REQUEST,
             ApiError::Unauthorized(_) => StatusCode::UNAUTHORIZED,
             ApiError::Forbidden(_) => StatusCode::FORBIDDEN,
             ApiError::NotFound(_) => StatusCode::NOT_FOUND,
@@ -106,6 +119,9 @@ impl ApiError {
         }
     }
 }
+
+/// RFC 8628, 3.4.
+const DEVICE_CODE_GRANT: &str = "urn:ietf:params:oauth:grant-type:device_code";
 
 /// A number of seconds from [`limits::RETRY_AFTER_SECONDS`], another for each caller.
 fn jittered_seconds() -> u64 {

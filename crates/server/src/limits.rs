@@ -1,6 +1,11 @@
 //! Every number of the specification's "Limits", as a table. `gate/` enforces them and holds none.
 //!
-//! Each value cites its row of the spec; relations between them are checked when compiling.
+//! Each value cites its row of the spec; relations between them are checked when compiling. [`CLASSES`] are the bodies,
+//! [`Window`] the per-IP windows; [`table()`] shows everything as a person reads it.
+
+mod table;
+
+pub use table::table;
 
 use std::time::Duration;
 
@@ -27,6 +32,17 @@ pub struct RouteLimits {
     /// Between two pieces of the body.
     pub body_gap_max: Duration,
     pub slow_answer: SlowAnswer,
+    pub gate: Gate,
+}
+
+/// What a request passes before its body is read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Gate {
+    Open,
+    /// Spec: limits, row "Ingest concurrency".
+    Ingest,
+    /// Spec: limits, row "Upload concurrency".
+    Upload,
 }
 
 /// What a client hears whose body comes too slowly.
@@ -45,6 +61,7 @@ pub const OTLP: RouteLimits = RouteLimits {
     body_total_max: minutes(2),
     body_gap_max: seconds(20),
     slow_answer: SlowAnswer::Retry503,
+    gate: Gate::Ingest,
 };
 
 /// `/api/report` and profiles. Spec: limits, rows "Report and profile body", "`/api/report` body".
@@ -53,6 +70,7 @@ pub const REPORT: RouteLimits = RouteLimits {
     body_total_max: minutes(10),
     body_gap_max: seconds(20),
     slow_answer: SlowAnswer::Retry503,
+    gate: Gate::Ingest,
 };
 
 /// Every other JSON body. Spec: limits, rows "Database-writing endpoints body" and "Request body".
@@ -61,6 +79,7 @@ pub const JSON: RouteLimits = RouteLimits {
     body_total_max: minutes(10),
     body_gap_max: seconds(30),
     slow_answer: SlowAnswer::Timeout408,
+    gate: Gate::Open,
 };
 
 /// Login, registration and the like. Spec: limits, row "Anonymous auth endpoint bodies".
@@ -72,11 +91,31 @@ pub const UPLOAD: RouteLimits = RouteLimits {
     body_total_max: minutes(30),
     body_gap_max: seconds(30),
     slow_answer: SlowAnswer::Timeout408,
+    gate: Gate::Upload,
 };
+/// Every class of bodies: its name, its limits, its rows of the specification.
+pub const CLASSES: [(&str, RouteLimits, &str); 5] = [
+    ("OTLP", OTLP, "\"OTLP body\", \"Slow client\""),
+    ("report and profile", REPORT, "\"Report and profile body\", \"/api/report body\""),
+    ("JSON", JSON, "\"Database-writing endpoints body\", \"Request body\""),
+    ("anonymous", ANONYMOUS, "\"Anonymous auth endpoint bodies\""),
+    ("upload", UPLOAD, "\"Upload size\", \"Upload body\""),
+];
+
 /// Spec: limits, row "Upload size".
 pub const UPLOAD_FILE_BYTES_MAX: usize = 200 * MIB;
 /// Spec: limits, row "Upload size".
 pub const UPLOAD_FILES_MAX: usize = 1000;
+/// Parts of an upload that are no files; over it: 422.
+pub const UPLOAD_FIELDS_MAX: usize = 100;
+/// One such part; over it: 413.
+pub const UPLOAD_FIELD_BYTES_MAX: usize = 64 * KB;
+/// The headers of one part; over it: 400.
+pub const PART_HEADER_BYTES_MAX: usize = 8 * KB;
+/// A multipart boundary. RFC 2046, 5.1.1.
+pub const BOUNDARY_BYTES_MAX: usize = 70;
+/// Bytes of an uploaded file that are gathered before they are written.
+pub const UPLOAD_WRITE_BYTES: usize = 256 * KB;
 /// Spec: limits, row "Upload concurrency".
 pub const UPLOAD_CONCURRENT: usize = 4;
 /// Spec: limits, row "Upload concurrency": then 503.
@@ -87,12 +126,28 @@ pub const SLOW_BYTES_PER_SECOND: u64 = 1000;
 /// ... once this much of the body's time has passed.
 pub const SLOW_AFTER: Duration = seconds(20);
 
+/// How long past its deadline a body is looked at once more: what has arrived meanwhile is not refused.
+pub const LAST_LOOK: Duration = Duration::from_millis(250);
+
 /// Spec: limits, row "Headers".
 pub const HEADERS_MAX: Duration = seconds(15);
+/// A request's line and headers together; over it: 431. Also the most that is read of a body at a time.
+pub const HEADER_BYTES_MAX: usize = 64 * KB;
+/// Headers of one request; over it: 431.
+pub const HEADER_COUNT_MAX: usize = 100;
 /// Spec: limits, row "Idle keep-alive".
 pub const IDLE_MAX: Duration = minutes(2);
+/// Connections open at once, over all listeners; the next ones wait to be accepted.
+pub const CONNECTIONS_MAX: usize = 10_000;
+/// How long a refused body is thrown away after its answer, so that its sender reads the answer.
+pub const LINGER_MAX: Duration = seconds(5);
 /// Requests at once on one HTTP/2 connection.
 pub const HTTP2_STREAMS_MAX: u32 = 200;
+/// Bytes of one HTTP/2 stream, and of one connection, that may arrive before they are read.
+pub const HTTP2_STREAM_WINDOW_BYTES: u32 = 256 << 10;
+pub const HTTP2_CONNECTION_WINDOW_BYTES: u32 = 1 << 20;
+/// Streams a client may reset before they are accepted, and that may fail here, until its connection is closed: rapid reset.
+pub const HTTP2_RESETS_MAX: usize = 50;
 /// How long requests in flight may take once a stop is asked for.
 pub const DRAIN_MAX: Duration = seconds(30);
 
@@ -117,16 +172,22 @@ pub const INGEST_INLINE_BYTES_MAX: usize = 64 * KB;
 pub const INGEST_INLINE_COMPRESSED_BYTES_MAX: usize = 8 * KB;
 /// Bodies of exports held in memory at once, over all connections; beyond it 503.
 pub const INGEST_BYTES_HELD_MAX: usize = 256 * MIB;
+/// What one project may hold of these, so that it cannot lock out the others: this many quarters.
+pub const PROJECT_SHARE_QUARTERS: usize = 3;
+/// Of a whole.
+pub const QUARTERS: usize = 4;
 /// The journal's segments together. Full means 503 until the store has caught up.
 pub const JOURNAL_BYTES_MAX: u64 = 2 << 30;
 /// Accepted bodies that wait for the disk.
 pub const JOURNAL_QUEUE_BYTES_MAX: usize = 64 * MIB;
+/// JSON bodies of the API held in memory at once; beyond it 503.
+pub const JSON_BYTES_HELD_MAX: usize = 64 * MIB;
 /// How long a replay waits for a flush before it says so.
 pub const REPLAY_WAIT: Duration = seconds(30);
 /// Pause between two log lines about the same kind of refused export.
 pub const REJECTION_LOG_PAUSE: Duration = minutes(1);
-/// First allocation for a body of unknown size.
-pub const BODY_BYTES_HINT_MAX: usize = 256 * KB;
+/// First allocation for a body that comes in several pieces, whatever length it declares.
+pub const BODY_BYTES_FIRST_MAX: usize = 1 << 20;
 
 /// `Retry-After` of a 503 is drawn from this range, in seconds, so that clients do not come back as one. DECISIONS 19.
 pub const RETRY_AFTER_SECONDS: std::ops::RangeInclusive<u64> = 1..=5;
@@ -156,6 +217,8 @@ pub const SPAN_WINDOW: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// Life of a login. WIRE 5.1.
 pub const LOGIN_LIFE: Duration = Duration::from_secs(7 * 24 * 60 * 60);
+/// An operator's own key for logins.
+pub const LOGIN_KEY_BYTES_MIN: usize = 32;
 /// WIRE 5.1.
 pub const PASSWORD_CHARS_MIN: usize = 8;
 /// A longer one is refused rather than hashed.
@@ -165,18 +228,82 @@ pub const PASSWORD_HASHES_MAX: usize = 2;
 /// WIRE 5.6.
 pub const PROJECT_NAME_CHARS_MAX: usize = 100;
 
-/// Per-IP windows, requests per minute. Spec: "Per-IP fixed-window limits".
-pub mod per_ip {
-    pub const LOGIN: u32 = 10;
-    pub const SSO: u32 = 20;
-    pub const TOKEN: u32 = 60;
-    pub const LOGOUT: u32 = 20;
-    pub const FORGOT_PASSWORD: u32 = 5;
-    pub const RESET_VALIDATION: u32 = 30;
-    pub const RESET_CONSUMPTION: u32 = 10;
-    pub const INVITATION_LOOKUP: u32 = 30;
-    pub const INVITATION_ACCEPTANCE: u32 = 10;
-    pub const STATUS_PAGE: u32 = 30;
+/// Length of a per-IP window. Spec: "Per-IP fixed-window limits".
+pub const WINDOW: Duration = minutes(1);
+/// Counters of the per-IP windows: this many rows, each with two to the power of `.._BITS` one-byte cells. An address is
+/// counted in one cell of each row and its count is the smallest: four million addresses a minute hardly disturb each other.
+pub const WINDOW_ROWS: usize = 4;
+pub const WINDOW_CELL_BITS: u32 = 20;
+/// IPv6 addresses are counted by this prefix: one subscriber has the rest.
+pub const IPV6_PREFIX_BITS: u32 = 64;
+/// Pause between two log lines about proxies that are not trusted.
+pub const PROXY_LOG_PAUSE: Duration = minutes(1);
+
+/// The per-IP windows, and a type of the same name for each: a route is limited by naming it, `_: PerIp<Login>`.
+macro_rules! windows {
+    ($($(#[$doc:meta])* $word:ident: $most:literal a minute, $what:literal, $source:literal;)*) => {
+        /// Requests of one client address a minute. Each counts on its own.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+        pub enum Window { $($(#[$doc])* $word),* }
+
+        impl Window {
+            pub const ALL: &[Window] = &[$(Window::$word),*];
+
+            pub const fn requests_max(self) -> u8 {
+                match self { $(Window::$word => $most),* }
+            }
+
+            /// What is limited, and where the specification says so.
+            pub const fn about(self) -> (&'static str, &'static str) {
+                match self { $(Window::$word => ($what, $source)),* }
+            }
+        }
+
+        /// The windows as types.
+        pub mod per_ip {
+            /// Names a window.
+            pub trait Named { const WINDOW: super::Window; }
+            $($(#[$doc])* pub struct $word; impl Named for $word { const WINDOW: super::Window = super::Window::$word; })*
+        }
+    };
+}
+
+windows! {
+    /// `/login`.
+    Login: 10 a minute, "/login", "\"Per-IP\"";
+    /// `/register`.
+    Register: 10 a minute, "/register", "\"Per-IP\"";
+    /// SSO start.
+    SsoStart: 20 a minute, "SSO start", "\"Per-IP\"";
+    /// SSO callback.
+    SsoCallback: 20 a minute, "SSO callback", "\"Per-IP\"";
+    /// `/auth/token` and `/auth/device/token` together. A device-code poll hears `slow_down` instead of 429:
+    /// `ApiError::for_grant`.
+    Token: 60 a minute, "/auth/token and /auth/device/token together", "\"Per-IP\"";
+    /// `/auth/logout`.
+    Logout: 20 a minute, "/auth/logout", "\"Per-IP\"";
+    /// `/forgot-password`.
+    ForgotPassword: 5 a minute, "/forgot-password", "\"Per-IP\"";
+    /// Password-reset validation.
+    ResetValidation: 30 a minute, "password-reset validation", "\"Per-IP\"";
+    /// Password-reset consumption.
+    ResetConsumption: 10 a minute, "password-reset consumption", "\"Per-IP\"";
+    /// Invitation lookup.
+    InvitationLookup: 30 a minute, "invitation lookup", "\"Per-IP\"";
+    /// Invitation acceptance.
+    InvitationAcceptance: 10 a minute, "invitation acceptance", "\"Per-IP\"";
+    /// Public status pages.
+    StatusPage: 30 a minute, "public status pages", "\"Per-IP\"";
+    /// Starting a device login.
+    DeviceAuthorize: 10 a minute, "device login, start", "wire, appendix A";
+    /// Registration of an OAuth client.
+    OauthRegister: 10 a minute, "OAuth client registration", "wire, appendix A";
+    /// Logo of a status page, look-up of its domain.
+    StatusAsset: 60 a minute, "status page logo and domain look-up", "wire, appendix A";
+    /// Looking at an acknowledge link.
+    AckLookup: 30 a minute, "acknowledge link, look-up", "wire, appendix A";
+    /// Following it.
+    Ack: 10 a minute, "acknowledge link", "wire, appendix A";
 }
 
 /// Answers to an export are small; the OTLP specification wants them under 4 MiB.
@@ -188,81 +315,12 @@ const _: () = assert!(JSON.body_bytes_max < OTLP.body_bytes_max && OTLP.body_byt
 const _: () = assert!(OTLP.body_gap_max.as_secs() < OTLP.body_total_max.as_secs());
 const _: () = assert!(REPORT.body_total_max.as_secs() < UPLOAD.body_total_max.as_secs());
 const _: () = assert!(INGEST_BYTES_HELD_MAX >= 4 * OTLP.body_bytes_max);
+const _: () = assert!(JSON_BYTES_HELD_MAX >= 4 * JSON.body_bytes_max);
 const _: () = assert!(INGEST_INLINE_COMPRESSED_BYTES_MAX < INGEST_INLINE_BYTES_MAX);
 const _: () = assert!(INGEST_INLINE_BYTES_MAX <= OTLP.body_bytes_max);
 const _: () = assert!(JOURNAL_QUEUE_BYTES_MAX as u64 * 4 < JOURNAL_BYTES_MAX);
 const _: () = assert!(*RETRY_AFTER_SECONDS.start() >= 1);
+const _: () = assert!(REPORT.body_bytes_max < INGEST_BYTES_HELD_MAX / QUARTERS * PROJECT_SHARE_QUARTERS);
+const _: () = assert!(HTTP2_STREAM_WINDOW_BYTES <= HTTP2_CONNECTION_WINDOW_BYTES);
+const _: () = assert!(WINDOW_ROWS as u32 * WINDOW_CELL_BITS <= u128::BITS);
 const _: () = assert!(OTLP.body_bytes_max >= 10 * MB);
-
-/// Every limit as a person reads it: what it is, its value, where the specification has it. `docs/limits.md` is this.
-pub fn table() -> Vec<[String; 3]> {
-    let row = |name: &str, value: String, source: &str| [name.to_owned(), value, source.to_owned()];
-    let mut rows = Vec::new();
-    for (name, limits, source) in [
-        ("OTLP", OTLP, "\"OTLP body\", \"Slow client\""),
-        ("report and profile", REPORT, "\"Report and profile body\", \"/api/report body\""),
-        ("JSON", JSON, "\"Database-writing endpoints body\", \"Request body\""),
-        ("anonymous", ANONYMOUS, "\"Anonymous auth endpoint bodies\""),
-        ("upload", UPLOAD, "\"Upload size\", \"Upload body\""),
-    ] {
-        rows.push(row(&format!("{name} body"), bytes(limits.body_bytes_max), source));
-        rows.push(row(&format!("{name} body, in total"), time(limits.body_total_max), source));
-        rows.push(row(&format!("{name} body, between two pieces"), time(limits.body_gap_max), source));
-        let slow = match limits.slow_answer {
-            SlowAnswer::Timeout408 => "408",
-            SlowAnswer::Retry503 => "503 with Retry-After",
-        };
-        rows.push(row(&format!("{name} body, when too slow"), slow.to_owned(), "\"Slow client\""));
-    }
-    rows.extend([
-        row("slowest average pace of a body", format!("{} bytes a second", SLOW_BYTES_PER_SECOND), "\"Slow client\""),
-        row("... asked for after", time(SLOW_AFTER), "\"Slow client\""),
-        row("one uploaded file", bytes(UPLOAD_FILE_BYTES_MAX), "\"Upload size\""),
-        row("files of one upload", UPLOAD_FILES_MAX.to_string(), "\"Upload size\""),
-        row("uploads at once", UPLOAD_CONCURRENT.to_string(), "\"Upload concurrency\""),
-        row("wait for an upload's turn", time(UPLOAD_WAIT_MAX), "\"Upload concurrency\""),
-        row("headers", time(HEADERS_MAX), "\"Headers\""),
-        row("idle keep-alive", time(IDLE_MAX), "\"Idle keep-alive\""),
-        row(
-            "large exports decoded at once",
-            format!("2 x cores, at least {INGEST_CONCURRENT_MIN}"),
-            "\"Ingest concurrency\"",
-        ),
-        row(
-            "large exports that wait",
-            format!("{INGEST_WAITING_PER_SLOT} x the above, at least {INGEST_WAITING_MIN}"),
-            "\"Ingest concurrency\"",
-        ),
-        row("bodies of exports in memory", bytes(INGEST_BYTES_HELD_MAX), "our own"),
-        row("journal on disk", bytes(JOURNAL_BYTES_MAX as usize), "our own"),
-        row("bodies that wait for the disk", bytes(JOURNAL_QUEUE_BYTES_MAX), "our own"),
-        row("one question to the store", time(ASK_MAX), "our own"),
-        row("metrics query: queries", METRICS_QUERIES_MAX.to_string(), "\"Metrics query\""),
-        row("metrics query: tag filters", METRICS_TAG_FILTERS_MAX.to_string(), "\"Metrics query\""),
-        row("metrics query: days", METRICS_DAYS_MAX.to_string(), "\"Metrics query\""),
-        row("metrics query: points of a series", METRICS_POINTS_MAX.to_string(), "\"Metrics query\""),
-        row("metrics query: groups", METRICS_GROUPS_MAX.to_string(), "\"Metrics query\""),
-        row("metrics query: deadline", time(METRICS_DEADLINE), "\"Metrics query\""),
-        row("spans of an entity, either side", time(SPAN_WINDOW), "\"Span read window\""),
-        row("a login's life", time(LOGIN_LIFE), "wire, 5.1"),
-        row("shortest password", format!("{PASSWORD_CHARS_MIN} characters"), "wire, 5.1"),
-        row("longest project name", format!("{PROJECT_NAME_CHARS_MAX} characters"), "wire, 5.6"),
-    ]);
-    rows
-}
-
-fn bytes(count: usize) -> String {
-    match count {
-        count if count.is_multiple_of(MIB) => format!("{} MiB", count / MIB),
-        count if count.is_multiple_of(KB) => format!("{} KiB", count / KB),
-        count => format!("{count} bytes"),
-    }
-}
-
-fn time(duration: Duration) -> String {
-    match duration.as_secs() {
-        count if count >= 3600 && count.is_multiple_of(3600) => format!("{} h", count / 3600),
-        count if count >= 60 && count.is_multiple_of(60) => format!("{} min", count / 60),
-        count => format!("{count} s"),
-    }
-}

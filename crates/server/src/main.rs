@@ -1,12 +1,12 @@
 //! `tidewatch`: the command line over [`tidewatch_server`].
 
 use std::io::Write;
-use std::net::SocketAddr;
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::{Args, CommandFactory, Parser, Subcommand};
 use tidewatch_server::app::Outside;
-use tidewatch_server::config::Config;
+use tidewatch_server::config::{self, Config, Loaded};
+use tidewatch_server::http::socket::ListenAddress;
 use tidewatch_server::{bench, demo, http, serve, telemetry};
 
 #[global_allocator]
@@ -24,6 +24,9 @@ struct Arguments {
 enum Command {
     /// Starts the server.
     Serve(Config),
+    /// Looks at the configuration that `serve` would start with.
+    #[command(subcommand)]
+    Config(Asked),
     /// Prints the OpenAPI document of the HTTP API.
     Openapi,
     /// Sends a fictional shop's traffic to a running server.
@@ -33,10 +36,30 @@ enum Command {
     Bench(bench::BenchCommand),
 }
 
+#[derive(Debug, Subcommand)]
+enum Asked {
+    /// Says whether it can be used.
+    Check(Config),
+    /// Prints every setting, its value and where it comes from.
+    Show(Config),
+    /// Prints the list of all settings, as Markdown.
+    Docs,
+}
+
 fn main() -> ExitCode {
     telemetry::start();
     let done = match Arguments::parse().command {
-        Command::Serve(config) => start(config),
+        Command::Serve(config) => load(&["serve"], config).and_then(|loaded| start(loaded.config)),
+        Command::Config(Asked::Check(config)) => {
+            load(&["config", "check"], config).map(|_| say("the configuration can be used"))
+        }
+        Command::Config(Asked::Show(config)) => {
+            load(&["config", "show"], config).map(|loaded| say(loaded.shown().trim_end()))
+        }
+        Command::Config(Asked::Docs) => {
+            say(config::show::documentation(&Config::augment_args(clap::Command::new("serve"))).trim_end());
+            Ok(())
+        }
         Command::Openapi => print_openapi(),
         Command::Demo(arguments) => demo::run(&arguments, say),
         Command::Bench(command) => bench::run(&command, say),
@@ -50,10 +73,15 @@ fn main() -> ExitCode {
     }
 }
 
+/// With the configuration file below flags and environment, checked. `names`: of the subcommand the flags belong to.
+fn load(names: &[&str], first: Config) -> anyhow::Result<Loaded> {
+    Loaded::new(Arguments::command(), names, std::env::args_os(), first.config_file.as_deref())
+}
+
 #[tokio::main]
 async fn start(config: Config) -> anyhow::Result<()> {
     let base_url = config.base_url.clone();
-    let ready = |address: SocketAddr, app: &std::sync::Arc<tidewatch_server::app::App>| {
+    let ready = |address: &ListenAddress, app: &std::sync::Arc<tidewatch_server::app::App>| {
         let url = base_url.unwrap_or_else(|| format!("http://{address}"));
         say(&welcome(&url, app.control.has_organizations()));
     };

@@ -1,38 +1,54 @@
 //! `tidewatch serve`: listen, open the store, serve, drain, close.
 
 use std::future::Future;
-use std::net::SocketAddr;
 use std::sync::Arc;
 
 use anyhow::Context;
-use tokio::net::TcpListener;
+use axum::Router;
 use tokio::sync::watch;
 
 use crate::app::{App, Outside};
 use crate::config::Config;
+use crate::http::door::Door;
+use crate::http::socket::{ListenAddress, Socket};
 use crate::http::{listen, routes};
 
 /// Serves until `stop` completes, then finishes what is in flight and flushes.
 ///
 /// The socket answers 503 while the store is being opened. `ready` hears the address once requests are taken.
 pub async fn serve(
-    mut config: Config,
+    config: Config,
     outside: Outside,
-    ready: impl FnOnce(SocketAddr, &Arc<App>),
+    ready: impl FnOnce(&ListenAddress, &Arc<App>),
     stop: impl Future<Output = ()> + Send + 'static,
 ) -> anyhow::Result<()> {
-    let address = config.listen;
-    let listener = TcpListener::bind(address).await.with_context(|| format!("cannot listen on {address}"))?;
-    config.listen = listener.local_addr().context("cannot learn the address listened on")?;
-    let address = config.listen;
+    serve_routes(config, outside, routes::router, ready, stop).await
+}
+
+/// The same with other routes.
+pub async fn serve_routes(
+    mut config: Config,
+    outside: Outside,
+    router_of: fn(Arc<App>) -> Router,
+    ready: impl FnOnce(&ListenAddress, &Arc<App>),
+    stop: impl Future<Output = ()> + Send + 'static,
+) -> anyhow::Result<()> {
+    let mut sockets = Vec::new();
+    for address in &mut config.listen {
+        let socket = Socket::bind(address).await?;
+        *address = socket.address()?;
+        sockets.push(socket);
+    }
+    let address = config.listen.first().context("there is no address to listen on")?.clone();
     let (router, current) = watch::channel(routes::starting());
+    let door = Arc::new(Door::new(current, config.trust()?, config.is_https(), outside.clock.clone()));
     let (stopping, mut stopped) = watch::channel(false);
     tokio::spawn(async move {
         stop.await;
         let _ = stopping.send(true);
     });
     let mut also_stopped = stopped.clone();
-    let listening = tokio::spawn(listen::serve(listener, current, async move {
+    let listening = tokio::spawn(listen::serve(sockets, door, async move {
         let _ = also_stopped.wait_for(|stop| *stop).await;
     }));
     let app = tokio::select! {
@@ -40,8 +56,8 @@ pub async fn serve(
         // Nothing was accepted yet, so there is nothing to finish.
         _ = stopped.wait_for(|stop| *stop) => return Ok(()),
     };
-    let _ = router.send(routes::router(app.clone()));
-    ready(address, &app);
+    let _ = router.send(router_of(app.clone()));
+    ready(&address, &app);
     listening.await.context("the listener failed")?;
     app.close().await;
     Ok(())

@@ -1,12 +1,13 @@
 //! What a connection is doing, and when that has taken too long: headers that never end, or nothing at all.
 //!
 //! Spec: limits, rows "Headers" (15 s) and "Idle keep-alive" (2 min). hyper has one timer for both; telling a slow head
-//! from a quiet client takes a look at when the first byte came.
+//! from a quiet client takes a look at when the first byte came. On HTTP/2 bytes between requests may be pings, so
+//! there only the first head is timed; later ones are bounded by the idle time and by hyper.
 
 use std::io;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, ready};
 
 use parking_lot::Mutex;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
@@ -22,12 +23,23 @@ enum Phase {
     Busy(usize),
     /// Nothing since this moment.
     Idle(Instant),
+    /// Answered and closed on our side, since this moment; the client may still be sending.
+    Lingering(Instant),
 }
 
 /// Shared by the socket, the service and the watch of one connection.
 #[derive(Debug)]
 pub struct Activity {
-    phase: Mutex<Phase>,
+    state: Mutex<State>,
+}
+
+#[derive(Debug)]
+struct State {
+    phase: Phase,
+    /// Known from the first bytes.
+    is_http2: Option<bool>,
+    /// The last answer was given before its request's body was read.
+    has_unread: bool,
 }
 
 /// One request in flight; dropping it ends the request.
@@ -35,33 +47,62 @@ pub struct InFlight(Arc<Activity>);
 
 /// How often a connection is looked at; timeouts are late by at most this.
 const STEP: Duration = Duration::from_secs(3);
+/// How an HTTP/2 connection begins.
+const HTTP2_START: &[u8] = b"PRI";
 
 impl Activity {
     /// A connection just accepted: its first head is due.
     pub fn start() -> Arc<Activity> {
-        Arc::new(Activity { phase: Mutex::new(Phase::Head(Instant::now())) })
+        let state = State { phase: Phase::Head(Instant::now()), is_http2: None, has_unread: false };
+        Arc::new(Activity { state: Mutex::new(state) })
     }
 
     pub fn request(self: &Arc<Activity>) -> InFlight {
-        let mut phase = self.phase.lock();
-        *phase = match *phase {
+        let mut state = self.state.lock();
+        state.phase = match state.phase {
             Phase::Busy(count) => Phase::Busy(count + 1),
-            Phase::Head(_) | Phase::Idle(_) => Phase::Busy(1),
+            Phase::Head(_) | Phase::Idle(_) | Phase::Lingering(_) => Phase::Busy(1),
         };
         InFlight(self.clone())
     }
 
-    fn bytes_came(&self) {
-        let mut phase = self.phase.lock();
-        if let Phase::Idle(_) = *phase {
-            *phase = Phase::Head(Instant::now());
+    /// The request was refused before its body was read: closing at once could cost its sender the answer.
+    pub fn leaves_unread(&self) {
+        self.state.lock().has_unread = true;
+    }
+
+    fn bytes_came(&self, bytes: &[u8]) {
+        let mut state = self.state.lock();
+        let is_http2 = *state.is_http2.get_or_insert_with(|| bytes.starts_with(HTTP2_START));
+        if let Phase::Idle(_) = state.phase
+            && !is_http2
+        {
+            state.phase = Phase::Head(Instant::now());
         }
     }
 
+    /// A slow reader of a large answer is not idle.
+    fn bytes_went(&self) {
+        let mut state = self.state.lock();
+        if let Phase::Idle(since) = &mut state.phase {
+            *since = Instant::now();
+        }
+    }
+
+    fn lingers(&self) -> bool {
+        let mut state = self.state.lock();
+        let lingers = state.has_unread && state.is_http2 != Some(true);
+        if lingers && !matches!(state.phase, Phase::Lingering(_)) {
+            state.phase = Phase::Lingering(Instant::now());
+        }
+        lingers
+    }
+
     fn deadline(&self) -> Option<Instant> {
-        match *self.phase.lock() {
+        match self.state.lock().phase {
             Phase::Head(since) => Some(since + limits::HEADERS_MAX),
             Phase::Idle(since) => Some(since + limits::IDLE_MAX),
+            Phase::Lingering(since) => Some(since + limits::LINGER_MAX),
             Phase::Busy(_) => None,
         }
     }
@@ -81,18 +122,25 @@ impl Activity {
 
 impl Drop for InFlight {
     fn drop(&mut self) {
-        let mut phase = self.0.phase.lock();
-        *phase = match *phase {
+        let mut state = self.0.state.lock();
+        state.phase = match state.phase {
             Phase::Busy(count) if count > 1 => Phase::Busy(count - 1),
             _ => Phase::Idle(Instant::now()),
         };
     }
 }
 
-/// The socket, telling the connection's [`Activity`] when bytes come.
+/// The socket, telling the connection's [`Activity`] when bytes come and go.
 pub struct Watched<S> {
-    pub stream: S,
-    pub activity: Arc<Activity>,
+    stream: S,
+    activity: Arc<Activity>,
+    is_shut: bool,
+}
+
+impl<S> Watched<S> {
+    pub fn new(stream: S, activity: Arc<Activity>) -> Watched<S> {
+        Watched { stream, activity, is_shut: false }
+    }
 }
 
 impl<S: AsyncRead + Unpin> AsyncRead for Watched<S> {
@@ -104,23 +152,42 @@ impl<S: AsyncRead + Unpin> AsyncRead for Watched<S> {
         let before = buffer.filled().len();
         let polled = Pin::new(&mut self.stream).poll_read(context, buffer);
         if polled.is_ready() && buffer.filled().len() > before {
-            self.activity.bytes_came();
+            self.activity.bytes_came(&buffer.filled()[before..]);
         }
         polled
     }
 }
 
-impl<S: AsyncWrite + Unpin> AsyncWrite for Watched<S> {
+impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for Watched<S> {
     fn poll_write(mut self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.stream).poll_write(context, bytes)
+        let written = ready!(Pin::new(&mut self.stream).poll_write(context, bytes));
+        self.activity.bytes_went();
+        Poll::Ready(written)
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         Pin::new(&mut self.stream).poll_flush(context)
     }
 
+    /// After a refusal whose request is still coming: what comes is thrown away until the client closes, or
+    /// [`limits::LINGER_MAX`]. Closing at once would reset the connection, and a sender that sees a reset instead of
+    /// 413 sends again.
     fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_shutdown(context)
+        if !self.is_shut {
+            ready!(Pin::new(&mut self.stream).poll_shutdown(context))?;
+            self.is_shut = true;
+        }
+        if !self.activity.lingers() {
+            return Poll::Ready(Ok(()));
+        }
+        let mut waste = [0; 4096];
+        loop {
+            let mut buffer = ReadBuf::new(&mut waste);
+            match ready!(Pin::new(&mut self.stream).poll_read(context, &mut buffer)) {
+                Ok(()) if !buffer.filled().is_empty() => {}
+                _ => return Poll::Ready(Ok(())),
+            }
+        }
     }
 
     fn poll_write_vectored(
@@ -128,7 +195,9 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Watched<S> {
         context: &mut Context<'_>,
         slices: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.stream).poll_write_vectored(context, slices)
+        let written = ready!(Pin::new(&mut self.stream).poll_write_vectored(context, slices));
+        self.activity.bytes_went();
+        Poll::Ready(written)
     }
 
     fn is_write_vectored(&self) -> bool {
@@ -158,7 +227,7 @@ mod tests {
 
         let slow_head = Activity::start();
         drop(slow_head.request());
-        slow_head.bytes_came();
+        slow_head.bytes_came(b"G");
         assert_eq!(given_up_after(&slow_head).await, 15, "a second head that never ends");
     }
 
@@ -166,11 +235,40 @@ mod tests {
     async fn requests_in_flight_are_left_alone() {
         let activity = Activity::start();
         let (first, second) = (activity.request(), activity.request());
-        activity.bytes_came();
+        activity.bytes_came(b"G");
         drop(first);
         let patience = Duration::from_secs(3600);
         assert!(tokio::time::timeout(patience, activity.expired()).await.is_err());
         drop(second);
         assert_eq!(given_up_after(&activity).await, 120);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn pings_between_http2_requests_are_no_heads() {
+        let activity = Activity::start();
+        activity.bytes_came(b"PRI * HTTP/2.0");
+        assert_eq!(given_up_after(&activity).await, 15, "the first head");
+        drop(activity.request());
+        activity.bytes_came(b"a ping");
+        assert_eq!(given_up_after(&activity).await, 120);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn an_answer_on_its_way_is_not_idle() {
+        let activity = Activity::start();
+        drop(activity.request());
+        tokio::time::advance(Duration::from_secs(100)).await;
+        activity.bytes_went();
+        assert_eq!(given_up_after(&activity).await, 120);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn only_a_refusal_with_something_unread_lingers() {
+        let (activity, refused) = (Activity::start(), Activity::start());
+        drop(activity.request());
+        drop(refused.request());
+        refused.leaves_unread();
+        assert_eq!((activity.lingers(), refused.lingers()), (false, true));
+        assert_eq!(given_up_after(&refused).await, limits::LINGER_MAX.as_secs());
     }
 }

@@ -1,8 +1,10 @@
 //! Headers on every answer: who may frame it, what it may load, what browsers may guess. Spec: limits, row "Frames".
 
-use axum::http::HeaderValue;
-use axum::http::header::{CONTENT_SECURITY_POLICY, REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS, X_FRAME_OPTIONS};
-use axum::response::Response;
+use axum::http::header::{
+    CACHE_CONTROL, CONTENT_SECURITY_POLICY, REFERRER_POLICY, STRICT_TRANSPORT_SECURITY, X_CONTENT_TYPE_OPTIONS,
+    X_FRAME_OPTIONS,
+};
+use axum::http::{HeaderMap, HeaderValue};
 
 use super::ui;
 
@@ -15,13 +17,59 @@ const DENY: HeaderValue = HeaderValue::from_static("DENY");
 const NO_SNIFF: HeaderValue = HeaderValue::from_static("nosniff");
 const SAME_ORIGIN: HeaderValue = HeaderValue::from_static("same-origin");
 
-/// Laid around the whole service.
-pub async fn guard(mut response: Response) -> Response {
-    let headers = response.headers_mut();
-    headers.insert(CONTENT_SECURITY_POLICY, POLICY);
-    headers.insert(X_FRAME_OPTIONS, DENY);
+/// The same for a page that others may frame.
+const FRAMED_POLICY: HeaderValue = HeaderValue::from_static(
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; font-src 'self'; \
+     connect-src 'self'; worker-src 'self'; manifest-src 'self'; base-uri 'none'; form-action 'self'; object-src 'none'",
+);
+/// A year.
+const TLS_ONLY: HeaderValue = HeaderValue::from_static("max-age=31536000; includeSubDomains");
+/// What is asked of the API is about one user at one time.
+const NO_STORE: HeaderValue = HeaderValue::from_static("no-store");
+
+/// `/status/<slug>` alone, not a status page at the root of a custom domain. Spec: limits, row "Frames".
+pub fn may_be_framed(path: &str) -> bool {
+    path.strip_prefix("/status/").is_some_and(|slug| !slug.is_empty() && !slug.contains('/'))
+}
+
+/// On every answer. UX 3.2.
+pub fn guard(headers: &mut HeaderMap, may_be_framed: bool, is_https: bool) {
+    if may_be_framed {
+        headers.insert(CONTENT_SECURITY_POLICY, FRAMED_POLICY);
+    } else {
+        headers.insert(CONTENT_SECURITY_POLICY, POLICY);
+        headers.insert(X_FRAME_OPTIONS, DENY);
+    }
     headers.insert(X_CONTENT_TYPE_OPTIONS, NO_SNIFF);
     headers.insert(REFERRER_POLICY, SAME_ORIGIN);
+    headers.entry(CACHE_CONTROL).or_insert(NO_STORE);
+    if is_https {
+        headers.insert(STRICT_TRANSPORT_SECURITY, TLS_ONLY);
+    }
     headers.insert("x-ui-version", ui::VERSION.clone());
-    response
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_status_pages_may_be_framed() {
+        for (path, expected) in [
+            ("/status/acme", true),
+            ("/status/", false),
+            ("/status", false),
+            ("/status/acme/admin", false),
+            ("/", false),
+            ("/api/status/acme", false),
+        ] {
+            assert_eq!(may_be_framed(path), expected, "{path}");
+            let mut headers = HeaderMap::new();
+            guard(&mut headers, expected, false);
+            let policy = headers[CONTENT_SECURITY_POLICY].to_str().expect("text");
+            assert_eq!(policy.contains("frame-ancestors 'none'"), !expected, "{path}");
+            assert_eq!(headers.contains_key(X_FRAME_OPTIONS), !expected, "{path}");
+            assert!(!headers.contains_key(STRICT_TRANSPORT_SECURITY));
+        }
+    }
 }

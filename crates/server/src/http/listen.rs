@@ -1,37 +1,57 @@
-//! The socket: HTTP/1.1 and HTTP/2 (h2c with prior knowledge) on one port, header and idle timeouts, drain on stop.
+//! The sockets: HTTP/1.1 and HTTP/2 (h2c with prior knowledge) on each, header and idle timeouts, drain on stop.
 
 use std::future::Future;
-use std::net::SocketAddr;
 use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::Router;
 use axum::body::Body;
-use axum::extract::connect_info::ConnectInfo;
-use hyper::body::Incoming;
+use hyper::body::{Body as _, Incoming};
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::conn::auto;
-use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::watch;
-use tower::ServiceExt;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 
 use super::activity::{Activity, Watched};
+use super::door::{Caller, Door};
+use super::lasting;
+use super::socket::{Accepted, Socket};
 use crate::limits;
 
-/// Serves what `router` holds at the time of each request, until `stop` completes; then accepts nothing more and gives what is in flight [`limits::DRAIN_MAX`].
-pub async fn serve(listener: TcpListener, router: watch::Receiver<Router>, stop: impl Future<Output = ()>) {
+/// Serves what comes through `sockets` at `door`, until `stop` completes; then accepts nothing more and gives what is in
+/// flight [`limits::DRAIN_MAX`].
+pub async fn serve(sockets: Vec<Socket>, door: Arc<Door>, stop: impl Future<Output = ()>) {
     let server = Arc::new(builder());
+    let room = Arc::new(Semaphore::new(limits::CONNECTIONS_MAX));
     let (stopping, stopped) = watch::channel(());
-    let mut stop = pin!(stop);
-    loop {
-        let accepted = tokio::select! {
-            accepted = listener.accept() => accepted,
-            () = &mut stop => break,
-        };
-        match accepted {
-            Ok((stream, peer)) => {
-                tokio::spawn(connection(server.clone(), router.clone(), stream, peer, stopped.clone()));
+    let mut listeners = tokio::task::JoinSet::new();
+    for socket in sockets {
+        listeners.spawn(accept(socket, server.clone(), door.clone(), room.clone(), stopped.clone()));
+    }
+    drop(stopped);
+    stop.await;
+    // The sockets close; each connection hears that it is to end.
+    let _ = stopping.send(());
+    listeners.shutdown().await;
+    if tokio::time::timeout(limits::DRAIN_MAX, stopping.closed()).await.is_err() {
+        tracing::warn!("stopped with requests still in flight after {} s", limits::DRAIN_MAX.as_secs());
+    }
+}
+
+const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
+
+/// Until it is aborted.
+async fn accept(
+    socket: Socket,
+    server: Arc<auto::Builder<TokioExecutor>>,
+    door: Arc<Door>,
+    room: Arc<Semaphore>,
+    stopped: watch::Receiver<()>,
+) {
+    while let Ok(place) = room.clone().acquire_owned().await {
+        match socket.accept().await {
+            Ok(accepted) => {
+                tokio::spawn(connected(accepted, server.clone(), door.clone(), stopped.clone(), place));
             }
             Err(error) => {
                 // Out of file descriptors, most likely: connections in flight must end before the next can begin.
@@ -40,61 +60,80 @@ pub async fn serve(listener: TcpListener, router: watch::Receiver<Router>, stop:
             }
         }
     }
-    drop((listener, stopped));
-    let _ = stopping.send(());
-    if tokio::time::timeout(limits::DRAIN_MAX, stopping.closed()).await.is_err() {
-        tracing::warn!("stopped with requests still in flight after {} s", limits::DRAIN_MAX.as_secs());
-    }
 }
-
-const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 
 fn builder() -> auto::Builder<TokioExecutor> {
     let mut builder = auto::Builder::new(TokioExecutor::new());
-    // `Activity` times heads and silence; hyper's own timer cannot tell them apart.
-    builder.http1().timer(TokioTimer::new()).header_read_timeout(None);
+    builder
+        .http1()
+        .timer(TokioTimer::new())
+        // `Activity` times heads and silence; hyper's own timer cannot tell them apart.
+        .header_read_timeout(None)
+        .max_buf_size(limits::HEADER_BYTES_MAX)
+        .max_headers(limits::HEADER_COUNT_MAX);
     builder
         .http2()
         .timer(TokioTimer::new())
         .max_concurrent_streams(limits::HTTP2_STREAMS_MAX)
+        .initial_stream_window_size(limits::HTTP2_STREAM_WINDOW_BYTES)
+        .initial_connection_window_size(limits::HTTP2_CONNECTION_WINDOW_BYTES)
+        .max_header_list_size(limits::HEADER_BYTES_MAX as u32)
+        .max_pending_accept_reset_streams(limits::HTTP2_RESETS_MAX)
+        .max_local_error_reset_streams(limits::HTTP2_RESETS_MAX)
         .keep_alive_interval(limits::IDLE_MAX)
         .keep_alive_timeout(limits::HEADERS_MAX);
     builder
 }
 
-async fn connection(
+async fn connected(
+    accepted: Accepted,
     server: Arc<auto::Builder<TokioExecutor>>,
-    router: watch::Receiver<Router>,
-    stream: TcpStream,
-    peer: SocketAddr,
+    door: Arc<Door>,
+    stopped: watch::Receiver<()>,
+    _place: OwnedSemaphorePermit,
+) {
+    let caller = accepted.caller;
+    match accepted.stream {
+        super::socket::Stream::Tcp(stream) => connection(stream, caller, server, door, stopped).await,
+        super::socket::Stream::Unix(stream) => connection(stream, caller, server, door, stopped).await,
+    }
+}
+
+async fn connection<S: AsyncRead + AsyncWrite + Unpin + Send + 'static>(
+    stream: S,
+    caller: Caller,
+    server: Arc<auto::Builder<TokioExecutor>>,
+    door: Arc<Door>,
     mut stopped: watch::Receiver<()>,
 ) {
-    // Answers are small and wanted at once.
-    let _ = stream.set_nodelay(true);
     let activity = Activity::start();
     let requests = activity.clone();
-    let service = hyper::service::service_fn(move |mut request: hyper::Request<Incoming>| {
+    let service = hyper::service::service_fn(move |request: hyper::Request<Incoming>| {
         let in_flight = requests.request();
-        request.extensions_mut().insert(ConnectInfo(peer));
-        let router = router.borrow().clone();
-        let answer = router.oneshot(request.map(Body::new));
+        let (requests, has_body) = (requests.clone(), !request.body().is_end_stream());
+        let answer = door.clone().answer(caller, request.map(Body::new));
         async move {
             let answer = answer.await;
-            drop(in_flight);
-            answer
+            if has_body && !answer.status().is_success() {
+                requests.leaves_unread();
+            }
+            Ok::<_, std::convert::Infallible>(answer.map(|body| lasting::with(body, in_flight)))
         }
     });
-    let io = TokioIo::new(Watched { stream, activity: activity.clone() });
+    let io = TokioIo::new(Watched::new(stream, activity.clone()));
     let mut connection = pin!(server.serve_connection(io, service));
     let ended = tokio::select! {
         ended = connection.as_mut() => ended,
         () = activity.expired() => return,
         _ = stopped.changed() => {
             connection.as_mut().graceful_shutdown();
-            connection.await
+            tokio::select! {
+                ended = connection => ended,
+                () = activity.expired() => return,
+            }
         }
     };
     if let Err(error) = ended {
-        tracing::debug!(%error, %peer, "a connection ended with an error: {error}");
+        tracing::debug!(%error, peer = %caller.peer, "a connection ended with an error: {error}");
     }
 }

@@ -1,17 +1,21 @@
 //! HTTP: the socket, the routes, the gates before them, and the handlers.
 //!
-//! - [`listen`] and `activity`: connections. [`routes`]: every path. [`gate`]: who may, how much, how fast.
+//! - [`socket`], [`listen`], `activity`, `lasting`: connections. [`door`]: what every request and answer passes.
+//! - [`routes`]: every path. [`gate`]: who may, how much, how fast.
 //! - [`ingest`]: the doors for telemetry. [`account`], [`dashboard`]: the API of the UI. [`ui`]: the UI itself.
 //! - [`frames`]: headers on every answer. [`openapi`]: the document.
 
 pub mod account;
 mod activity;
 pub mod dashboard;
+pub mod door;
 pub mod frames;
 pub mod gate;
 pub mod health;
 pub mod ingest;
+mod lasting;
 pub mod listen;
 pub mod openapi;
 pub mod routes;
+pub mod socket;
 pub mod ui;

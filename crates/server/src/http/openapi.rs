@@ -52,6 +52,14 @@ pub enum NotFound {
     NotFound(ErrorBody),
 }
 
+/// How a route with a per-IP limit can fail besides.
+#[derive(IntoResponses)]
+pub enum TooMany {
+    /// Too many requests of this address in this minute; `Retry-After` says when to come back.
+    #[response(status = 429)]
+    TooMany(ErrorBody),
+}
+
 #[derive(OpenApi)]
 #[openapi(
     info(title = "Tidewatch", description = "Questions about the telemetry of a project, and the accounts that may ask.", license(name = "Apache-2.0", identifier = "Apache-2.0")),

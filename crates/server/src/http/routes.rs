@@ -13,12 +13,12 @@
 use std::sync::Arc;
 
 use axum::routing::{MethodRouter, get, post};
-use axum::{Json, Router, middleware};
+use axum::{Json, Router};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use super::ingest::{cors, otlp};
-use super::{account, dashboard, frames, health, openapi, ui};
+use super::{account, dashboard, health, openapi, ui};
 use crate::app::App;
 use crate::error::ApiError;
 
@@ -48,7 +48,6 @@ fn telemetry() -> OpenApiRouter<Arc<App>> {
                 .route(&format!("{base}/v1/logs{end}"), door(post(otlp::logs)));
         }
     }
-    let router = router.layer(middleware::from_fn(cors::allow_any_origin));
     OpenApiRouter::with_openapi(documented).merge(router.into())
 }
 
@@ -59,14 +58,10 @@ pub fn router(app: Arc<App>) -> Router {
         .route("/api/openapi.json", get(async || Json(openapi::document())))
         .method_not_allowed_fallback(async || ApiError::MethodNotAllowed("this path does not take this method"))
         .fallback(ui::serve)
-        .layer(middleware::map_response(frames::guard))
         .with_state(app)
 }
 
 /// What is served while the store is being opened and replayed.
 pub fn starting() -> Router {
-    Router::new()
-        .route("/health", get(health::starting))
-        .fallback(otlp::starting)
-        .layer(middleware::map_response(frames::guard))
+    Router::new().route("/health", get(health::starting)).fallback(otlp::starting)
 }

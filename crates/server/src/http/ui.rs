@@ -45,7 +45,8 @@ const ASK_EACH_TIME: HeaderValue = HeaderValue::from_static("no-cache");
 /// What no route took.
 pub async fn serve(method: Method, uri: Uri, headers: HeaderMap) -> axum::response::Response {
     let path = uri.path();
-    let is_ours = !path.starts_with("/api/") && path != "/api" && !path.starts_with("/v1/");
+    // What lies under /status/ may be framed by others: the UI must not.
+    let is_ours = !["/api/", "/v1/", "/status/"].iter().any(|taken| path.starts_with(taken)) && path != "/api";
     if !is_ours || (method != Method::GET && method != Method::HEAD) {
         return ApiError::not_found("no such path").into_response();
     }

@@ -5,6 +5,9 @@
 
 use std::io::Read;
 
+use axum::http::HeaderMap;
+use axum::http::header::CONTENT_ENCODING;
+use bytes::Bytes;
 use flate2::read::{DeflateDecoder, MultiGzDecoder, ZlibDecoder};
 use libdeflater::Decompressor;
 
@@ -137,6 +140,44 @@ fn holds_another_member(body: &[u8]) -> bool {
 
 fn has_zlib_header(body: &[u8]) -> bool {
     matches!(body, [method, flags, ..] if method & 0x0f == 8 && u16::from_be_bytes([*method, *flags]).is_multiple_of(31))
+}
+
+/// The body's content coding; `Err` names what we do not take. Several codings on one body are not taken.
+pub fn of(headers: &HeaderMap) -> Result<Coding, String> {
+    let mut found = Coding::Identity;
+    for value in headers.get_all(CONTENT_ENCODING) {
+        let value = value.to_str().map_err(|_| "with bytes that are no text".to_owned())?;
+        for name in value.split(',').map(str::trim).filter(|name| !name.is_empty()) {
+            let coding = match name.to_ascii_lowercase().as_str() {
+                "identity" => continue,
+                "gzip" | "x-gzip" => Coding::Gzip,
+                "deflate" => Coding::Deflate,
+                "zstd" => Coding::Zstd,
+                _ => return Err(name.to_owned()),
+            };
+            if found != Coding::Identity {
+                return Err(format!("{value} (more than one)"));
+            }
+            found = coding;
+        }
+    }
+    Ok(found)
+}
+
+/// What the sender of another coding hears.
+pub fn unknown(name: &str) -> String {
+    format!("content encoding {name} is not one of gzip, deflate, zstd")
+}
+
+/// A body of its own, inflated at once. Blocks for as long as that takes.
+pub fn inflate_whole(coding: Coding, body: &[u8], bytes_max: usize) -> Result<Bytes, InflateError> {
+    let mut inflater = Inflater::default();
+    let length = inflater.inflate(coding, body, bytes_max)?.len();
+    if coding == Coding::Identity {
+        return Ok(Bytes::copy_from_slice(body));
+    }
+    inflater.buffer.truncate(length);
+    Ok(Bytes::from(inflater.buffer))
 }
 
 #[cfg(test)]

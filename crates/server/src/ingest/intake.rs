@@ -8,6 +8,7 @@ use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use anyhow::Context;
+use bytes::Bytes;
 use tidewatch_domain::model::Signal;
 use tidewatch_journal::disk::Disk;
 use tidewatch_journal::{AppendError, Journal, Opened, Options, Position};
@@ -21,6 +22,7 @@ use super::prices::{self, Prices};
 use super::record::{self, Header, RecordError};
 use crate::config::Config;
 use crate::error::ApiError;
+use crate::http::gate::turn::Turn;
 use crate::limits;
 
 /// The telemetry store with its journal.
@@ -104,11 +106,14 @@ impl Intake {
     }
 
     /// Stores one export. When this returns `Ok` it is durable, and every question sees it.
-    pub async fn store(&self, header: &Header, body: &[u8], prepared: Prepared) -> Result<(), Refused> {
+    ///
+    /// The body and its turn at the gate end once the journal has its copy: waiting for the disk holds neither.
+    pub async fn store(&self, header: &Header, body: (Bytes, Turn), prepared: Prepared) -> Result<(), Refused> {
         let (settled, wait) = oneshot::channel();
         let Prepared { rows, request_key, .. } = prepared;
         let pending = Pending { rows, request_key, received_ns: header.received_ns, settled };
-        self.journal.append(&[&header.encode(), body], pending).map_err(|(error, _)| refuse(&error))?;
+        self.journal.append(&[&header.encode(), &body.0], pending).map_err(|(error, _)| refuse(&error))?;
+        drop(body);
         match wait.await {
             Ok(outcome) => outcome.map_err(|error| refuse(&error)),
             Err(_) => Err(Refused::overloaded("the server is stopping")),

@@ -23,6 +23,7 @@ use super::record::Header;
 use crate::app::App;
 use crate::control::Project;
 use crate::error::ApiError;
+use crate::http::gate::turn::Turn;
 use crate::limits;
 
 /// One export, as received.
@@ -32,6 +33,8 @@ pub struct Export<'a> {
     pub encoding: Encoding,
     pub coding: Coding,
     pub body: Bytes,
+    /// The body's slot and memory: dropped with it, once the journal has its copy.
+    pub turn: Turn,
 }
 
 /// An export that is understood, not yet stored.
@@ -44,7 +47,7 @@ pub struct Prepared {
 }
 
 /// Takes an export as far as it goes: when this returns `Ok`, its records are durable and every question sees them.
-pub async fn ingest(app: &Arc<App>, export: Export<'_>) -> Result<Told, Refused> {
+pub async fn ingest(app: &Arc<App>, mut export: Export<'_>) -> Result<Told, Refused> {
     if app.intake.is_behind() {
         return Err(Refused::overloaded("the store is catching up; try again later"));
     }
@@ -61,18 +64,20 @@ pub async fn ingest(app: &Arc<App>, export: Export<'_>) -> Result<Told, Refused>
     let prepared = if is_small(&header, &export.body) {
         prepare(&header, &export.body, bytes_max, app.intake.prices())?
     } else {
-        let full = "too many exports at once; try again later";
-        let permit = app.admission.enter().await.ok_or_else(|| Refused::overloaded(full))?;
-        let body = export.body.clone();
+        let (body, turn) = (export.body, export.turn);
         let prices = app.intake.prices();
+        // The slot goes along: it is held for as long as the work lasts, whether or not anyone still waits for it.
         let work = tokio::task::spawn_blocking(move || {
-            let _permit = permit;
-            prepare(&header, &body, bytes_max, prices)
+            let prepared = prepare(&header, &body, bytes_max, prices);
+            (prepared, body, turn)
         });
-        work.await.map_err(|panic| Refused::new(RejectReason::Malformed, ApiError::internal(panic)))??
+        let done = work.await.map_err(|panic| Refused::new(RejectReason::Malformed, ApiError::internal(panic)))?;
+        let prepared;
+        (prepared, export.body, export.turn) = done;
+        prepared?
     };
     let told = prepared.told.clone();
-    app.intake.store(&header, &export.body, prepared).await?;
+    app.intake.store(&header, (export.body, export.turn), prepared).await?;
     Ok(told)
 }
 

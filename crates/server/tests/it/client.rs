@@ -68,3 +68,57 @@ pub async fn raw(address: SocketAddr, bytes: &[u8]) -> Answer {
     }
     Answer::parse(&answer)
 }
+
+/// One request whose body comes in chunks.
+pub async fn chunked(address: SocketAddr, path: &str, headers: &[(&str, &str)], body: &[u8]) -> Answer {
+    let mut request = format!("POST {path} HTTP/1.1\r\nHost: test\r\nConnection: close\r\n").into_bytes();
+    for (name, value) in headers {
+        request.extend_from_slice(format!("{name}: {value}\r\n").as_bytes());
+    }
+    request.extend_from_slice(b"Transfer-Encoding: chunked\r\n\r\n");
+    for chunk in body.chunks(1 << 20) {
+        request.extend_from_slice(format!("{:x}\r\n", chunk.len()).as_bytes());
+        request.extend_from_slice(chunk);
+        request.extend_from_slice(b"\r\n");
+    }
+    request.extend_from_slice(b"0\r\n\r\n");
+    raw(address, &request).await
+}
+
+/// A connection that sends what it is told to, when it is told to.
+pub struct Connection {
+    stream: TcpStream,
+}
+
+impl Connection {
+    pub async fn open(address: SocketAddr) -> Connection {
+        Connection { stream: TcpStream::connect(address).await.expect("the server listens") }
+    }
+
+    pub async fn write(&mut self, bytes: &[u8]) {
+        self.stream.write_all(bytes).await.expect("the server reads");
+    }
+
+    /// False when the server has closed.
+    pub async fn try_write(&mut self, bytes: &[u8]) -> bool {
+        self.stream.write_all(bytes).await.is_ok()
+    }
+
+    /// What the server still says, until it closes.
+    pub async fn rest(mut self) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        let _ = self.stream.read_to_end(&mut bytes).await;
+        bytes
+    }
+
+    /// The one answer, after which the server closes.
+    pub async fn answer(self) -> Answer {
+        Answer::parse(&self.rest().await)
+    }
+
+    /// Reads some bytes; 0 at the end.
+    pub async fn read(&mut self) -> usize {
+        let mut piece = [0; 4096];
+        self.stream.read(&mut piece).await.unwrap_or(0)
+    }
+}

@@ -10,12 +10,14 @@ use tidewatch_journal::disk::{Disk, RealDisk};
 use tidewatch_server::app::{App, Outside};
 use tidewatch_server::clock::Clock;
 use tidewatch_server::config::Config;
+use tidewatch_server::http::socket::ListenAddress;
 use tidewatch_server::serve;
 use tidewatch_store::tables::Table;
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
 use crate::client::{self, Answer};
+use crate::gates;
 
 /// A running server and, once registered, its owner's login.
 pub struct Harness {
@@ -153,10 +155,12 @@ async fn run(data: &Path, change: fn(&mut Config), disk: Arc<dyn Disk>) -> Runni
     change(&mut config);
     let (stop, stopped) = oneshot::channel::<()>();
     let (ready, is_ready) = oneshot::channel();
-    let on_ready = |address: SocketAddr, app: &Arc<App>| {
+    let on_ready = |address: &ListenAddress, app: &Arc<App>| {
+        let ListenAddress::Tcp(address) = *address else { panic!("the first address is TCP: {address}") };
         let _ = ready.send((address, app.clone()));
     };
-    let served = tokio::spawn(serve::serve(config, Outside { clock: Clock::system(), disk }, on_ready, async {
+    let outside = Outside { clock: Clock::system(), disk };
+    let served = tokio::spawn(serve::serve_routes(config, outside, gates::router, on_ready, async {
         let _ = stopped.await;
     }));
     match is_ready.await {

@@ -10,8 +10,10 @@ use crate::app::App;
 use crate::error::ApiError;
 use crate::http::gate::auth::SignedIn;
 use crate::http::gate::body::AnonymousBody;
-use crate::http::openapi::{ErrorBody, Failures};
+use crate::http::gate::per_ip::PerIp;
+use crate::http::openapi::{ErrorBody, Failures, TooMany};
 use crate::limits;
+use crate::limits::per_ip::Login;
 use crate::query::views::account::{LoginAnswer, LoginBundle, LoginRequest};
 
 const WRONG: ApiError = ApiError::Unauthorized("wrong email or password");
@@ -23,10 +25,11 @@ const WRONG: ApiError = ApiError::Unauthorized("wrong email or password");
     operation_id = "login",
     tag = "account",
     request_body = LoginRequest,
-    responses((status = 200, description = "The answer", body = LoginAnswer), (status = 413, description = "The body is too large", body = ErrorBody), Failures),
+    responses((status = 200, description = "The answer", body = LoginAnswer), (status = 413, description = "The body is too large", body = ErrorBody), Failures, TooMany),
     security(())
 )]
 pub async fn login(
+    _: PerIp<Login>,
     State(app): State<Arc<App>>,
     body: Result<AnonymousBody<LoginRequest>, ApiError>,
 ) -> Result<Json<LoginAnswer>, ApiError> {

@@ -12,8 +12,10 @@ use crate::app::App;
 use crate::control::NewAccount;
 use crate::error::ApiError;
 use crate::http::gate::body::AnonymousBody;
-use crate::http::openapi::{ErrorBody, Failures};
+use crate::http::gate::per_ip::PerIp;
+use crate::http::openapi::{ErrorBody, Failures, TooMany};
 use crate::limits;
+use crate::limits::per_ip::Register;
 use crate::query::views::account::{HasOrganizations, LoginBundle, RegisterAnswer, RegisterRequest};
 
 /// Whether somebody has registered.
@@ -36,10 +38,11 @@ pub async fn has_organizations(State(app): State<Arc<App>>) -> Json<HasOrganizat
     operation_id = "register",
     tag = "account",
     request_body = RegisterRequest,
-    responses((status = 201, description = "Registered", body = RegisterAnswer), (status = 409, description = "An organisation exists already", body = ErrorBody), Failures),
+    responses((status = 201, description = "Registered", body = RegisterAnswer), (status = 409, description = "An organisation exists already", body = ErrorBody), Failures, TooMany),
     security(())
 )]
 pub async fn register(
+    _: PerIp<Register>,
     State(app): State<Arc<App>>,
     AnonymousBody(request): AnonymousBody<RegisterRequest>,
 ) -> Result<(StatusCode, Json<RegisterAnswer>), ApiError> {

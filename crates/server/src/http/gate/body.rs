@@ -1,17 +1,22 @@
-//! JSON bodies as extractors, each bound to a row of `limits.rs`.
+//! Whole bodies, each bound to a row of `limits.rs`: JSON as extractors, reports and profiles with a turn at the gate.
 //!
-//! 400 what is no such JSON, 408 too slow, 413 too large. The content type is not asked for.
+//! 400 what cannot be read, 408 or 503 too slow, 413 too large once inflated, 415 a content encoding we do not take,
+//! 503 too much at once. The content type is not asked for.
 
 use std::sync::Arc;
 
 use axum::extract::{FromRequest, Request};
 use axum::http::HeaderMap;
 use axum::http::header::CONTENT_LENGTH;
+use bytes::Bytes;
 use serde::de::DeserializeOwned;
 
+use super::admission::Full;
 use super::pace::{self, Cut};
+use super::turn::Turn;
 use crate::app::App;
 use crate::error::ApiError;
+use crate::ingest::coding::{self, Coding, InflateError};
 use crate::limits::{self, RouteLimits, SlowAnswer};
 
 /// A JSON body of at most [`limits::JSON`].
@@ -25,27 +30,79 @@ pub struct AnonymousBody<T>(pub T);
 impl<T: DeserializeOwned> FromRequest<Arc<App>> for JsonBody<T> {
     type Rejection = ApiError;
 
-    async fn from_request(request: Request, _: &Arc<App>) -> Result<JsonBody<T>, ApiError> {
-        read_json(request, &limits::JSON).await.map(JsonBody)
+    async fn from_request(request: Request, app: &Arc<App>) -> Result<JsonBody<T>, ApiError> {
+        read_json(request, app, &limits::JSON).await.map(JsonBody)
     }
 }
 
 impl<T: DeserializeOwned> FromRequest<Arc<App>> for AnonymousBody<T> {
     type Rejection = ApiError;
 
-    async fn from_request(request: Request, _: &Arc<App>) -> Result<AnonymousBody<T>, ApiError> {
-        read_json(request, &limits::ANONYMOUS).await.map(AnonymousBody)
+    async fn from_request(request: Request, app: &Arc<App>) -> Result<AnonymousBody<T>, ApiError> {
+        read_json(request, app, &limits::ANONYMOUS).await.map(AnonymousBody)
     }
 }
 
 /// An empty body reads as `{}`.
-async fn read_json<T: DeserializeOwned>(request: Request, limits: &RouteLimits) -> Result<T, ApiError> {
+async fn read_json<T: DeserializeOwned>(request: Request, app: &App, limits: &RouteLimits) -> Result<T, ApiError> {
+    let coding = content_coding(request.headers())?;
     let declared = declared_length(request.headers());
-    let body = pace::read(request.into_body(), declared, limits.body_bytes_max, limits)
-        .await
-        .map_err(|cut| cut_error(cut, limits.body_bytes_max, limits))?;
+    let mut held = app.json_bodies.hold(NO_PROJECT);
+    let body =
+        pace::read(request.into_body(), declared, limits, &mut held).await.map_err(|cut| cut_error(cut, limits))?;
+    let body = inflate(coding, body, limits, |bytes| held.grow_to(bytes)).await?;
     let text: &[u8] = if body.is_empty() { b"{}" } else { &body };
     serde_json::from_slice(text).map_err(|error| ApiError::malformed(format!("cannot read the JSON body: {error}")))
+}
+
+/// JSON bodies share one budget, whosever they are.
+const NO_PROJECT: u32 = 0;
+
+/// A body that has passed the ingest gate; slot and memory go with it.
+pub struct Admitted {
+    /// Inflated.
+    pub bytes: Bytes,
+    pub turn: Turn,
+}
+
+/// The inflated body of a route behind the ingest gate (reports, profiles), for this project.
+///
+/// Spec: limits, "Report and profile body": the limit holds after decompression.
+pub async fn admit(app: &App, project: u32, request: Request, limits: &RouteLimits) -> Result<Admitted, ApiError> {
+    let coding = content_coding(request.headers())?;
+    let declared = declared_length(request.headers());
+    let entered = Turn::enter(&app.admission, &app.bodies, project).await;
+    let mut turn = entered.map_err(|Full| FULL)?;
+    let body = turn.read(request.into_body(), declared, limits).await.map_err(|cut| cut_error(cut, limits))?;
+    let received = body.len();
+    let bytes = inflate(coding, body, limits, |inflated| turn.grow_to(received + inflated)).await?;
+    Ok(Admitted { bytes, turn })
+}
+
+/// What those hear who find the waiting room, or the memory for bodies, full.
+pub const FULL: ApiError = ApiError::Overloaded("too many requests at once; try again later");
+
+/// Off the async threads. `holds` hears how large the result is.
+async fn inflate(
+    coding: Coding,
+    body: Bytes,
+    limits: &RouteLimits,
+    mut holds: impl FnMut(usize) -> bool,
+) -> Result<Bytes, ApiError> {
+    if coding == Coding::Identity {
+        return Ok(body);
+    }
+    let bytes_max = limits.body_bytes_max;
+    let work = tokio::task::spawn_blocking(move || coding::inflate_whole(coding, &body, bytes_max));
+    let inflated = work.await.map_err(ApiError::internal)?.map_err(|error| match error {
+        InflateError::TooLarge => ApiError::TooLarge(bytes_max),
+        InflateError::Bad => ApiError::malformed("the body is not what its content encoding says"),
+    })?;
+    if holds(inflated.len()) { Ok(inflated) } else { Err(FULL) }
+}
+
+fn content_coding(headers: &HeaderMap) -> Result<Coding, ApiError> {
+    coding::of(headers).map_err(|name| ApiError::UnsupportedMedia(coding::unknown(&name)))
 }
 
 /// `Content-Length`, when it is there and a number.
@@ -54,11 +111,12 @@ pub fn declared_length(headers: &HeaderMap) -> Option<u64> {
 }
 
 /// What the sender of a cut body hears.
-pub fn cut_error(cut: Cut, bytes_max: usize, limits: &RouteLimits) -> ApiError {
+pub fn cut_error(cut: Cut, limits: &RouteLimits) -> ApiError {
     match (cut, limits.slow_answer) {
-        (Cut::TooLarge, _) => ApiError::TooLarge(bytes_max),
+        (Cut::TooLarge, _) => ApiError::TooLarge(limits.body_bytes_max),
         (Cut::Slow, SlowAnswer::Timeout408) => ApiError::Slow,
         (Cut::Slow, SlowAnswer::Retry503) => ApiError::Overloaded("the request body came too slowly"),
         (Cut::Broken, _) => ApiError::malformed("the request body ended early"),
+        (Cut::NoMemory, _) => FULL,
     }
 }

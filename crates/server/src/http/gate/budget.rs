@@ -1,56 +1,92 @@
 //! How much of bodies is held in memory at once, over all connections. Beyond it: come back later.
 //!
-//! A body counts with its declared length from before its first byte until its request is answered; one of unknown
-//! length counts with a guess, and with the rest once it is known.
+//! Bytes count when they have come, whatever length was declared, until the body is dropped. No project holds more than
+//! its share, so that it cannot lock out the others.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use parking_lot::Mutex;
 
 use crate::limits;
 
-/// Memory for bodies, counted in kilobytes.
+/// Memory for bodies, in bytes.
+#[derive(Clone)]
 pub struct Budget {
-    free: Arc<Semaphore>,
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    bytes_max: usize,
+    project_bytes_max: usize,
+    held: Mutex<HeldBytes>,
+}
+
+#[derive(Default)]
+struct HeldBytes {
+    total: usize,
+    by_project: HashMap<u32, usize>,
 }
 
 /// Memory held for one body; dropping it gives it back.
 pub struct Held {
-    budget: Arc<Semaphore>,
-    permit: OwnedSemaphorePermit,
+    budget: Budget,
+    project: u32,
+    bytes: usize,
 }
 
 impl Budget {
-    pub fn new(bytes_max: usize) -> Budget {
-        Budget { free: Arc::new(Semaphore::new(kilobytes(bytes_max) as usize)) }
+    /// `body_bytes_max`: one body of this size always fits into an empty budget.
+    pub fn new(bytes_max: usize, body_bytes_max: usize) -> Budget {
+        let bytes_max = bytes_max.max(body_bytes_max);
+        let project_bytes_max = (bytes_max / limits::QUARTERS * limits::PROJECT_SHARE_QUARTERS).max(body_bytes_max);
+        Budget { inner: Arc::new(Inner { bytes_max, project_bytes_max, held: Mutex::default() }) }
     }
 
-    /// Memory for a body of the declared length; `None` when too much is held already.
-    pub fn hold(&self, declared: Option<u64>) -> Option<Held> {
-        let bytes =
-            declared.map_or(limits::BODY_BYTES_HINT_MAX, |length| usize::try_from(length).unwrap_or(usize::MAX));
-        let permit = self.free.clone().try_acquire_many_owned(kilobytes(bytes)).ok()?;
-        Some(Held { budget: self.free.clone(), permit })
+    /// Nothing yet, for a body of this project.
+    pub fn hold(&self, project: u32) -> Held {
+        Held { budget: self.clone(), project, bytes: 0 }
+    }
+
+    /// Bytes held now.
+    pub fn held(&self) -> usize {
+        self.inner.held.lock().total
     }
 }
 
 impl Held {
-    /// The body turned out to be of this many bytes; false when that is too much.
+    /// So many bytes of the body are here now; false when that is too much.
+    #[must_use]
     pub fn grow_to(&mut self, bytes: usize) -> bool {
-        let missing = (kilobytes(bytes) as usize).saturating_sub(self.permit.num_permits());
-        match self.budget.clone().try_acquire_many_owned(missing as u32) {
-            Ok(more) => {
-                self.permit.merge(more);
-                true
-            }
-            Err(_) => false,
+        let Some(more) = bytes.checked_sub(self.bytes).filter(|more| *more > 0) else { return true };
+        let inner = &*self.budget.inner;
+        let mut held = inner.held.lock();
+        let total = held.total.saturating_add(more);
+        let own = held.by_project.get(&self.project).copied().unwrap_or(0).saturating_add(more);
+        if total > inner.bytes_max || own > inner.project_bytes_max {
+            return false;
         }
+        held.total = total;
+        held.by_project.insert(self.project, own);
+        self.bytes = bytes;
+        true
     }
 }
 
-/// Rounded up; a small body still counts.
-fn kilobytes(bytes: usize) -> u32 {
-    u32::try_from(bytes / limits::KB + 1).unwrap_or(u32::MAX)
+impl Drop for Held {
+    fn drop(&mut self) {
+        if self.bytes == 0 {
+            return;
+        }
+        let mut held = self.budget.inner.held.lock();
+        held.total -= self.bytes;
+        if let Some(own) = held.by_project.get_mut(&self.project) {
+            *own -= self.bytes;
+            if *own == 0 {
+                held.by_project.remove(&self.project);
+            }
+        }
+    }
 }
 
 #[cfg(test)]
@@ -59,13 +95,35 @@ mod tests {
 
     #[test]
     fn memory_is_held_until_dropped() {
-        let budget = Budget::new(100 * limits::KB);
-        let first = budget.hold(Some(60 * limits::KB as u64)).expect("free memory");
-        assert!(budget.hold(Some(60 * limits::KB as u64)).is_none());
-        let mut second = budget.hold(Some(1)).expect("a small one still fits");
-        assert!(!second.grow_to(60 * limits::KB));
+        let budget = Budget::new(100, 10);
+        let (mut first, mut second) = (budget.hold(1), budget.hold(2));
+        assert!(first.grow_to(60));
+        assert!(!second.grow_to(60));
+        assert!(second.grow_to(40));
+        assert!(!first.grow_to(61));
+        assert_eq!(budget.held(), 100);
         drop(first);
-        assert!(second.grow_to(60 * limits::KB));
-        assert!(budget.hold(Some(u64::MAX)).is_none());
+        assert!(second.grow_to(60));
+        assert!(second.grow_to(50), "it never shrinks");
+        drop(second);
+        assert_eq!(budget.held(), 0);
+        assert!(budget.inner.held.lock().by_project.is_empty());
+    }
+
+    #[test]
+    fn no_project_takes_it_all() {
+        let budget = Budget::new(100, 10);
+        let (mut noisy, mut quiet) = (budget.hold(1), budget.hold(2));
+        assert!(!noisy.grow_to(76));
+        assert!(noisy.grow_to(75));
+        assert!(!budget.hold(1).grow_to(1));
+        assert!(quiet.grow_to(25));
+    }
+
+    #[test]
+    fn one_body_at_the_limit_always_fits() {
+        let budget = Budget::new(100, 90);
+        assert!(budget.hold(1).grow_to(90));
+        assert!(Budget::new(10, 90).hold(1).grow_to(90));
     }
 }

@@ -2,14 +2,12 @@
 //!
 //! Any origin may send: the project token is the permission, and cookies play no part.
 
-use axum::extract::Request;
 use axum::http::header::{
     ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_METHODS, ACCESS_CONTROL_ALLOW_ORIGIN,
     ACCESS_CONTROL_EXPOSE_HEADERS, ACCESS_CONTROL_MAX_AGE, ACCESS_CONTROL_REQUEST_HEADERS, VARY,
 };
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
-use axum::middleware::Next;
-use axum::response::Response;
+use axum::response::{IntoResponse, Response};
 
 /// What browser SDKs send; anything else a preflight names is allowed as well.
 const HEADERS: &str = "Content-Type, Content-Encoding, Authorization, traceparent, tracestate, baggage, b3, \
@@ -22,7 +20,7 @@ const EXPOSED: HeaderValue = HeaderValue::from_static("Retry-After");
 const PRIVATE_NETWORK: HeaderName = HeaderName::from_static("access-control-allow-private-network");
 
 /// `OPTIONS`: 204, without a token.
-pub async fn preflight(headers: HeaderMap) -> (StatusCode, HeaderMap) {
+pub async fn preflight(headers: HeaderMap) -> Response {
     let mut answer = HeaderMap::new();
     answer.insert(ACCESS_CONTROL_ALLOW_METHODS, METHODS);
     answer.insert(ACCESS_CONTROL_MAX_AGE, MAX_AGE);
@@ -35,12 +33,11 @@ pub async fn preflight(headers: HeaderMap) -> (StatusCode, HeaderMap) {
     answer.insert(ACCESS_CONTROL_ALLOW_HEADERS, allowed);
     answer.insert(VARY, HeaderValue::from_static("Access-Control-Request-Headers"));
     answer.insert(PRIVATE_NETWORK, HeaderValue::from_static("true"));
-    (StatusCode::NO_CONTENT, answer)
+    allow_any_origin((StatusCode::NO_CONTENT, answer).into_response())
 }
 
-/// On every answer of the routes it is laid around, errors too.
-pub async fn allow_any_origin(request: Request, next: Next) -> Response {
-    let mut response = next.run(request).await;
+/// On every answer of the ingest routes, errors too.
+pub fn allow_any_origin(mut response: Response) -> Response {
     response.headers_mut().insert(ACCESS_CONTROL_ALLOW_ORIGIN, ANY);
     response.headers_mut().insert(ACCESS_CONTROL_EXPOSE_HEADERS, EXPOSED);
     response

@@ -6,20 +6,23 @@
 use std::sync::Arc;
 
 use axum::extract::{Request, State};
-use axum::http::header::{ALLOW, CONTENT_ENCODING, CONTENT_TYPE};
+use axum::http::header::{ALLOW, CONTENT_TYPE};
 use axum::http::{HeaderMap, HeaderValue};
 use axum::response::{IntoResponse, Response};
 use tidewatch_domain::decode::Encoding;
 use tidewatch_domain::model::Signal;
 
 use super::answer::{self, PartialSuccess};
+use super::cors;
 use crate::app::App;
 use crate::control::Project;
 use crate::error::ApiError;
+use crate::http::gate::admission::Full;
 use crate::http::gate::auth::bearer;
-use crate::http::gate::body::{cut_error, declared_length};
-use crate::http::gate::pace::{self, Cut};
-use crate::ingest::coding::Coding;
+use crate::http::gate::body::{FULL, cut_error, declared_length};
+use crate::http::gate::pace::Cut;
+use crate::http::gate::turn::Turn;
+use crate::ingest::coding;
 use crate::ingest::outcome::{Refused, RejectReason, Told};
 use crate::ingest::pipeline::{self, Export};
 use crate::limits::{self, RouteLimits};
@@ -53,19 +56,23 @@ pub async fn wrong_method(headers: HeaderMap) -> Response {
     let encoding = media_type(&headers).unwrap_or(Encoding::Json);
     let mut response = answer::failure(encoding, &ApiError::MethodNotAllowed("exports are sent with POST"));
     response.headers_mut().insert(ALLOW, HeaderValue::from_static("POST, OPTIONS"));
-    response
+    cors::allow_any_origin(response)
 }
 
 /// Any request while the store is being opened: come back soon.
 pub async fn starting(headers: HeaderMap) -> Response {
     let error = ApiError::Overloaded("the server is starting");
-    match media_type(&headers) {
+    cors::allow_any_origin(match media_type(&headers) {
         Some(encoding @ Encoding::Protobuf) => answer::failure(encoding, &error),
         _ => error.into_response(),
-    }
+    })
 }
 
 async fn export(app: Arc<App>, signal: Signal, request: Request) -> Response {
+    cors::allow_any_origin(answered(app, signal, request).await)
+}
+
+async fn answered(app: Arc<App>, signal: Signal, request: Request) -> Response {
     let content_type = media_type(request.headers());
     // The refusal of a type we do not know is for a person to read: JSON.
     let encoding = content_type.unwrap_or(Encoding::Json);
@@ -92,25 +99,21 @@ async fn accept(
     let unsupported = |what| Refused::new(RejectReason::UnsupportedMediaType, ApiError::UnsupportedMedia(what));
     let encoding = content_type
         .ok_or_else(|| unsupported("the content type must be application/x-protobuf or application/json".to_owned()))?;
-    let coding = content_coding(request.headers())
-        .map_err(|name| unsupported(format!("content encoding {name} is not one of gzip, deflate, zstd")))?;
+    let coding = coding::of(request.headers()).map_err(|name| unsupported(coding::unknown(&name)))?;
     let limits = RouteLimits { body_bytes_max: app.config.otlp_body_bytes_max, ..limits::OTLP };
     let declared = declared_length(request.headers());
-    let within_limit = declared.filter(|length| *length <= limits.body_bytes_max as u64);
-    let full = || Refused::overloaded("too many exports at once; try again later");
-    let mut held = app.bodies.hold(within_limit).ok_or_else(full)?;
-    let body = pace::read(request.into_body(), declared, limits.body_bytes_max, &limits).await.map_err(|cut| {
+    let entered = Turn::enter(&app.admission, &app.bodies, project.number).await;
+    let mut turn = entered.map_err(|Full| Refused::new(RejectReason::Overloaded, FULL))?;
+    let body = turn.read(request.into_body(), declared, &limits).await.map_err(|cut| {
         let reason = match cut {
             Cut::TooLarge => RejectReason::TooLarge,
             Cut::Slow => RejectReason::Slow,
             Cut::Broken => RejectReason::Malformed,
+            Cut::NoMemory => RejectReason::Overloaded,
         };
-        Refused::new(reason, cut_error(cut, limits.body_bytes_max, &limits))
+        Refused::new(reason, cut_error(cut, &limits))
     })?;
-    if !held.grow_to(body.len()) {
-        return Err(full());
-    }
-    pipeline::ingest(app, Export { project, signal, encoding, coding, body }).await
+    pipeline::ingest(app, Export { project, signal, encoding, coding, body, turn }).await
 }
 
 fn refuse(app: &App, signal: Signal, encoding: Encoding, project: Option<&Project>, refused: Refused) -> Response {
@@ -129,28 +132,6 @@ fn media_type(headers: &HeaderMap) -> Option<Encoding> {
     } else {
         None
     }
-}
-
-/// The body's content coding; `Err` names what we do not take. Several codings on one body are not taken.
-fn content_coding(headers: &HeaderMap) -> Result<Coding, String> {
-    let mut found = Coding::Identity;
-    for value in headers.get_all(CONTENT_ENCODING) {
-        let value = value.to_str().map_err(|_| "with bytes that are no text".to_owned())?;
-        for name in value.split(',').map(str::trim).filter(|name| !name.is_empty()) {
-            let coding = match name.to_ascii_lowercase().as_str() {
-                "identity" => continue,
-                "gzip" | "x-gzip" => Coding::Gzip,
-                "deflate" => Coding::Deflate,
-                "zstd" => Coding::Zstd,
-                _ => return Err(name.to_owned()),
-            };
-            if found != Coding::Identity {
-                return Err(format!("{value} (more than one)"));
-            }
-            found = coding;
-        }
-    }
-    Ok(found)
 }
 
 #[cfg(test)]
@@ -175,28 +156,5 @@ mod tests {
             assert_eq!(media_type(&headers), expected, "{value:?}");
         }
         assert_eq!(media_type(&HeaderMap::new()), None);
-    }
-
-    #[test]
-    fn content_codings() {
-        for (values, expected) in [
-            (&[][..], Ok(Coding::Identity)),
-            (&[""], Ok(Coding::Identity)),
-            (&["identity"], Ok(Coding::Identity)),
-            (&["gzip"], Ok(Coding::Gzip)),
-            (&["GZIP"], Ok(Coding::Gzip)),
-            (&["x-gzip"], Ok(Coding::Gzip)),
-            (&["deflate"], Ok(Coding::Deflate)),
-            (&[" zstd "], Ok(Coding::Zstd)),
-            (&["identity, gzip"], Ok(Coding::Gzip)),
-            (&["gzip, gzip"], Err("gzip, gzip (more than one)")),
-            (&["gzip", "zstd"], Err("zstd (more than one)")),
-            (&["snappy"], Err("snappy")),
-            (&["lz4"], Err("lz4")),
-            (&["br"], Err("br")),
-        ] {
-            let headers = HeaderMap::from_iter(values.iter().map(|value| (CONTENT_ENCODING, value.parse().unwrap())));
-            assert_eq!(content_coding(&headers), expected.map_err(str::to_owned), "{values:?}");
-        }
     }
 }

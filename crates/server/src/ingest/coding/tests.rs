@@ -110,3 +110,26 @@ fn the_limit_counts_inflated_bytes() {
     check("at the limit", Coding::Identity, &full, Ok(&full));
     check("one over", Coding::Identity, &over, Err(InflateError::TooLarge));
 }
+
+#[test]
+fn content_codings() {
+    for (values, expected) in [
+        (&[][..], Ok(Coding::Identity)),
+        (&[""], Ok(Coding::Identity)),
+        (&["identity"], Ok(Coding::Identity)),
+        (&["gzip"], Ok(Coding::Gzip)),
+        (&["GZIP"], Ok(Coding::Gzip)),
+        (&["x-gzip"], Ok(Coding::Gzip)),
+        (&["deflate"], Ok(Coding::Deflate)),
+        (&[" zstd "], Ok(Coding::Zstd)),
+        (&["identity, gzip"], Ok(Coding::Gzip)),
+        (&["gzip, gzip"], Err("gzip, gzip (more than one)")),
+        (&["gzip", "zstd"], Err("zstd (more than one)")),
+        (&["snappy"], Err("snappy")),
+        (&["lz4"], Err("lz4")),
+        (&["br"], Err("br")),
+    ] {
+        let headers = HeaderMap::from_iter(values.iter().map(|value| (CONTENT_ENCODING, value.parse().unwrap())));
+        assert_eq!(of(&headers), expected.map_err(str::to_owned), "{values:?}");
+    }
+}

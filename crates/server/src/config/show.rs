@@ -1,0 +1,60 @@
+//! Settings for people: what is set and by whom (`config show`), and the whole list (`docs/configuration.md`).
+
+use std::fmt::Write;
+
+use clap::parser::ValueSource;
+use clap::{Arg, ArgMatches, Command};
+
+use super::file::{FileSettings, settings};
+
+const SECRET: &str = "(secret)";
+
+/// One line per setting: its name, its value, and where that comes from.
+pub fn effective(command: &Command, matches: &ArgMatches, file: &FileSettings) -> String {
+    let mut text = String::new();
+    for argument in settings(command) {
+        let id = argument.get_id().as_str();
+        let source = match matches.value_source(id) {
+            Some(ValueSource::CommandLine) => "flag",
+            Some(ValueSource::EnvVariable) => "environment",
+            _ if file.contains_key(id) => "file",
+            _ => "default",
+        };
+        let values: Vec<String> =
+            matches.get_raw(id).into_iter().flatten().map(|value| value.to_string_lossy().into_owned()).collect();
+        let value = match values.is_empty() {
+            true => "(not set)".to_owned(),
+            false if argument.is_hide_env_values_set() => SECRET.to_owned(),
+            false => values.join(","),
+        };
+        let _ = writeln!(text, "{id} = {value}  # {source}");
+    }
+    text
+}
+
+/// `docs/configuration.md`.
+pub fn documentation(command: &Command) -> String {
+    let mut text = String::from(
+        "# Configuration\n\nMade from `crates/server/src/config.rs` by a test (`make snapshots`); `tidewatch config docs` \
+         prints it.\n\nA flag of `tidewatch serve` wins over its environment variable, that over the configuration file \
+         (`--config`, `TIDEWATCH_CONFIG`: TOML, one key per setting), that over the default. An unknown key of the file \
+         is an error that names the nearest setting. `tidewatch config check` says whether all of it can be used, \
+         `tidewatch config show` what is in force and where it comes from.\n\n\
+         | Setting | Flag | Environment | Default | |\n|---|---|---|---|---|\n",
+    );
+    for argument in settings(command) {
+        let id = argument.get_id();
+        let flag = argument.get_long().unwrap_or_default();
+        let environment = argument.get_env().unwrap_or_default().to_string_lossy();
+        let default = default(argument);
+        let help = argument.get_long_help().or(argument.get_help()).map(ToString::to_string).unwrap_or_default();
+        let help = help.split_whitespace().collect::<Vec<_>>().join(" ");
+        let _ = writeln!(text, "| `{id}` | `--{flag}` | `{environment}` | {default} | {help} |");
+    }
+    text
+}
+
+fn default(argument: &Arg) -> String {
+    let values: Vec<_> = argument.get_default_values().iter().map(|value| value.to_string_lossy()).collect();
+    if values.is_empty() { String::new() } else { format!("`{}`", values.join(",")) }
+}

@@ -1,0 +1,202 @@
+//! Whose request it is: a pure function of the peer, the headers and the settings. Spec: authentication, rules 3 to 5.
+//!
+//! `TRUSTED_PROXY_HEADER` wins; then, from a trusted peer, `X-Forwarded-For` (the right-most address that is no trusted
+//! proxy) and `X-Real-IP`; else the peer itself.
+
+use std::net::{IpAddr, Ipv4Addr};
+use std::str::FromStr;
+
+use axum::http::{HeaderMap, HeaderName};
+
+/// Which peers may say on whose behalf they ask.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Trust {
+    proxies: Proxies,
+    header: Option<HeaderName>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Proxies {
+    /// Nothing set: loopback alone.
+    Loopback,
+    /// `*`.
+    All,
+    These(Vec<Network>),
+}
+
+/// An address or a CIDR range. IPv4 addresses in IPv6 clothes are IPv4 addresses.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Network {
+    /// Left-aligned bits of the address.
+    bits: u128,
+    prefix: u32,
+    is_ipv4: bool,
+}
+
+/// Why `TRUSTED_PROXIES` or `TRUSTED_PROXY_HEADER` cannot be used.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum TrustError {
+    #[error("TRUSTED_PROXIES: {0:?} is no address, no CIDR range and not *")]
+    Network(String),
+    #[error("TRUSTED_PROXY_HEADER: {0:?} is no header name")]
+    Header(String),
+}
+
+/// Whose request it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Client {
+    pub address: IpAddr,
+    /// A peer that is not trusted spoke for another; the operator should hear of it.
+    pub is_unheard_proxy: bool,
+}
+
+const FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
+const REAL_IP: HeaderName = HeaderName::from_static("x-real-ip");
+
+impl Default for Trust {
+    fn default() -> Trust {
+        Trust { proxies: Proxies::Loopback, header: None }
+    }
+}
+
+impl Trust {
+    /// From the two settings as an operator writes them; empty is not set.
+    pub fn new(proxies: Option<&str>, header: Option<&str>) -> Result<Trust, TrustError> {
+        let set = |text: Option<&str>| text.map(str::trim).filter(|text| !text.is_empty()).map(str::to_owned);
+        let proxies = match set(proxies) {
+            None => Proxies::Loopback,
+            Some(list) => Proxies::read(&list)?,
+        };
+        let header = match set(header) {
+            None => None,
+            Some(name) => Some(HeaderName::from_str(&name).map_err(|_| TrustError::Header(name))?),
+        };
+        Ok(Trust { proxies, header })
+    }
+
+    /// Whether this peer may speak for others.
+    pub fn trusts(&self, address: IpAddr) -> bool {
+        let address = address.to_canonical();
+        match &self.proxies {
+            Proxies::Loopback => address.is_loopback(),
+            Proxies::All => true,
+            Proxies::These(networks) => networks.iter().any(|network| network.holds(address)),
+        }
+    }
+
+    /// Whose request it is that came from `peer` with these headers.
+    pub fn client(&self, peer: IpAddr, headers: &HeaderMap) -> Client {
+        let peer = peer.to_canonical();
+        let heard = |address| Client { address, is_unheard_proxy: false };
+        if let Some(named) = self.header.as_ref().and_then(|name| last_address(headers, name)) {
+            return heard(named);
+        }
+        let forwarded = headers.contains_key(&FORWARDED_FOR);
+        if !forwarded && !headers.contains_key(&REAL_IP) {
+            return heard(peer);
+        }
+        if !self.trusts(peer) {
+            return Client { address: peer, is_unheard_proxy: true };
+        }
+        if forwarded {
+            heard(self.right_most(peer, headers))
+        } else {
+            heard(last_address(headers, &REAL_IP).unwrap_or(peer))
+        }
+    }
+
+    /// The chain is walked from our end: each trusted proxy vouches for the address left of it. A word that is no
+    /// address ends the walk.
+    fn right_most(&self, peer: IpAddr, headers: &HeaderMap) -> IpAddr {
+        let mut nearest = peer;
+        for value in headers.get_all(FORWARDED_FOR).iter().rev() {
+            let Ok(value) = value.to_str() else { return nearest };
+            for word in value.rsplit(',') {
+                let Some(address) = address(word) else { return nearest };
+                nearest = address;
+                if !self.trusts(address) {
+                    return address;
+                }
+            }
+        }
+        nearest
+    }
+}
+
+impl Proxies {
+    fn read(list: &str) -> Result<Proxies, TrustError> {
+        let mut networks = Vec::new();
+        for word in list.split(',').map(str::trim).filter(|word| !word.is_empty()) {
+            if word == "*" {
+                return Ok(Proxies::All);
+            }
+            networks.push(Network::read(word).ok_or_else(|| TrustError::Network(word.to_owned()))?);
+        }
+        Ok(Proxies::These(networks))
+    }
+}
+
+impl Network {
+    fn read(word: &str) -> Option<Network> {
+        let (address, prefix) = match word.split_once('/') {
+            Some((address, prefix)) => (address, Some(prefix.parse::<u32>().ok()?)),
+            None => (word, None),
+        };
+        let address: IpAddr = address.trim().parse().ok()?;
+        let (bits, width) = left_aligned(address);
+        let prefix = prefix.unwrap_or(width);
+        if prefix > width {
+            return None;
+        }
+        Some(Network { bits: bits & mask(prefix), prefix, is_ipv4: address.is_ipv4() })
+    }
+
+    fn holds(&self, address: IpAddr) -> bool {
+        address.is_ipv4() == self.is_ipv4 && left_aligned(address).0 & mask(self.prefix) == self.bits
+    }
+}
+
+/// The address's bits from the left, and how many there are.
+fn left_aligned(address: IpAddr) -> (u128, u32) {
+    match address {
+        IpAddr::V4(address) => (u128::from(u32::from(address)) << (u128::BITS - Ipv4Addr::BITS), Ipv4Addr::BITS),
+        IpAddr::V6(address) => (u128::from(address), u128::BITS),
+    }
+}
+
+/// The first `prefix` bits set.
+pub(super) fn mask(prefix: u32) -> u128 {
+    u128::MAX.checked_shl(u128::BITS - prefix).unwrap_or(0)
+}
+
+/// The last address of a header; of a list, what our own neighbour wrote.
+fn last_address(headers: &HeaderMap, name: &HeaderName) -> Option<IpAddr> {
+    let value = headers.get_all(name).iter().next_back()?.to_str().ok()?;
+    address(value.rsplit(',').next()?)
+}
+
+/// An address as proxies write it: bare, quoted, in brackets, with a port.
+fn address(word: &str) -> Option<IpAddr> {
+    let word = word.trim().trim_matches('"');
+    let bare = match word.strip_prefix('[') {
+        Some(bracketed) => bracketed.split(']').next()?,
+        None => word,
+    };
+    let parsed = bare
+        .parse::<IpAddr>()
+        .ok()
+        .or_else(|| bare.parse::<std::net::SocketAddrV4>().ok().map(|v4| IpAddr::V4(*v4.ip())));
+    parsed.map(|address| address.to_canonical())
+}
+
+/// Spec: authentication, rule 5: the line's beginning is the specification's.
+pub fn unheard_proxy_line(peer: IpAddr) -> String {
+    let peer = peer.to_canonical();
+    format!(
+        "X-Forwarded-For or X-Real-IP received from {peer}, which is not in TRUSTED_PROXIES: the header is ignored and \
+         every client behind this address shares its limits; set TRUSTED_PROXIES if it is your proxy"
+    )
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,232 @@
+//! `multipart/form-data`, as it comes: bytes in, events out. RFC 7578 and what of RFC 2046 its senders use.
+//!
+//! Holds at most one pushed piece, a boundary and the headers of one part, whatever the sender says.
+
+use bytes::{Bytes, BytesMut};
+use memchr::memmem::{self, Finder};
+
+use crate::limits;
+
+/// Why a body is no multipart body.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum MultipartError {
+    #[error("the content type must be multipart/form-data with a boundary")]
+    NoBoundary,
+    #[error("the headers of a part are too long")]
+    LongHeaders,
+    #[error("a part has no content disposition with a name")]
+    NoName,
+    #[error("a boundary is followed by neither a part nor the end")]
+    BadBoundary,
+    #[error("the last boundary is missing")]
+    Unfinished,
+}
+
+/// What a part says of itself.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PartHead {
+    pub name: String,
+    /// Set for files.
+    pub file_name: Option<String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Event {
+    Part(PartHead),
+    /// Of the part begun last; never empty.
+    Data(Bytes),
+    /// The part begun last is whole.
+    PartEnd,
+    /// After the last part. What follows it is ignored.
+    End,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum State {
+    Preamble,
+    /// Just after a boundary.
+    Boundary,
+    Head,
+    Data,
+    End,
+}
+
+/// The parser of one body.
+pub struct Multipart {
+    /// CR LF, two dashes, the boundary.
+    delimiter: Finder<'static>,
+    buffer: BytesMut,
+    state: State,
+}
+
+const LINE_END: &[u8] = b"\r\n";
+const HEAD_END: &[u8] = b"\r\n\r\n";
+const DASHES: &[u8] = b"--";
+
+impl Multipart {
+    /// `content_type`: the request's header.
+    pub fn new(content_type: &str) -> Result<Multipart, MultipartError> {
+        let boundary = boundary(content_type).ok_or(MultipartError::NoBoundary)?;
+        let delimiter = Finder::new(&[LINE_END, DASHES, boundary.as_bytes()].concat()).into_owned();
+        // The first boundary may stand at the very beginning, without a line end before it.
+        Ok(Multipart { delimiter, buffer: BytesMut::from(LINE_END), state: State::Preamble })
+    }
+
+    /// More bytes of the body. Take the events before pushing again.
+    pub fn push(&mut self, bytes: &[u8]) {
+        self.buffer.extend_from_slice(bytes);
+    }
+
+    /// The next event in the bytes pushed so far; `None`: push more.
+    pub fn event(&mut self) -> Result<Option<Event>, MultipartError> {
+        loop {
+            match self.state {
+                State::Preamble => match self.until_delimiter() {
+                    (_, true) => self.state = State::Boundary,
+                    (_, false) => return Ok(None),
+                },
+                State::Boundary => match self.after_boundary()? {
+                    Some(State::End) => {
+                        self.state = State::End;
+                        return Ok(Some(Event::End));
+                    }
+                    Some(state) => self.state = state,
+                    None => return Ok(None),
+                },
+                State::Head => {
+                    let Some(head) = self.head()? else { return Ok(None) };
+                    self.state = State::Data;
+                    return Ok(Some(Event::Part(head)));
+                }
+                State::Data => {
+                    let (data, ended) = self.until_delimiter();
+                    if !data.is_empty() {
+                        if ended {
+                            // The delimiter is taken again, now without data before it.
+                            self.unread_delimiter();
+                        }
+                        return Ok(Some(Event::Data(data)));
+                    }
+                    if !ended {
+                        return Ok(None);
+                    }
+                    self.state = State::Boundary;
+                    return Ok(Some(Event::PartEnd));
+                }
+                State::End => {
+                    self.buffer.clear();
+                    return Ok(None);
+                }
+            }
+        }
+    }
+
+    /// The body has ended: was it whole?
+    pub fn finish(&self) -> Result<(), MultipartError> {
+        if self.state == State::End { Ok(()) } else { Err(MultipartError::Unfinished) }
+    }
+
+    /// What certainly lies before the next delimiter, and whether that has come; both are taken.
+    fn until_delimiter(&mut self) -> (Bytes, bool) {
+        if let Some(at) = self.delimiter.find(&self.buffer) {
+            let data = self.buffer.split_to(at).freeze();
+            let _ = self.buffer.split_to(self.delimiter.needle().len());
+            return (data, true);
+        }
+        // A delimiter may have begun in the last bytes.
+        let safe = (self.buffer.len() + 1).saturating_sub(self.delimiter.needle().len());
+        (self.buffer.split_to(safe).freeze(), false)
+    }
+
+    fn unread_delimiter(&mut self) {
+        let mut buffer = BytesMut::from(self.delimiter.needle());
+        buffer.extend_from_slice(&self.buffer);
+        self.buffer = buffer;
+    }
+
+    /// The end, another part, or not known yet. Blanks after a boundary are allowed and mean nothing.
+    fn after_boundary(&mut self) -> Result<Option<State>, MultipartError> {
+        if self.buffer.starts_with(DASHES) {
+            return Ok(Some(State::End));
+        }
+        let blanks = self.buffer.iter().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
+        let rest = &self.buffer[blanks..];
+        if rest.starts_with(LINE_END) {
+            // Kept: an empty head ends with the same bytes.
+            let _ = self.buffer.split_to(blanks);
+            return Ok(Some(State::Head));
+        }
+        let may_come = LINE_END.starts_with(rest) || (blanks == 0 && DASHES.starts_with(rest));
+        if may_come && blanks <= limits::PART_HEADER_BYTES_MAX { Ok(None) } else { Err(MultipartError::BadBoundary) }
+    }
+
+    fn head(&mut self) -> Result<Option<PartHead>, MultipartError> {
+        let searched = &self.buffer[..self.buffer.len().min(limits::PART_HEADER_BYTES_MAX)];
+        let Some(at) = memmem::find(searched, HEAD_END) else {
+            let is_long = searched.len() == limits::PART_HEADER_BYTES_MAX;
+            return if is_long { Err(MultipartError::LongHeaders) } else { Ok(None) };
+        };
+        let head = self.buffer.split_to(at + HEAD_END.len());
+        part_head(&String::from_utf8_lossy(&head)).map(Some).ok_or(MultipartError::NoName)
+    }
+}
+
+/// The boundary a content type of `multipart/form-data` names.
+fn boundary(content_type: &str) -> Option<String> {
+    let (essence, parameters) = content_type.split_once(';')?;
+    if !essence.trim().eq_ignore_ascii_case("multipart/form-data") {
+        return None;
+    }
+    let boundary = parameter(parameters, "boundary")?;
+    (!boundary.is_empty() && boundary.len() <= limits::BOUNDARY_BYTES_MAX).then_some(boundary)
+}
+
+fn part_head(head: &str) -> Option<PartHead> {
+    let disposition = head.split("\r\n").find_map(|line| {
+        let (name, value) = line.split_once(':')?;
+        name.trim().eq_ignore_ascii_case("content-disposition").then_some(value)
+    })?;
+    let (_, parameters) = disposition.split_once(';')?;
+    Some(PartHead { name: parameter(parameters, "name")?, file_name: parameter(parameters, "filename") })
+}
+
+/// The value of one of `a=b; c="d"`. Quoted text may escape quotes and backslashes.
+fn parameter(text: &str, name: &str) -> Option<String> {
+    let mut rest = text;
+    loop {
+        rest = rest.trim_start_matches([' ', '\t', ';']);
+        let (key, after) = rest.split_once('=')?;
+        let (value, left) = value(after);
+        if key.trim().eq_ignore_ascii_case(name) {
+            return Some(value);
+        }
+        rest = left;
+    }
+}
+
+/// A value, quoted or not, and what follows it.
+fn value(text: &str) -> (String, &str) {
+    let text = text.trim_start();
+    let Some(quoted) = text.strip_prefix('"') else {
+        let end = text.find(';').unwrap_or(text.len());
+        return (text[..end].trim().to_owned(), &text[end..]);
+    };
+    let mut value = String::new();
+    let mut characters = quoted.char_indices();
+    while let Some((at, character)) = characters.next() {
+        match character {
+            '"' => return (value, &quoted[at + character.len_utf8()..]),
+            '\\' => match characters.next() {
+                Some((_, escaped @ ('"' | '\\'))) => value.push(escaped),
+                // A path of Windows: nothing was escaped.
+                Some((_, other)) => value.extend(['\\', other]),
+                None => break,
+            },
+            other => value.push(other),
+        }
+    }
+    (value, "")
+}
+
+#[cfg(test)]
+mod tests;

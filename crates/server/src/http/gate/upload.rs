@@ -1,0 +1,230 @@
+//! Uploads: `multipart/form-data` to files on disk, within the rows "Upload size", "Upload body", "Upload concurrency".
+//!
+//! 400 no multipart body, 408 too slow, 413 too large (one file, or all together), 415 an encoded body, 422 too many
+//! files, 503 no slot within the wait. Nothing larger than a piece of the body is held in memory.
+
+use std::io::{ErrorKind, Write};
+use std::path::{Path, PathBuf};
+
+use axum::extract::Request;
+use axum::http::header::CONTENT_TYPE;
+use uuid::Uuid;
+
+use super::admission::Permit;
+use super::body::{cut_error, declared_length};
+use super::multipart::{Event, Multipart, MultipartError, PartHead};
+use super::pace::Paced;
+use crate::app::App;
+use crate::error::ApiError;
+use crate::ingest::coding::{self, Coding};
+use crate::limits::{self, RouteLimits};
+
+/// An upload on disk. Its files and its slot go when it is dropped.
+pub struct Upload {
+    pub files: Vec<UploadedFile>,
+    /// Parts that are no files: name and text.
+    pub fields: Vec<(String, String)>,
+    folder: Folder,
+    _permit: Permit,
+}
+
+/// One file of an upload.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UploadedFile {
+    /// Of the form's field.
+    pub field: String,
+    /// As its sender calls it: not to be used as a path.
+    pub name: String,
+    pub path: PathBuf,
+    pub bytes: u64,
+}
+
+/// Where uploads lie until they are stored elsewhere.
+pub fn folder(data_dir: &Path) -> PathBuf {
+    data_dir.join("uploads")
+}
+
+/// Waits for a slot, then takes the whole upload to disk.
+pub async fn receive(app: &App, request: Request, limits: &RouteLimits) -> Result<Upload, ApiError> {
+    let no_slot = ApiError::Overloaded("too many uploads at once; try again later");
+    let entered = tokio::time::timeout(limits::UPLOAD_WAIT_MAX, app.uploads.enter(NO_PROJECT)).await;
+    let permit = entered.map_err(|_| no_slot.clone())?.map_err(|_| no_slot)?;
+    let headers = request.headers();
+    if coding::of(headers) != Ok(Coding::Identity) {
+        return Err(ApiError::UnsupportedMedia("uploads take no content encoding".to_owned()));
+    }
+    let content_type = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    let parser = Multipart::new(content_type).map_err(malformed)?;
+    let declared = declared_length(headers);
+    let body = Paced::new(request.into_body(), declared, limits).map_err(|cut| cut_error(cut, limits))?;
+    let folder = Folder::make(&folder(&app.config.data_dir)).await?;
+    let mut receiver = Receiver {
+        upload: Upload { files: Vec::new(), fields: Vec::new(), folder, _permit: permit },
+        open: Open::Nothing,
+    };
+    receiver.run(parser, body, limits).await?;
+    Ok(receiver.upload)
+}
+
+/// Slots of uploads are one line.
+const NO_PROJECT: u32 = 0;
+
+fn malformed(error: MultipartError) -> ApiError {
+    ApiError::malformed(error.to_string())
+}
+
+struct Receiver {
+    upload: Upload,
+    open: Open,
+}
+
+/// The part being received.
+enum Open {
+    Nothing,
+    File { writer: Writer, field: String, name: String },
+    Field { name: String, text: Vec<u8> },
+}
+
+impl Receiver {
+    async fn run(&mut self, mut parser: Multipart, mut body: Paced, limits: &RouteLimits) -> Result<(), ApiError> {
+        while let Some(piece) = body.next(&mut ()).await.map_err(|cut| cut_error(cut, limits))? {
+            parser.push(&piece);
+            while let Some(event) = parser.event().map_err(malformed)? {
+                match event {
+                    Event::Part(head) => self.begin(head)?,
+                    Event::Data(data) => self.data(&data).await?,
+                    Event::PartEnd => self.end().await?,
+                    Event::End => {}
+                }
+            }
+        }
+        parser.finish().map_err(malformed)
+    }
+
+    fn begin(&mut self, head: PartHead) -> Result<(), ApiError> {
+        let Upload { files, fields, folder, .. } = &self.upload;
+        self.open = match head.file_name {
+            Some(_) if files.len() == limits::UPLOAD_FILES_MAX => {
+                let most = limits::UPLOAD_FILES_MAX;
+                return Err(ApiError::unprocessable(format!("an upload has at most {most} files")));
+            }
+            Some(name) => {
+                let writer = Writer::new(folder.0.join(files.len().to_string()));
+                Open::File { writer, field: head.name, name }
+            }
+            None if fields.len() == limits::UPLOAD_FIELDS_MAX => {
+                let most = limits::UPLOAD_FIELDS_MAX;
+                return Err(ApiError::unprocessable(format!("an upload has at most {most} parts that are no files")));
+            }
+            None => Open::Field { name: head.name, text: Vec::new() },
+        };
+        Ok(())
+    }
+
+    async fn data(&mut self, data: &[u8]) -> Result<(), ApiError> {
+        match &mut self.open {
+            Open::Nothing => Ok(()),
+            Open::File { writer, .. } => {
+                if writer.bytes + data.len() as u64 > limits::UPLOAD_FILE_BYTES_MAX as u64 {
+                    return Err(ApiError::TooLarge(limits::UPLOAD_FILE_BYTES_MAX));
+                }
+                writer.write(data).await
+            }
+            Open::Field { text, .. } => {
+                if text.len() + data.len() > limits::UPLOAD_FIELD_BYTES_MAX {
+                    return Err(ApiError::TooLarge(limits::UPLOAD_FIELD_BYTES_MAX));
+                }
+                text.extend_from_slice(data);
+                Ok(())
+            }
+        }
+    }
+
+    async fn end(&mut self) -> Result<(), ApiError> {
+        match std::mem::replace(&mut self.open, Open::Nothing) {
+            Open::Nothing => {}
+            Open::File { mut writer, field, name } => {
+                writer.flush().await?;
+                self.upload.files.push(UploadedFile { field, name, path: writer.path, bytes: writer.bytes });
+            }
+            Open::Field { name, text } => {
+                self.upload.fields.push((name, String::from_utf8_lossy(&text).into_owned()));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A folder of one upload.
+struct Folder(PathBuf);
+
+impl Folder {
+    async fn make(below: &Path) -> Result<Folder, ApiError> {
+        let path = below.join(Uuid::new_v4().to_string());
+        let made = path.clone();
+        blocking(move || std::fs::create_dir_all(&made)).await?;
+        Ok(Folder(path))
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let path = std::mem::take(&mut self.0);
+        let remove = move || {
+            if let Err(error) = std::fs::remove_dir_all(&path) {
+                tracing::warn!(%error, "cannot remove the upload {}: {error}", path.display());
+            }
+        };
+        match tokio::runtime::Handle::try_current() {
+            Ok(runtime) => drop(runtime.spawn_blocking(remove)),
+            Err(_) => remove(),
+        }
+    }
+}
+
+/// A file that is written off the async threads, a good piece at a time.
+struct Writer {
+    path: PathBuf,
+    file: Option<std::fs::File>,
+    gathered: Vec<u8>,
+    /// Written and gathered.
+    bytes: u64,
+}
+
+impl Writer {
+    fn new(path: PathBuf) -> Writer {
+        Writer { path, file: None, gathered: Vec::new(), bytes: 0 }
+    }
+
+    async fn write(&mut self, data: &[u8]) -> Result<(), ApiError> {
+        self.gathered.extend_from_slice(data);
+        self.bytes += data.len() as u64;
+        if self.gathered.len() >= limits::UPLOAD_WRITE_BYTES { self.flush().await } else { Ok(()) }
+    }
+
+    async fn flush(&mut self) -> Result<(), ApiError> {
+        let (file, gathered, path) = (self.file.take(), std::mem::take(&mut self.gathered), self.path.clone());
+        let written = blocking(move || {
+            let mut file = match file {
+                Some(file) => file,
+                None => std::fs::File::create_new(path)?,
+            };
+            file.write_all(&gathered)?;
+            Ok((file, gathered))
+        });
+        let (file, mut gathered) = written.await?;
+        gathered.clear();
+        (self.file, self.gathered) = (Some(file), gathered);
+        Ok(())
+    }
+}
+
+async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> std::io::Result<T> + Send + 'static,
+) -> Result<T, ApiError> {
+    let done = tokio::task::spawn_blocking(work).await.map_err(ApiError::internal)?;
+    done.map_err(|error| match error.kind() {
+        ErrorKind::StorageFull | ErrorKind::QuotaExceeded => ApiError::Overloaded("the disk is full; try again later"),
+        _ => ApiError::internal(error),
+    })
+}

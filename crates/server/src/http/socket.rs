@@ -1,0 +1,136 @@
+//! Where connections come from: TCP addresses and Unix sockets.
+
+use std::io;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+
+use anyhow::Context;
+use tokio::net::{TcpListener, TcpStream, UnixListener, UnixStream};
+
+use super::door::Caller;
+
+/// An address to listen on: `127.0.0.1:8080`, `[::]:8080` or `unix:/run/tidewatch.sock`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ListenAddress {
+    Tcp(SocketAddr),
+    Unix(PathBuf),
+}
+
+impl FromStr for ListenAddress {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<ListenAddress, String> {
+        match text.strip_prefix("unix:") {
+            Some("") => Err("unix: is followed by the socket's path".to_owned()),
+            Some(path) => Ok(ListenAddress::Unix(path.into())),
+            None => text
+                .parse()
+                .map(ListenAddress::Tcp)
+                .map_err(|_| format!("{text:?} is no address with a port, such as 127.0.0.1:8080, and no unix:/path")),
+        }
+    }
+}
+
+impl std::fmt::Display for ListenAddress {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            ListenAddress::Tcp(address) => address.fmt(out),
+            ListenAddress::Unix(path) => write!(out, "unix:{}", path.display()),
+        }
+    }
+}
+
+/// A bound socket.
+pub enum Socket {
+    Tcp(TcpListener),
+    Unix(UnixListener, UnixPath),
+}
+
+/// The socket's file goes with it.
+pub struct UnixPath(PathBuf);
+
+impl Drop for UnixPath {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_file(&self.0);
+    }
+}
+
+pub enum Stream {
+    Tcp(TcpStream),
+    Unix(UnixStream),
+}
+
+/// A connection and whose it is.
+pub struct Accepted {
+    pub stream: Stream,
+    pub caller: Caller,
+}
+
+impl Socket {
+    pub async fn bind(address: &ListenAddress) -> anyhow::Result<Socket> {
+        let bound = match address {
+            ListenAddress::Tcp(address) => TcpListener::bind(address).await.map(Socket::Tcp),
+            ListenAddress::Unix(path) => {
+                remove_stale(path).await;
+                UnixListener::bind(path).map(|listener| Socket::Unix(listener, UnixPath(path.clone())))
+            }
+        };
+        bound.with_context(|| format!("cannot listen on {address}"))
+    }
+
+    /// With the port that was picked.
+    pub fn address(&self) -> anyhow::Result<ListenAddress> {
+        match self {
+            Socket::Tcp(listener) => {
+                listener.local_addr().map(ListenAddress::Tcp).context("cannot learn the address listened on")
+            }
+            Socket::Unix(_, path) => Ok(ListenAddress::Unix(path.0.clone())),
+        }
+    }
+
+    pub async fn accept(&self) -> io::Result<Accepted> {
+        match self {
+            Socket::Tcp(listener) => {
+                let (stream, peer) = listener.accept().await?;
+                // Answers are small and wanted at once.
+                let _ = stream.set_nodelay(true);
+                Ok(Accepted { stream: Stream::Tcp(stream), caller: Caller { peer: peer.ip() } })
+            }
+            Socket::Unix(listener, _) => {
+                let (stream, _) = listener.accept().await?;
+                // Whoever may open the socket's file is on this machine.
+                Ok(Accepted { stream: Stream::Unix(stream), caller: Caller { peer: IpAddr::V4(Ipv4Addr::LOCALHOST) } })
+            }
+        }
+    }
+}
+
+/// A socket file that a killed server left behind: nobody answers there any more.
+async fn remove_stale(path: &Path) {
+    if let Err(error) = UnixStream::connect(path).await
+        && error.kind() == io::ErrorKind::ConnectionRefused
+    {
+        let _ = std::fs::remove_file(path);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses() {
+        for (text, expected) in [
+            ("127.0.0.1:8080", Some("127.0.0.1:8080")),
+            ("[::]:80", Some("[::]:80")),
+            ("unix:/run/a.sock", Some("unix:/run/a.sock")),
+            ("unix:", None),
+            ("8080", None),
+            ("localhost:8080", None),
+        ] {
+            let read = text.parse::<ListenAddress>().ok().map(|address| address.to_string());
+            assert_eq!(read.as_deref(), expected, "{text}");
+        }
+    }
+}

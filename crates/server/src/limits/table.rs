@@ -1,0 +1,97 @@
+//! The limits as a person reads them; `docs/limits.md` is this.
+
+use std::time::Duration;
+
+use super::*;
+
+/// Every limit as a person reads it: what it is, its value, where the specification has it. `docs/limits.md` is this.
+pub fn table() -> Vec<[String; 3]> {
+    let row = |name: &str, value: String, source: &str| [name.to_owned(), value, source.to_owned()];
+    let mut rows = Vec::new();
+    for (name, limits, source) in CLASSES {
+        rows.push(row(&format!("{name} body"), bytes(limits.body_bytes_max), source));
+        rows.push(row(&format!("{name} body, in total"), time(limits.body_total_max), source));
+        rows.push(row(&format!("{name} body, between two pieces"), time(limits.body_gap_max), source));
+        let slow = match limits.slow_answer {
+            SlowAnswer::Timeout408 => "408",
+            SlowAnswer::Retry503 => "503 with Retry-After",
+        };
+        rows.push(row(&format!("{name} body, when too slow"), slow.to_owned(), "\"Slow client\""));
+        let turn = match limits.gate {
+            Gate::Open => continue,
+            Gate::Ingest => "a slot, or a place in the waiting room, or 503",
+            Gate::Upload => "a slot within the wait, or 503",
+        };
+        rows.push(row(&format!("{name} body, before it is read"), turn.to_owned(), "\"Ingest/Upload concurrency\""));
+    }
+    rows.extend([
+        row("slowest average pace of a body", format!("{} bytes a second", SLOW_BYTES_PER_SECOND), "\"Slow client\""),
+        row("... asked for after", time(SLOW_AFTER), "\"Slow client\""),
+        row("one uploaded file", bytes(UPLOAD_FILE_BYTES_MAX), "\"Upload size\""),
+        row("files of one upload", UPLOAD_FILES_MAX.to_string(), "\"Upload size\""),
+        row("uploads at once", UPLOAD_CONCURRENT.to_string(), "\"Upload concurrency\""),
+        row("wait for an upload's turn", time(UPLOAD_WAIT_MAX), "\"Upload concurrency\""),
+        row("parts of one upload that are no files", UPLOAD_FIELDS_MAX.to_string(), "our own"),
+        row("one such part", bytes(UPLOAD_FIELD_BYTES_MAX), "our own"),
+        row("headers of one part", bytes(PART_HEADER_BYTES_MAX), "our own"),
+        row("headers", time(HEADERS_MAX), "\"Headers\""),
+        row("headers of one request", format!("{}, {HEADER_COUNT_MAX} lines", bytes(HEADER_BYTES_MAX)), "our own"),
+        row("connections", CONNECTIONS_MAX.to_string(), "our own"),
+        row("HTTP/2: requests at once on a connection", HTTP2_STREAMS_MAX.to_string(), "our own"),
+        row("HTTP/2: resets before a connection is closed", HTTP2_RESETS_MAX.to_string(), "our own"),
+        row("drain of what is in flight on a stop", time(DRAIN_MAX), "our own"),
+        row("idle keep-alive", time(IDLE_MAX), "\"Idle keep-alive\""),
+        row(
+            "exports worked on at once",
+            format!("2 x cores, at least {INGEST_CONCURRENT_MIN}"),
+            "\"Ingest concurrency\"",
+        ),
+        row(
+            "exports that wait for a slot",
+            format!("{INGEST_WAITING_PER_SLOT} x the above, at least {INGEST_WAITING_MIN}"),
+            "\"Ingest concurrency\"",
+        ),
+        row("bodies of exports in memory", bytes(INGEST_BYTES_HELD_MAX), "our own"),
+        row("... of one project", bytes(INGEST_BYTES_HELD_MAX / QUARTERS * PROJECT_SHARE_QUARTERS), "our own"),
+        row(
+            "Retry-After of a 503",
+            format!("{} to {} s, at random", RETRY_AFTER_SECONDS.start(), RETRY_AFTER_SECONDS.end()),
+            "our own",
+        ),
+        row("JSON bodies in memory", bytes(JSON_BYTES_HELD_MAX), "our own"),
+        row("journal on disk", bytes(JOURNAL_BYTES_MAX as usize), "our own"),
+        row("bodies that wait for the disk", bytes(JOURNAL_QUEUE_BYTES_MAX), "our own"),
+        row("one question to the store", time(ASK_MAX), "our own"),
+        row("metrics query: queries", METRICS_QUERIES_MAX.to_string(), "\"Metrics query\""),
+        row("metrics query: tag filters", METRICS_TAG_FILTERS_MAX.to_string(), "\"Metrics query\""),
+        row("metrics query: days", METRICS_DAYS_MAX.to_string(), "\"Metrics query\""),
+        row("metrics query: points of a series", METRICS_POINTS_MAX.to_string(), "\"Metrics query\""),
+        row("metrics query: groups", METRICS_GROUPS_MAX.to_string(), "\"Metrics query\""),
+        row("metrics query: deadline", time(METRICS_DEADLINE), "\"Metrics query\""),
+        row("spans of an entity, either side", time(SPAN_WINDOW), "\"Span read window\""),
+        row("a login's life", time(LOGIN_LIFE), "wire, 5.1"),
+        row("shortest password", format!("{PASSWORD_CHARS_MIN} characters"), "wire, 5.1"),
+        row("longest project name", format!("{PROJECT_NAME_CHARS_MAX} characters"), "wire, 5.6"),
+    ]);
+    for window in Window::ALL {
+        let (what, source) = window.about();
+        rows.push(row(&format!("per IP: {what}"), format!("{} a minute", window.requests_max()), source));
+    }
+    rows
+}
+
+fn bytes(count: usize) -> String {
+    match count {
+        count if count.is_multiple_of(MIB) => format!("{} MiB", count / MIB),
+        count if count.is_multiple_of(KB) => format!("{} KiB", count / KB),
+        count => format!("{count} bytes"),
+    }
+}
+
+fn time(duration: Duration) -> String {
+    match duration.as_secs() {
+        count if count >= 3600 && count.is_multiple_of(3600) => format!("{} h", count / 3600),
+        count if count >= 60 && count.is_multiple_of(60) => format!("{} min", count / 60),
+        count => format!("{count} s"),
+    }
+}

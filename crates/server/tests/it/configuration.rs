@@ -1,0 +1,97 @@
+//! Settings as an operator meets them: the binary's `config` commands, and `docs/configuration.md`.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output};
+
+use clap::Args;
+use tempfile::TempDir;
+use tidewatch_server::config::{Config, show};
+
+#[test]
+fn snapshot_of_the_settings() {
+    let text = show::documentation(&Config::augment_args(clap::Command::new("serve")));
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/configuration.md");
+    if std::env::var_os("UPDATE_SNAPSHOTS").is_some() {
+        fs::write(&path, &text).expect("docs can be written");
+    }
+    let written = fs::read_to_string(&path).unwrap_or_default();
+    assert!(written == text, "docs/configuration.md is old: run `make snapshots`");
+}
+
+#[test]
+fn every_setting_says_what_it_is() {
+    for line in show::documentation(&Config::augment_args(clap::Command::new("serve"))).lines().skip(8) {
+        let cells: Vec<&str> = line.split('|').map(str::trim).collect();
+        assert!(cells.len() >= 6 && cells[1..4].iter().all(|cell| cell.len() > 4) && !cells[5].is_empty(), "{line}");
+    }
+}
+
+fn tidewatch(arguments: &[&str], environment: &[(&str, &str)]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_tidewatch"));
+    command.args(arguments).env_clear().envs(environment.iter().copied()).output().expect("the binary runs")
+}
+
+#[test]
+fn flags_then_environment_then_file_then_default() {
+    let folder = TempDir::new().expect("a temporary directory");
+    let file = folder.path().join("tidewatch.toml");
+    fs::write(
+        &file,
+        "retention_days = 1\nflush_rows = 2\nflush_seconds = 3\njwt_secret = \"0123456789abcdef0123456789abcdef\"\n",
+    )
+    .expect("a file");
+    let file = file.to_str().expect("a path");
+    let environment = [("TIDEWATCH_FLUSH_ROWS", "20"), ("TIDEWATCH_FLUSH_SECONDS", "30"), ("TIDEWATCH_CONFIG", file)];
+    let shown = tidewatch(&["config", "show", "--flush-seconds", "300"], &environment);
+    let text = String::from_utf8(shown.stdout).expect("text");
+    for line in [
+        "retention_days = 1  # file",
+        "flush_rows = 20  # environment",
+        "flush_seconds = 300  # flag",
+        "query_threads = 0  # default",
+        "jwt_secret = (secret)  # file",
+        "trusted_proxies = (not set)  # default",
+    ] {
+        assert!(text.lines().any(|shown| shown == line), "{line}\n{text}");
+    }
+    assert!(!text.contains("0123456789abcdef"), "secrets are not shown");
+    assert!(tidewatch(&["config", "check", "--config", file], &[]).status.success());
+}
+
+#[test]
+fn what_cannot_be_used_is_said_before_the_start() {
+    let folder = TempDir::new().expect("a temporary directory");
+    let path = |name: &str, text: &str| {
+        let path = folder.path().join(name);
+        fs::write(&path, text).expect("a file");
+        path.to_str().expect("a path").to_owned()
+    };
+    let unknown = path("unknown.toml", "retention_day = 1\n");
+    let wrong = path("wrong.toml", "retention_days = \"many\"\n");
+    let short = path("short.key", "short");
+    for (arguments, expected) in [
+        (vec!["--config", unknown.as_str()], "retention_day is no setting; did you mean retention_days?"),
+        (vec!["--config", wrong.as_str()], "invalid value 'many' for '--retention-days"),
+        (vec!["--config", "/none.toml"], "cannot read /none.toml"),
+        (vec!["--trusted-proxies", "10.0.0.0/99"], "TRUSTED_PROXIES: \"10.0.0.0/99\" is no address"),
+        (vec!["--jwt-secret-file", short.as_str()], "the login key is shorter than 32 bytes"),
+        (vec!["--listen", "here"], "is no address with a port"),
+        (vec!["--retention-day", "1"], "--retention-days"),
+    ] {
+        for command in [&["config", "check"][..], &["serve"]] {
+            let output = tidewatch(&[command, &arguments].concat(), &[]);
+            let said = String::from_utf8_lossy(&output.stderr);
+            assert!(!output.status.success() && said.contains(expected), "{command:?} {arguments:?}: {said}");
+        }
+    }
+}
+
+#[test]
+fn the_list_is_printed() {
+    let output = tidewatch(&["config", "docs"], &[]);
+    assert!(
+        String::from_utf8_lossy(&output.stdout)
+            .contains("| `listen` | `--listen` | `TIDEWATCH_LISTEN` | `127.0.0.1:8080` |")
+    );
+}

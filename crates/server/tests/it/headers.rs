@@ -1,0 +1,98 @@
+//! Headers on every answer of every route. Spec: limits, row "Frames"; UX 3.2; WIRE 1.1.
+
+use serde_json::Value;
+
+use crate::client::{self, Answer};
+use crate::harness::Harness;
+use crate::otlp::PROTOBUF;
+
+#[track_caller]
+fn assert_guarded(answer: &Answer, what: &str) {
+    assert_eq!(answer.header("X-Frame-Options"), Some("DENY"), "{what}");
+    let policy = answer.header("Content-Security-Policy").unwrap_or_else(|| panic!("{what}: no policy"));
+    assert!(policy.starts_with("default-src 'none'; script-src 'self'"), "{what}: {policy}");
+    assert!(policy.ends_with("frame-ancestors 'none'"), "{what}: {policy}");
+    assert_eq!(answer.header("X-Content-Type-Options"), Some("nosniff"), "{what}");
+    assert_eq!(answer.header("Referrer-Policy"), Some("same-origin"), "{what}");
+    assert!(answer.header("Cache-Control").is_some(), "{what}");
+    assert!(answer.header("X-UI-Version").is_some(), "{what}");
+    assert_eq!(answer.header("Strict-Transport-Security"), None, "{what}: plain HTTP");
+}
+
+/// Every path of the document, the others of `routes.rs`, and paths that are none.
+async fn paths(harness: &Harness) -> Vec<String> {
+    let document = harness.api("GET", "/api/openapi.json", &Value::Null).await.expect(200).json();
+    let documented = document["paths"].as_object().expect("paths").keys().map(|path| path.replace(['{', '}'], ""));
+    let others =
+        ["/", "/api/openapi.json", "/v1/traces", "/v1/logs/", "/endpoints/GET%20%2F", "/assets/none.js", "/api/none"];
+    documented.chain(others.map(str::to_owned)).chain(["/status".to_owned(), "/status/a/b".to_owned()]).collect()
+}
+
+#[tokio::test]
+async fn every_route_and_every_method() {
+    let (harness, project) = Harness::with_project().await;
+    let authorization = format!("Bearer {}", harness.login);
+    let paths = paths(&harness).await;
+    assert!(paths.len() > 40, "{}", paths.len());
+    for path in paths {
+        for method in ["GET", "POST", "PUT", "DELETE", "OPTIONS", "HEAD", "PATCH"] {
+            for headers in [&[][..], &[("Authorization", authorization.as_str()), ("Origin", "https://evil.example")]] {
+                let target = format!("{path}?projectId={}", project.id);
+                let answer = client::send(harness.address(), method, &target, headers, b"").await;
+                let what = format!("{method} {target}: {}", answer.status);
+                assert_guarded(&answer, &what);
+                let is_ingest = path.contains("/v1/");
+                let allowed = answer.header("Access-Control-Allow-Origin");
+                assert_eq!(allowed, is_ingest.then_some("*"), "CORS is for ingest alone: {what}");
+                if path.starts_with("/api/") {
+                    assert_eq!(answer.header("Cache-Control"), Some("no-store"), "{what}");
+                }
+                assert!(answer.status < 500, "{what}");
+            }
+        }
+    }
+}
+
+// Refusals of the gates, too.
+#[tokio::test]
+async fn refusals_are_guarded() {
+    let (harness, project) = Harness::with_project().await;
+    for (path, token, body, expected) in [
+        ("/api/otel/v1/traces", project.token.as_str(), vec![0; (10 << 20) + 1], 413),
+        ("/api/otel/v1/traces", "wrong", vec![], 401),
+        ("/api/otel/v1/traces", project.token.as_str(), vec![0xff], 400),
+        ("/test/anonymous", "", vec![0; 1 << 20], 413),
+    ] {
+        let authorization = format!("Bearer {token}");
+        let headers = [PROTOBUF, ("Authorization", authorization.as_str())];
+        let answer = client::send(harness.address(), "POST", path, &headers, &body).await.expect(expected);
+        assert_guarded(&answer, path);
+    }
+}
+
+// "... except /status/<slug>"; a status page at the root of a custom domain is not exempt.
+#[tokio::test]
+async fn only_a_status_page_may_be_framed() {
+    let harness = Harness::start().await;
+    let page = client::send(harness.address(), "GET", "/status/acme", &[], b"").await.expect(200);
+    assert_eq!(page.header("X-Frame-Options"), None);
+    assert!(!page.header("Content-Security-Policy").expect("a policy").contains("frame-ancestors"));
+    assert_eq!(page.header("X-Content-Type-Options"), Some("nosniff"));
+    let root = client::send(harness.address(), "GET", "/", &[("Host", "status.acme.example")], b"").await;
+    assert_guarded(&root, "the root of a custom domain");
+}
+
+#[tokio::test]
+async fn transport_security_is_promised_behind_tls_alone() {
+    let secure = Harness::start_with(|config| config.base_url = Some("https://tidewatch.example".into())).await;
+    let plain = Harness::start().await;
+    let untrusted = Harness::start_with(|config| config.trusted_proxies = Some("10.0.0.1".into())).await;
+    for (harness, scheme, expected) in
+        [(&secure, "http", true), (&plain, "https", true), (&plain, "http", false), (&untrusted, "https", false)]
+    {
+        let headers = [("X-Forwarded-Proto", scheme)];
+        let answer = client::send(harness.address(), "GET", "/health", &headers, b"").await.expect(200);
+        let value = expected.then_some("max-age=31536000; includeSubDomains");
+        assert_eq!(answer.header("Strict-Transport-Security"), value, "{scheme}");
+    }
+}
