@@ -13,6 +13,9 @@ const RETRY_MAX: Duration = Duration::from_secs(10);
 /// How often merging and retention look for work.
 const UPKEEP_EVERY: Duration = Duration::from_secs(5);
 const RETAIN_EVERY: Duration = Duration::from_secs(60);
+/// How far the merging thread stands back behind the others (`nice`).
+#[cfg(target_os = "linux")]
+const UPKEEP_NICE: i32 = 10;
 
 pub struct Workers {
     shared: Option<Arc<Shared>>,
@@ -102,6 +105,7 @@ fn due(state: &State, age: Duration) -> Option<Instant> {
 }
 
 fn upkeep_loop(shared: &Shared) {
+    step_back();
     let mut retained: Option<Instant> = None;
     while !is_stopping_after(shared, UPKEEP_EVERY) {
         let now_ns = wall_clock_ns();
@@ -129,6 +133,14 @@ fn upkeep_loop(shared: &Shared) {
                 }
             }
         }
+    }
+}
+
+/// Lets every other thread go first when all want to run: merging is never urgent.
+fn step_back() {
+    #[cfg(target_os = "linux")]
+    if let Err(error) = rustix::process::setpriority_process(Some(rustix::thread::gettid()), UPKEEP_NICE) {
+        tracing::debug!(%error, "merging runs at normal priority");
     }
 }
 
