@@ -6,7 +6,7 @@
 use std::hash::BuildHasherDefault;
 use std::sync::Arc;
 
-use arrow::array::{AsArray, RecordBatch};
+use arrow::array::{AsArray, RecordBatch, RecordBatchReader as _};
 use arrow::compute::interleave_record_batch;
 use arrow::datatypes::UInt32Type;
 use arrow::row::Rows;
@@ -45,21 +45,33 @@ pub fn merge(
     let duplicates = duplicates(table, &parts)?;
 
     let rows: u64 = parts.iter().map(|part| part.facts.rows).sum();
-    let keys = match layout.splits_attributes(rows as usize) {
-        true => attr_columns::choose(&samples(&parts)?),
-        false => Vec::new(),
+    let columns = parts.iter().map(|part| part.attr_columns()).collect::<Result<Vec<_>, _>>()?;
+    // As a rule all parts have the same attribute columns, and rows go from part to part as they are.
+    let in_common = AttrColumns::in_common(&columns);
+    let keys = match &in_common {
+        Some((keys, _)) => keys.clone(),
+        None if layout.splits_attributes(rows as usize) => attr_columns::choose(&samples(&parts)?),
+        None => Vec::new(),
     };
     let mut writer = layout.create_part(table, first.day, level, first_id, keys, rows as usize)?;
     if table == Table::IngestCounts {
         writer.write(&sum_counts(&parts)?)?;
         return writer.finish().map(Some);
     }
-    let inputs = parts.iter().zip(duplicates).map(|(part, duplicates)| Input::new(part, duplicates));
+    let folded = |columns: AttrColumns| if in_common.is_some() { AttrColumns::default() } else { columns };
+    let inputs = parts.iter().zip(duplicates).zip(columns);
+    let inputs = inputs.map(|((part, duplicates), columns)| Input::new(part, duplicates, folded(columns)));
     let mut merge =
         Merge { inputs: inputs.collect::<Result<_, _>>()?, keys: SortKeys::new(table)?, places: Vec::new() };
     merge.inputs.iter_mut().try_for_each(|input| input.refill(&mut merge.keys))?;
+    if let Some((_, incomplete)) = &in_common {
+        writer.leave_behind(incomplete);
+    }
     while let Some(batch) = merge.next_batch()? {
-        writer.write(&batch)?;
+        match in_common {
+            Some(_) => writer.write_split(&batch)?,
+            None => writer.write(&batch)?,
+        }
         if stop() {
             return Ok(None);
         }
@@ -159,6 +171,7 @@ fn identities(identity: &[&str], batch: &RecordBatch) -> Vec<u128> {
 struct Input {
     part: Arc<Part>,
     reader: ParquetRecordBatchReader,
+    /// Attribute columns to put back before the rows go on; none when they go on as they are.
     attr_columns: AttrColumns,
     /// Rows to leave out, ascending, by row of the part; those before `skipped` are behind.
     duplicates: Vec<usize>,
@@ -171,19 +184,21 @@ struct Input {
 }
 
 impl Input {
-    fn new(part: &Arc<Part>, duplicates: Vec<usize>) -> Result<Input, StoreError> {
+    fn new(part: &Arc<Part>, duplicates: Vec<usize>, attr_columns: AttrColumns) -> Result<Input, StoreError> {
         let metadata = part.metadata()?;
         let groups = metadata.metadata().row_groups().iter();
         let row_bytes =
             groups.map(|group| group.total_byte_size().max(1) as u64 / group.num_rows().max(1) as u64).max();
         let batch_rows = (INPUT_BATCH_BYTES / row_bytes.unwrap_or(1).max(1)).clamp(16, BATCH_ROWS as u64) as usize;
+        let reader = open(part, ProjectionMask::all(), batch_rows)?;
+        let schema = if attr_columns.is_empty() { reader.schema() } else { arrow_schema(part.facts.table) };
         Ok(Input {
-            reader: open(part, ProjectionMask::all(), batch_rows)?,
-            attr_columns: part.attr_columns()?,
+            reader,
+            attr_columns,
             part: Arc::clone(part),
             duplicates,
             skipped: 0,
-            batch: RecordBatch::new_empty(arrow_schema(part.facts.table)),
+            batch: RecordBatch::new_empty(schema),
             keys: None,
             row: 0,
             start: 0,

@@ -77,9 +77,19 @@ impl PartWriter {
 
     /// Appends rows of the table; all batches together are sorted.
     pub fn write(&mut self, batch: &RecordBatch) -> Result<(), StoreError> {
-        let writer = self.writer.as_mut().expect("write comes before finish");
         let split = self.splitter.split(batch)?;
-        writer.write(&split).map_err(|e| write_error(&self.temporary, e))?;
+        self.write_split(&split)
+    }
+
+    /// The rows to come are [`PartWriter::write_split`]; of these keys, some have values in the encoded columns still.
+    pub fn leave_behind(&mut self, keys: &[bool]) {
+        self.splitter.leave_behind(keys);
+    }
+
+    /// As [`PartWriter::write`], with the attributes in their columns already.
+    pub fn write_split(&mut self, batch: &RecordBatch) -> Result<(), StoreError> {
+        let writer = self.writer.as_mut().expect("write comes before finish");
+        writer.write(batch).map_err(|e| write_error(&self.temporary, e))?;
         note(&mut self.facts, batch);
         if let Some(rollup) = &mut self.rollup {
             rollup.add(batch)?;

@@ -18,6 +18,7 @@ mod split;
 #[cfg(test)]
 mod tests;
 
+use arrow::datatypes::DataType;
 use parquet::arrow::arrow_reader::ArrowReaderMetadata;
 
 pub use choose::choose;
@@ -57,6 +58,8 @@ pub struct AttrColumn {
     /// The encoded column its values left.
     pub encoded: &'static str,
     pub key: String,
+    /// I64 values, else text.
+    pub is_int: bool,
     /// No row of the part has the key in the encoded column: a null here means that the attribute is absent.
     pub complete: bool,
 }
@@ -79,13 +82,27 @@ impl AttrColumns {
         let extra = names.filter_map(|name| {
             ENCODED.iter().find_map(|encoded| Some((name, *encoded, name.strip_prefix(encoded)?.strip_prefix('.')?)))
         });
+        let is_int =
+            |name: &str| metadata.schema().field_with_name(name).is_ok_and(|f| *f.data_type() == DataType::Int64);
         let column = |(number, (name, encoded, key)): (usize, (&str, &'static str, &str))| AttrColumn {
             name: name.to_owned(),
             encoded,
             key: key.to_owned(),
+            is_int: is_int(name),
             complete: !incomplete.contains(&number),
         };
         AttrColumns { columns: extra.enumerate().map(column).collect() }
+    }
+
+    /// What parts with the same extra columns are split by, and which of these columns are not complete in all of them.
+    /// `None` when they differ, or have none: such parts are taken apart anew when they are merged.
+    pub fn in_common(all: &[AttrColumns]) -> Option<(Vec<AttrKey>, Vec<bool>)> {
+        let (first, others) = all.split_first().filter(|(first, _)| !first.is_empty())?;
+        let key = |c: &AttrColumn| AttrKey { encoded: c.encoded, key: c.key.clone(), is_int: c.is_int };
+        let keys: Vec<AttrKey> = first.columns.iter().map(key).collect();
+        let same = others.iter().all(|other| other.columns.iter().map(key).eq(keys.iter().cloned()));
+        let incomplete = |number: usize| all.iter().any(|columns| !columns.columns[number].complete);
+        same.then(|| (0..keys.len()).map(incomplete).collect()).map(|incomplete| (keys, incomplete))
     }
 
     pub fn is_empty(&self) -> bool {

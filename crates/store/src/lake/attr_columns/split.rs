@@ -37,6 +37,11 @@ impl Splitter {
         &self.schema
     }
 
+    /// Some row has these keys in the encoded column still; by key.
+    pub fn leave_behind(&mut self, keys: &[bool]) {
+        self.left_behind.iter_mut().zip(keys).for_each(|(left, more)| *left |= *more);
+    }
+
     /// For the file metadata [`super::INCOMPLETE`], once everything is split.
     pub fn incomplete(&self) -> String {
         let numbers =

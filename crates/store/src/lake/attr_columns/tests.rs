@@ -42,9 +42,23 @@ fn columns(keys: &[AttrKey], incomplete: &str) -> AttrColumns {
         name: key.column(),
         encoded: key.encoded,
         key: key.key.clone(),
+        is_int: key.is_int,
         complete: !incomplete.contains(&number),
     };
     AttrColumns { columns: keys.iter().enumerate().map(column).collect() }
+}
+
+#[test]
+fn parts_with_the_same_columns_have_them_in_common() {
+    let key = |key: &str, is_int| AttrKey { encoded: "attributes", key: key.to_owned(), is_int };
+    let keys = [key("a", false), key("b", true)];
+    let common = |all: &[AttrColumns]| AttrColumns::in_common(all);
+    let same = [columns(&keys, ""), columns(&keys, "1")];
+    assert_eq!(common(&same), Some((keys.to_vec(), vec![false, true])), "not complete in one, not complete in all");
+    for other in [&keys[..1], &[key("a", true), key("b", true)], &[]] {
+        assert_eq!(common(&[columns(&keys, ""), columns(other, "")]), None, "{other:?}");
+    }
+    assert_eq!(common(&[columns(&[], ""), columns(&[], "")]), None, "merged, they may be worth splitting");
 }
 
 #[test]
