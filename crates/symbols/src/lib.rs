@@ -1,1 +1,19 @@
-//! stub
+//! Debug files and stack frames. (map comes)
+
+mod artifact;
+mod demangle;
+mod detect;
+mod error;
+mod id;
+pub mod limits;
+mod native;
+mod safe;
+mod trace;
+
+pub use artifact::{Artifact, FORMAT_VERSION, Kind, Stale, source_hash};
+pub use demangle::demangle;
+pub use detect::{Upload, detect};
+pub use error::SymbolError;
+pub use id::{Arch, DebugId};
+pub use native::{Chain, Frame, Native, Slice, convert as convert_native, slices_of};
+pub use trace::{Hints, Need, Resolved, Shelf, Trace};

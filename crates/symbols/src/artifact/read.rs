@@ -1,0 +1,152 @@
+//! Opening the container: cheap checks at once, the checksum of the body on request.
+
+use xxhash_rust::xxh3::xxh3_64;
+
+use super::layout::{
+    AT_ARCH, AT_BASE, AT_BODY_HASH, AT_BODY_LEN, AT_FLAGS, AT_HEADER_HASH, AT_ID, AT_ID_LEN, AT_KIND, AT_SECTIONS,
+    AT_SOURCE_HASH, AT_SOURCE_LEN, AT_VERSION, FORMAT_VERSION, HEADER_BYTES, Kind, MAGIC, SECTIONS_MAX,
+};
+use crate::{Arch, DebugId};
+
+/// Why an artifact must be built again from its original.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum Stale {
+    /// Not an artifact, or cut off.
+    #[error("not a .tw artifact, or cut off")]
+    Damaged,
+    /// Written by another version of this crate.
+    #[error("written in format {found}, this version reads {FORMAT_VERSION}")]
+    Version {
+        /// The version in the file.
+        found: u16,
+    },
+    /// The checksum does not match.
+    #[error("the checksum does not match")]
+    Checksum,
+    /// Made from another original.
+    #[error("made from another original")]
+    Source,
+}
+
+/// An opened artifact: a view on bytes that somebody else holds, usually a memory map.
+#[derive(Debug, Clone, Copy)]
+pub struct Artifact<'a> {
+    bytes: &'a [u8],
+    kind: Kind,
+}
+
+impl<'a> Artifact<'a> {
+    /// Checks the header (magic, version, lengths, header checksum). Takes the same time for every size.
+    pub fn open(bytes: &'a [u8]) -> Result<Self, Stale> {
+        if bytes.len() < HEADER_BYTES || bytes[..4] != MAGIC {
+            return Err(Stale::Damaged);
+        }
+        let found = u16::from_le_bytes([bytes[AT_VERSION], bytes[AT_VERSION + 1]]);
+        if found != FORMAT_VERSION {
+            return Err(Stale::Version { found });
+        }
+        if xxh3_64(&bytes[..AT_HEADER_HASH]) != u64_at(bytes, AT_HEADER_HASH) {
+            return Err(Stale::Checksum);
+        }
+        if u64_at(bytes, AT_BODY_LEN) != (bytes.len() - HEADER_BYTES) as u64 {
+            return Err(Stale::Damaged);
+        }
+        let kind = Kind::from_code(u16::from_le_bytes([bytes[AT_KIND], bytes[AT_KIND + 1]])).ok_or(Stale::Damaged)?;
+        Ok(Self { bytes, kind })
+    }
+
+    /// Checks the body against its checksum: reads every byte once.
+    pub fn verify(self) -> Result<Self, Stale> {
+        match xxh3_64(&self.bytes[HEADER_BYTES..]) == u64_at(self.bytes, AT_BODY_HASH) {
+            true => Ok(self),
+            false => Err(Stale::Checksum),
+        }
+    }
+
+    /// Checks that the artifact was made from an original of this length and [`super::source_hash`].
+    pub fn made_from(self, source_len: u64, source_hash: u128) -> Result<Self, Stale> {
+        let (len, hash) = self.source();
+        match len == source_len && hash == source_hash {
+            true => Ok(self),
+            false => Err(Stale::Source),
+        }
+    }
+
+    /// Length and hash of the original.
+    pub fn source(&self) -> (u64, u128) {
+        let hash = self.bytes[AT_SOURCE_HASH..AT_SOURCE_HASH + 16].try_into().expect("sixteen bytes of the header");
+        (u64_at(self.bytes, AT_SOURCE_LEN), u128::from_le_bytes(hash))
+    }
+
+    /// Which layout the sections follow.
+    pub fn kind(&self) -> Kind {
+        self.kind
+    }
+
+    /// The id of the original, if it carries one.
+    pub fn id(&self) -> Option<DebugId> {
+        let len = usize::from(self.bytes[AT_ID_LEN]).min(64);
+        DebugId::parse(std::str::from_utf8(&self.bytes[AT_ID..AT_ID + len]).ok()?)
+    }
+
+    /// The architecture of native code.
+    pub fn arch(&self) -> Arch {
+        Arch::from_code(u32_at(&self.bytes[AT_ARCH..], 0))
+    }
+
+    /// Length of the whole artifact in bytes.
+    pub fn len(&self) -> usize {
+        self.bytes.len()
+    }
+
+    /// Never true: the header is there.
+    pub fn is_empty(&self) -> bool {
+        false
+    }
+
+    pub(crate) fn flags(&self) -> u32 {
+        u32_at(&self.bytes[AT_FLAGS..], 0)
+    }
+
+    /// The address the ranges of a native artifact are relative to: `__TEXT` of Mach-O, 0 of ELF.
+    pub fn base(&self) -> u64 {
+        u64_at(self.bytes, AT_BASE)
+    }
+
+    /// One section's bytes; empty if the artifact has fewer sections or the table points outside.
+    pub(crate) fn section(&self, number: usize) -> &'a [u8] {
+        debug_assert!(number < SECTIONS_MAX);
+        let entry = &self.bytes[AT_SECTIONS + number * 8..];
+        let (offset, len) = (u32_at(entry, 0) as usize, u32_at(entry, 1) as usize);
+        self.bytes.get(offset..offset.saturating_add(len)).unwrap_or_default()
+    }
+}
+
+fn u64_at(bytes: &[u8], at: usize) -> u64 {
+    u64::from_le_bytes(bytes[at..at + 8].try_into().expect("eight bytes of the header"))
+}
+
+/// The number at `index` of a section of numbers; 0 past its end (artifacts are checked, but never trusted).
+#[inline]
+pub(crate) fn u32_at(numbers: &[u8], index: usize) -> u32 {
+    match numbers.get(index * 4..index * 4 + 4) {
+        Some(four) => u32::from_le_bytes([four[0], four[1], four[2], four[3]]),
+        None => 0,
+    }
+}
+
+/// The text at an offset of a string section; empty if there is none.
+#[inline]
+pub(crate) fn text_at(strings: &[u8], offset: u32) -> &str {
+    let mut at = offset as usize;
+    let mut len = 0usize;
+    for shift in [0, 7, 14, 21, 28] {
+        let Some(&byte) = strings.get(at) else { return "" };
+        at += 1;
+        len |= usize::from(byte & 0x7f) << shift;
+        if byte < 0x80 {
+            break;
+        }
+    }
+    strings.get(at..at.saturating_add(len)).and_then(|s| std::str::from_utf8(s).ok()).unwrap_or("")
+}

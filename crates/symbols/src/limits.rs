@@ -1,0 +1,58 @@
+//! The bounds of this crate: what keeps hostile input from costing more than its size.
+
+/// Inline frames kept per address; deeper ones are dropped from the inside (DECISIONS of the symbol design, 7).
+pub const INLINE_DEPTH_MAX: usize = 256;
+
+/// Frames read from one trace; what follows is passed through raw.
+pub const FRAMES_MAX: usize = 512;
+
+/// Frames printed for one trace, inline frames included.
+pub const FRAMES_OUT_MAX: usize = 4096;
+
+/// Bytes of trace that are looked at; a longer trace passes through untouched.
+pub const TRACE_BYTES_MAX: usize = 4 << 20;
+
+/// Bytes of one function name, as stored and as printed.
+pub const NAME_BYTES_MAX: usize = 4096;
+
+/// Bytes of one mangled name that is worth demangling.
+pub const MANGLED_BYTES_MAX: usize = 8192;
+
+/// Slices of one fat Mach-O file.
+pub const SLICES_MAX: usize = 16;
+
+/// Bytes that compressed ELF sections of one file may inflate to.
+pub const INFLATED_BYTES_MAX: u64 = 384 << 20;
+
+/// Address ranges of one native artifact, before equal neighbours are joined.
+pub const RANGES_MAX: usize = 16 << 20;
+
+/// Rows of one unit's line table.
+pub const UNIT_ROWS_MAX: usize = 4 << 20;
+
+/// Scopes (functions and inlined calls) of one unit.
+pub const UNIT_SCOPES_MAX: usize = 4 << 20;
+
+/// Segments of one source map, all sections together.
+pub const SEGMENTS_MAX: usize = 8 << 20;
+
+/// Entries of `sources` and of `names` of one source map.
+pub const MAP_LIST_MAX: usize = 1 << 20;
+
+/// Sections of an index map.
+pub const MAP_SECTIONS_MAX: usize = 4096;
+
+/// Function scopes taken from one script.
+pub const SCRIPT_SCOPES_MAX: usize = 2 << 20;
+
+/// Bytes of one script that are scanned for function scopes.
+pub const SCRIPT_BYTES_MAX: usize = 64 << 20;
+
+/// Steps of reading debug information: `WORK_BASE + WORK_PER_BYTE * file length`. One step is about 5 to 20 ns.
+pub const WORK_BASE: u64 = 16 << 20;
+
+/// See [`WORK_BASE`].
+pub const WORK_PER_BYTE: u64 = 12;
+
+/// Members (methods and fields) of one `mapping.txt`.
+pub const MAPPING_MEMBERS_MAX: usize = 8 << 20;

@@ -1,0 +1,477 @@
+//! Conversion: one image in, one `.tw` artifact out.
+//!
+//! Unit by unit, iteratively: functions and inlined calls become scopes with address ranges, the line table becomes
+//! rows, both are merged into ranges that each name one hash-consed node. Every loop pays [`Work`].
+
+use std::ops::Range;
+
+use gimli::{AttributeValue, Section as _, constants as c};
+
+use super::{
+    image::{Image, Slice as ImageSlice},
+    lines::{self, Row},
+    names::{NameAttributes, Names},
+    nodes::{COLUMN_WIDE, FILE_MAX, NONE, Node, Nodes},
+    read::bucket_shift,
+    scopes::{self, Cover, Scope, TOP},
+    sections,
+    units::{Slice, Units},
+    work::Work,
+};
+use hashbrown::HashMap;
+
+use crate::{
+    SymbolError,
+    artifact::{Kind, Strings, Writer},
+    demangle,
+    error::Result,
+    limits::{INLINE_DEPTH_MAX, RANGES_MAX, UNIT_SCOPES_MAX},
+    safe,
+};
+
+const NOT_MADE: u32 = u32::MAX - 1;
+
+/// Converts one slice of an uploaded file.
+///
+/// `upload` is the whole file, so that the artifact remembers what it was made from. Refuses images without debug
+/// information. Peak memory is about twice the slice at worst; run it on a thread of its own, off the request path.
+pub fn convert(upload: &[u8], slice: &ImageSlice) -> Result<Vec<u8>> {
+    let bytes =
+        upload.get(slice.range.clone()).ok_or_else(|| SymbolError::malformed("the slice is outside the file"))?;
+    let image = Image::open(bytes)?;
+    let sections = sections::load(&image.file)?;
+    let endian = match object::Object::is_little_endian(&image.file) {
+        true => gimli::RunTimeEndian::Little,
+        false => gimli::RunTimeEndian::Big,
+    };
+    let mut work = Work::for_file(bytes.len());
+    let dwarf = sections.borrow(|section| gimli::EndianSlice::new(section, endian));
+    if dwarf.debug_info.reader().is_empty() {
+        return Err(SymbolError::unusable("the file has no debug information (no .debug_info section)"));
+    }
+    let mut units = Units::read(dwarf, &mut work)?;
+    let mut build = Build {
+        image: &image,
+        names: Names::default(),
+        strings: Strings::new(),
+        nodes: Nodes::default(),
+        files: Files::new(),
+        ranges: Vec::new(),
+        work,
+    };
+    for number in 0..units.headers.len() {
+        let header = units.headers[number];
+        if let Some(unit) = units.open(header, &mut build.work)? {
+            build.unit(&mut units, unit)?;
+        }
+    }
+    if build.ranges.is_empty() {
+        return Err(SymbolError::unusable("the debug information names no line of code"));
+    }
+    build.write(upload, slice)
+}
+
+/// File names by number; number 0 is the unknown file.
+struct Files {
+    numbers: HashMap<u32, u32>,
+    texts: Vec<u32>,
+}
+
+/// What grows while units are read.
+struct Build<'i, 'a> {
+    image: &'i Image<'i>,
+    names: Names<'a>,
+    strings: Strings,
+    nodes: Nodes,
+    files: Files,
+    /// Start, end, node.
+    ranges: Vec<(u32, u32, u32)>,
+    work: Work,
+}
+
+/// What is known about one unit while it is read.
+struct UnitState<'a> {
+    unit: gimli::Unit<Slice<'a>>,
+    header: gimli::LineProgramHeader<Slice<'a>>,
+    /// Numbers of the line table's files, once asked for.
+    files: HashMap<u32, u32>,
+    scopes: Vec<Scope>,
+    covers: Vec<Cover>,
+}
+
+/// The attributes of a function or an inlined call.
+#[derive(Default)]
+struct EntryAttributes<'a> {
+    name: NameAttributes<'a>,
+    low: Option<AttributeValue<Slice<'a>>>,
+    high: Option<AttributeValue<Slice<'a>>>,
+    ranges: Option<AttributeValue<Slice<'a>>>,
+    call_file: u32,
+    call_line: u32,
+    call_column: u32,
+}
+
+impl<'i: 'a, 'a> Build<'i, 'a> {
+    fn unit(&mut self, units: &mut Units<'a>, mut unit: gimli::Unit<Slice<'a>>) -> Result<()> {
+        let Some(program) = unit.line_program.take() else { return Ok(()) };
+        let header = program.header().clone();
+        let rows = lines::rows(program, self.image, &mut self.work)?;
+        // Decisions, 2: a function without a line is no match, so a unit without rows has nothing to say.
+        if rows.is_empty() {
+            return Ok(());
+        }
+        let mut state = UnitState { unit, header, files: HashMap::new(), scopes: Vec::new(), covers: Vec::new() };
+        self.walk(units, &mut state)?;
+        let pieces = scopes::innermost(std::mem::take(&mut state.covers));
+        self.merge(units, &mut state, &rows, &pieces)
+    }
+
+    /// Visits every entry of the unit once, without recursion. A broken entry ends the unit.
+    fn walk(&mut self, units: &mut Units<'a>, state: &mut UnitState<'a>) -> Result<()> {
+        let abbreviations = state.unit.abbreviations.clone();
+        let header = state.unit.header;
+        let Ok(mut entries) = header.entries_raw(&abbreviations, None) else { return Ok(()) };
+        let mut open: Vec<(isize, u32)> = Vec::new();
+        while !entries.is_empty() {
+            self.work.pay(1)?;
+            let depth = entries.next_depth();
+            let abbreviation = match entries.read_abbreviation() {
+                Ok(Some(abbreviation)) => abbreviation,
+                Ok(None) => continue,
+                Err(_) => break,
+            };
+            // At every entry, not only at functions: a block beside an inlined call is not inside it.
+            while open.last().is_some_and(|&(d, _)| d >= depth) {
+                open.pop();
+            }
+            let tag = abbreviation.tag();
+            if tag != c::DW_TAG_subprogram && tag != c::DW_TAG_inlined_subroutine {
+                if entries.skip_attributes(abbreviation.attributes()).is_err() {
+                    break;
+                }
+                continue;
+            }
+            let mut attributes = EntryAttributes::default();
+            let mut broken = false;
+            for &spec in abbreviation.attributes() {
+                match entries.read_attribute(spec) {
+                    Ok(attribute) => attributes.take(&attribute),
+                    Err(_) => broken = true,
+                }
+            }
+            if broken {
+                break;
+            }
+            let parent = match tag {
+                c::DW_TAG_subprogram => None,
+                _ => match open.last() {
+                    Some(&(_, scope)) => Some(scope),
+                    None => continue,
+                },
+            };
+            if let Some(scope) = self.scope(units, state, &attributes, parent)? {
+                open.push((depth, scope));
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds a scope if the entry covers code, has a name and is not too deep.
+    fn scope(
+        &mut self,
+        units: &mut Units<'a>,
+        state: &mut UnitState<'a>,
+        attributes: &EntryAttributes<'a>,
+        parent: Option<u32>,
+    ) -> Result<Option<u32>> {
+        let depth = parent.map_or(1, |p| state.scopes[p as usize].depth + 1);
+        if depth as usize > INLINE_DEPTH_MAX {
+            return Ok(None);
+        }
+        if state.scopes.len() >= UNIT_SCOPES_MAX {
+            return Err(SymbolError::TooLarge { what: "the functions of a unit", limit: UNIT_SCOPES_MAX as u64 });
+        }
+        let number = state.scopes.len() as u32;
+        let covers_before = state.covers.len();
+        self.covers(units, state, attributes, number, depth)?;
+        let Some(first) = state.covers.get(covers_before).copied() else { return Ok(None) };
+        let mut name = self.names.of(units, &state.unit, &attributes.name, &mut self.strings, &mut self.work)?;
+        if parent.is_none() {
+            // The symbol table is right where functions were merged, and knows more than line tables alone.
+            let symbol = self.image.symbol_starting_at(first.start);
+            if let Some(symbol) = symbol.filter(|s| self.image.is_macho || name == 0 || demangle::is_mangled(s)) {
+                name = self.names.demangled(symbol, &mut self.strings);
+            }
+        }
+        if name == 0 {
+            state.covers.truncate(covers_before);
+            return Ok(None);
+        }
+        let call = match parent {
+            Some(_) => {
+                (self.file_number(units, state, attributes.call_file), attributes.call_line, attributes.call_column)
+            }
+            None => (0, 0, 0),
+        };
+        let parent = parent.unwrap_or(TOP);
+        state.scopes.push(Scope { function: name, parent, call, depth, caller_node: NOT_MADE });
+        Ok(Some(number))
+    }
+
+    fn covers(
+        &mut self,
+        units: &Units<'a>,
+        state: &mut UnitState<'a>,
+        attributes: &EntryAttributes<'a>,
+        scope: u32,
+        depth: u32,
+    ) -> Result<()> {
+        let mut add = |begin: u64, end: u64| {
+            if let Some(range) = self.image.clip(begin, end) {
+                state.covers.push(Cover { start: range.start, end: range.end, scope, depth });
+            }
+        };
+        let address = |value| units.dwarf.attr_address(&state.unit, value).ok().flatten();
+        if let Some(low) = attributes.low.and_then(address) {
+            let high = attributes.high.and_then(|value| match value.udata_value() {
+                Some(size) => low.checked_add(size),
+                None => address(value),
+            });
+            if let Some(high) = high {
+                add(low, high);
+            }
+            return Ok(());
+        }
+        let Some(value) = attributes.ranges else { return Ok(()) };
+        let Ok(Some(mut list)) = units.dwarf.attr_ranges(&state.unit, value) else { return Ok(()) };
+        while let Ok(Some(range)) = list.next() {
+            self.work.pay(2)?;
+            add(range.begin, range.end);
+        }
+        Ok(())
+    }
+
+    fn file_number(&mut self, units: &Units<'a>, state: &mut UnitState<'a>, local: u32) -> u32 {
+        if let Some(&number) = state.files.get(&local) {
+            return number;
+        }
+        let path = lines::path(&units.dwarf, &state.unit, &state.header, local).unwrap_or_default();
+        let number = self.files.number(self.strings.intern(&safe::one_line(&path)));
+        state.files.insert(local, number);
+        number
+    }
+
+    /// Joins rows and pieces: a range ends where either of them does.
+    fn merge(
+        &mut self,
+        units: &Units<'a>,
+        state: &mut UnitState<'a>,
+        rows: &[Row],
+        pieces: &[(Range<u32>, u32)],
+    ) -> Result<()> {
+        let mut next = 0;
+        for row in rows {
+            let file = self.file_number(units, state, row.file);
+            if file == 0 {
+                continue;
+            }
+            let mut at = row.start;
+            while pieces.get(next).is_some_and(|(piece, _)| piece.end <= at) {
+                next += 1;
+            }
+            while at < row.end {
+                self.work.pay(1)?;
+                match pieces.get(next) {
+                    Some((piece, scope)) if piece.start <= at => {
+                        let end = piece.end.min(row.end);
+                        let function = state.scopes[*scope as usize].function;
+                        let parent = self.caller_node(&mut state.scopes, *scope);
+                        let node = Node { function, file, line: row.line, column: row.column, parent };
+                        self.emit(at..end, node)?;
+                        at = end;
+                        next += usize::from(piece.end <= at);
+                    }
+                    later => {
+                        let end = later.map_or(row.end, |(piece, _)| piece.start.min(row.end));
+                        self.name_by_symbols(at..end, file, row)?;
+                        at = end;
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The node of a scope's caller, its callers' nodes made on the way.
+    fn caller_node(&mut self, scopes: &mut [Scope], scope: u32) -> u32 {
+        let mut path = [0; INLINE_DEPTH_MAX + 1];
+        let mut len = 0;
+        let mut at = scope;
+        while scopes[at as usize].caller_node == NOT_MADE && len < path.len() {
+            path[len] = at;
+            len += 1;
+            match scopes[at as usize].parent {
+                TOP => break,
+                parent => at = parent,
+            }
+        }
+        for &number in path[..len].iter().rev() {
+            let scope = scopes[number as usize];
+            scopes[number as usize].caller_node = match scope.parent {
+                TOP => NONE,
+                parent => {
+                    let caller = scopes[parent as usize];
+                    let (file, line, column) = scope.call;
+                    self.nodes.intern(Node {
+                        function: caller.function,
+                        file,
+                        line,
+                        column,
+                        parent: caller.caller_node,
+                    })
+                }
+            };
+        }
+        scopes[scope as usize].caller_node
+    }
+
+    /// Rows outside every function of the unit get the names of the symbol table.
+    fn name_by_symbols(&mut self, range: Range<u32>, file: u32, row: &Row) -> Result<()> {
+        let mut at = range.start;
+        while at < range.end {
+            self.work.pay(4)?;
+            let (symbol, until) = self.image.symbol_at(at);
+            let end = until.clamp(at + 1, range.end);
+            if let Some(symbol) = symbol {
+                let function = self.names.demangled(symbol.name, &mut self.strings);
+                if function != 0 {
+                    self.emit(at..end, Node { function, file, line: row.line, column: row.column, parent: NONE })?;
+                }
+            }
+            at = end;
+        }
+        Ok(())
+    }
+
+    fn emit(&mut self, range: Range<u32>, node: Node) -> Result<()> {
+        let node = self.nodes.intern(node);
+        match self.ranges.last_mut() {
+            Some((_, end, last)) if *end == range.start && *last == node => *end = range.end,
+            _ => self.ranges.push((range.start, range.end, node)),
+        }
+        if self.ranges.len() > RANGES_MAX {
+            return Err(SymbolError::TooLarge { what: "the number of address ranges", limit: RANGES_MAX as u64 });
+        }
+        Ok(())
+    }
+
+    fn write(mut self, upload: &[u8], slice: &ImageSlice) -> Result<Vec<u8>> {
+        // Released before the artifact is laid out: peak memory is a promise.
+        self.names = Names::default();
+        self.ranges.sort_by_key(|r| r.0);
+        let (starts, nodes) = gapless(&self.ranges);
+        self.ranges = Vec::new();
+        let shift = bucket_shift(&starts);
+        let all = self.nodes.as_slice();
+        let hint = self.strings.bytes().len() + all.len() * 16 + starts.len() * 10;
+        let mut writer = Writer::new(Kind::Native, upload, hint);
+        if let Some(id) = slice.id {
+            writer.id(id, self.image.arch);
+        }
+        writer.base(self.image.base, self.image.base_len);
+        writer.flags(shift);
+        // In the order of the section numbers in `read.rs`.
+        writer.section(self.strings.bytes())?;
+        writer.numbers(self.files.texts.iter().copied())?;
+        writer.numbers(
+            all.iter().flat_map(|n| [n.function, n.file << 12 | n.column.min(COLUMN_WIDE), n.line, n.parent]),
+        )?;
+        let wide = (0u32..).zip(all).filter(|(_, n)| n.column >= COLUMN_WIDE);
+        writer.numbers(wide.flat_map(|(number, n)| [number, n.column]))?;
+        writer.numbers(starts.iter().copied())?;
+        writer.numbers(nodes.iter().copied())?;
+        writer.numbers(buckets(&starts, shift))?;
+        writer.numbers(self.image.dart.map(|a| a.unwrap_or(NONE)))?;
+        Ok(writer.finish())
+    }
+}
+
+impl<'a> EntryAttributes<'a> {
+    #[inline]
+    fn take(&mut self, attribute: &gimli::Attribute<Slice<'a>>) {
+        let number = || attribute.udata_value().and_then(|v| u32::try_from(v).ok()).unwrap_or(0);
+        match attribute.name() {
+            c::DW_AT_low_pc => self.low = Some(attribute.value()),
+            c::DW_AT_high_pc => self.high = Some(attribute.value()),
+            c::DW_AT_ranges => self.ranges = Some(attribute.value()),
+            c::DW_AT_call_file => {
+                self.call_file = match attribute.value() {
+                    AttributeValue::FileIndex(index) => u32::try_from(index).unwrap_or(u32::MAX),
+                    _ => number(),
+                };
+            }
+            c::DW_AT_call_line => self.call_line = number(),
+            c::DW_AT_call_column => self.call_column = number(),
+            _ => self.name.take(attribute),
+        }
+    }
+}
+
+impl Files {
+    fn new() -> Self {
+        Self { numbers: std::iter::once((0, 0)).collect(), texts: vec![0] }
+    }
+
+    fn number(&mut self, text: u32) -> u32 {
+        let next = self.texts.len() as u32;
+        if next > FILE_MAX {
+            return *self.numbers.get(&text).unwrap_or(&0);
+        }
+        *self.numbers.entry(text).or_insert_with(|| {
+            self.texts.push(text);
+            next
+        })
+    }
+}
+
+/// Range starts and their nodes; where nothing is covered, a range of node [`NONE`]. Of overlapping ranges, the one
+/// that starts first wins.
+fn gapless(ranges: &[(u32, u32, u32)]) -> (Vec<u32>, Vec<u32>) {
+    let (mut starts, mut nodes): (Vec<u32>, Vec<u32>) =
+        (Vec::with_capacity(ranges.len() + 1), Vec::with_capacity(ranges.len() + 1));
+    let mut push = |start: u32, node: u32| {
+        if nodes.last() != Some(&node) {
+            starts.push(start);
+            nodes.push(node);
+        }
+    };
+    let mut at = 0;
+    for &(start, end, node) in ranges {
+        let start = start.max(at);
+        if start >= end {
+            continue;
+        }
+        if start > at {
+            push(at, NONE);
+        }
+        push(start, node);
+        at = end;
+    }
+    push(at, NONE);
+    (starts, nodes)
+}
+
+/// For every `1 << shift` addresses, the first range that starts there or later; one more entry at the end.
+fn buckets(starts: &[u32], shift: u32) -> Vec<u32> {
+    let last = starts.last().map_or(0, |s| s >> shift);
+    let mut buckets = Vec::with_capacity(last as usize + 2);
+    let mut index = 0u32;
+    for bucket in 0..=last {
+        while starts.get(index as usize).is_some_and(|s| s >> shift < bucket) {
+            index += 1;
+        }
+        buckets.push(index);
+    }
+    buckets.push(starts.len() as u32);
+    buckets
+}

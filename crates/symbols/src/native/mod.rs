@@ -1,0 +1,26 @@
+//! Machine code: Mach-O and ELF images with DWARF, and what is looked up in them.
+//!
+//! `image.rs` reads the object file, `units.rs` and `names.rs` the debug information, `lines.rs` the line tables,
+//! `scopes.rs` turns functions and inlined calls into address ranges, `build.rs` writes the artifact, `read.rs`
+//! looks addresses up in it.
+
+mod build;
+mod image;
+mod lines;
+mod names;
+mod nodes;
+mod read;
+mod scopes;
+mod sections;
+mod units;
+mod work;
+
+pub use build::convert;
+pub(crate) use image::elf_slice;
+pub use image::{Slice, slices_of};
+pub use read::{Chain, Frame, Native};
+
+/// The Dart symbols that offsets in AOT traces are relative to.
+pub(crate) const DART_ISOLATE: &str = "_kDartIsolateSnapshotInstructions";
+/// See [`DART_ISOLATE`].
+pub(crate) const DART_VM: &str = "_kDartVmSnapshotInstructions";

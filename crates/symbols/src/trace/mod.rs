@@ -1,0 +1,116 @@
+//! Raw traces of the clients, and the same traces resolved.
+//!
+//! [`Trace::read`] recognises one, [`Trace::needs`] lists the artifacts it refers to, [`Trace::resolve`] prints it
+//! again with what of them was found. `ios.rs`, `dart.rs`, `java.rs` and `script.rs` know one form each; `out.rs`
+//! writes resolved frames.
+
+mod dart;
+mod ios;
+mod out;
+mod shelf;
+
+pub use out::Resolved;
+pub use shelf::{Need, Shelf};
+
+use crate::{DebugId, limits::TRACE_BYTES_MAX};
+
+/// What is known about a trace beside its text.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Hints<'a> {
+    /// `telemetry.sdk.language`, or the project's framework where the protocol has no such attribute.
+    pub language: Option<&'a str>,
+    /// The id of the build where the trace does not say it: `app.debug.proguard_uuid` of Android, the build id of old
+    /// Dart traces, the debug id of a one-file web app.
+    pub debug_id: Option<DebugId>,
+    /// Debug ids of scripts by their URL or file name, as newer web SDKs report them.
+    pub script_ids: &'a [(&'a str, DebugId)],
+}
+
+/// A trace in which raw frames were recognised.
+#[derive(Debug)]
+pub struct Trace<'t>(Dialect<'t>);
+
+#[derive(Debug)]
+enum Dialect<'t> {
+    Ios(ios::IosTrace<'t>),
+    Dart(dart::DartTrace<'t>),
+}
+
+impl<'t> Trace<'t> {
+    /// Recognises a raw trace. `None`: it is symbolic already, or of no known form, and passes through untouched.
+    pub fn read(text: &'t str, hints: &Hints<'_>) -> Option<Self> {
+        if text.len() > TRACE_BYTES_MAX {
+            return None;
+        }
+        let language = hints.language.map(str::to_ascii_lowercase);
+        let language = language.as_deref();
+        if let Some(trace) = ios::IosTrace::read(text, language) {
+            return Some(Self(Dialect::Ios(trace)));
+        }
+        dart::DartTrace::read(text, hints).map(|trace| Self(Dialect::Dart(trace)))
+    }
+
+    /// The artifacts the frames refer to, each once, in the order of the frames.
+    pub fn needs(&self) -> Vec<Need> {
+        let mut needs = Vec::new();
+        let mut add = |need: Need| {
+            if !needs.contains(&need) {
+                needs.push(need);
+            }
+        };
+        match &self.0 {
+            Dialect::Ios(trace) => trace.needs(&mut add),
+            Dialect::Dart(trace) => trace.needs(&mut add),
+        }
+        needs
+    }
+
+    /// The trace with the frames that are found on the shelf resolved; all others keep their raw form.
+    pub fn resolve(&self, shelf: &Shelf<'_>) -> Resolved {
+        match &self.0 {
+            Dialect::Ios(trace) => trace.resolve(shelf),
+            Dialect::Dart(trace) => trace.resolve(shelf),
+        }
+    }
+}
+
+/// A line of nothing but groups of `***`, at least two.
+fn is_separator(line: &str) -> bool {
+    let mut groups = line.split_ascii_whitespace().peekable();
+    groups.peek().is_some() && line.split_ascii_whitespace().count() >= 2 && groups.all(|g| g == "***")
+}
+
+/// Splits at the first separator line: what is above it (without its line end), and what is below.
+fn split_preamble(text: &str) -> Option<(&str, &str)> {
+    let mut start = 0;
+    for line in text.split_inclusive('\n') {
+        if is_separator(line) {
+            let above = &text[..start];
+            let above = above.strip_suffix('\n').unwrap_or(above);
+            return Some((above.strip_suffix('\r').unwrap_or(above), &text[start + line.len()..]));
+        }
+        start += line.len();
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(line: &str, expected: bool) {
+        assert_eq!(is_separator(line), expected, "{line}");
+    }
+
+    #[test]
+    fn separators_are_whole_lines_of_stars() {
+        // Spec: symbolication, rule 3.
+        check("*** *** *** *** *** *** *** *** *** *** *** *** *** *** *** ***", true);
+        check("  *** ***\r\n", true);
+        check("NSRangeException: *** -[__NSArrayM objectAtIndexedSubscript:]: index 5", false);
+        check("***", false);
+        check("", false);
+        check("**** ****", false);
+    }
+}

@@ -1,0 +1,81 @@
+//! The resolved text, line by line.
+
+use std::fmt::Write as _;
+
+use crate::{
+    limits::FRAMES_OUT_MAX,
+    native::{Frame, Native},
+};
+
+/// A trace after resolution.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Resolved {
+    /// The text to show and to group by. Equal to the raw text if nothing was found.
+    pub text: String,
+    /// Raw frames recognised.
+    pub frames: usize,
+    /// Raw frames that were resolved.
+    pub resolved: usize,
+}
+
+/// Writes lines; numbers resolved frames one after another.
+pub(super) struct Out {
+    text: String,
+    /// The next frame's number.
+    number: usize,
+    frames: usize,
+    resolved: usize,
+}
+
+impl Out {
+    pub(super) fn new(raw_len: usize) -> Self {
+        Self { text: String::with_capacity(raw_len * 3), number: 0, frames: 0, resolved: 0 }
+    }
+
+    /// Text that is kept as it is.
+    pub(super) fn verbatim(&mut self, line: &str) {
+        if !self.text.is_empty() {
+            self.text.push('\n');
+        }
+        self.text.push_str(line);
+    }
+
+    /// A frame that keeps its raw form; it takes a number all the same.
+    pub(super) fn raw_frame(&mut self, line: &str) {
+        self.verbatim(line);
+        self.frames += 1;
+        self.number += 1;
+    }
+
+    /// A native frame: its inline chain, innermost first, or the raw line if nothing is known.
+    pub(super) fn native_frame(&mut self, line: &str, native: Option<&Native<'_>>, offset: u64) {
+        let first = self.number;
+        if let Some(native) = native.filter(|_| first < FRAMES_OUT_MAX) {
+            native.frames(offset).for_each(|frame| self.frame(&frame));
+        }
+        match self.number > first {
+            true => {
+                self.frames += 1;
+                self.resolved += 1;
+            }
+            false => self.raw_frame(line),
+        }
+    }
+
+    /// Spec: symbolication, rule 6: `#N functionName (file:line:col)`.
+    fn frame(&mut self, frame: &Frame<'_>) {
+        if !self.text.is_empty() {
+            self.text.push('\n');
+        }
+        let (number, line, column) = (self.number, frame.line, frame.column);
+        let written = write!(self.text, "#{number} {} ({}:{line}:{column})", frame.function, frame.file);
+        debug_assert!(written.is_ok(), "writing to a string cannot fail");
+        self.number += 1;
+    }
+
+    /// The result; `raw` if no frame was resolved.
+    pub(super) fn finish(self, raw: &str) -> Resolved {
+        let text = if self.resolved == 0 { raw.to_owned() } else { self.text };
+        Resolved { text, frames: self.frames, resolved: self.resolved }
+    }
+}

@@ -1,0 +1,66 @@
+//! The artifacts at hand while a trace is resolved.
+
+use hashbrown::HashMap;
+
+use crate::{Arch, DebugId, artifact::Artifact, native::Native};
+
+/// An artifact that a trace refers to.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum Need {
+    /// A Mach-O or ELF image by its id. Of several slices with that id, the one for `arch` serves best.
+    Native {
+        /// Mach-O UUID or build id.
+        id: DebugId,
+        /// What the trace says it ran on.
+        arch: Arch,
+    },
+    /// A Dart trace that does not say which build it is from: the project's Dart image, if it has exactly one for
+    /// `arch` (any, if unknown).
+    OnlyDart {
+        /// What the trace says it ran on.
+        arch: Arch,
+    },
+}
+
+/// What was found of the [`Need`]s, by the caller, wherever it keeps artifacts.
+#[derive(Debug, Default)]
+pub struct Shelf<'a> {
+    native: HashMap<DebugId, Vec<Native<'a>>>,
+    only_dart: Option<Native<'a>>,
+}
+
+impl<'a> Shelf<'a> {
+    /// An empty shelf.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Puts a native artifact under its own id (or `id`, for files that carry none).
+    pub fn add_native(&mut self, id: DebugId, artifact: Artifact<'a>) {
+        if let Some(native) = Native::open(artifact) {
+            self.native.entry(id).or_default().push(native);
+        }
+    }
+
+    /// Answers [`Need::OnlyDart`].
+    pub fn add_only_dart(&mut self, artifact: Artifact<'a>) {
+        self.only_dart = Native::open(artifact);
+    }
+
+    pub(super) fn only_dart(&self) -> Option<&Native<'a>> {
+        self.only_dart.as_ref()
+    }
+
+    pub(super) fn native(&self, id: &DebugId, arch: Arch) -> Option<&Native<'a>> {
+        let slices = self.native.get(id)?;
+        let is = |wanted: Arch| slices.iter().find(move |n| n.artifact().arch() == wanted);
+        // Decisions, 4: the id decides; the architecture only chooses between slices that share it.
+        is(arch)
+            .or_else(|| match arch {
+                Arch::Arm64 => is(Arch::Arm64e),
+                Arch::Arm64e => is(Arch::Arm64),
+                _ => None,
+            })
+            .or_else(|| slices.first())
+    }
+}

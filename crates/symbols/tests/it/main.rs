@@ -1,0 +1,15 @@
+//! The crate from outside: bytes of `fixtures/symbols` in, text out, compared with answers that were not computed here.
+//!
+//! `TIDEWATCH_SYMBOLS_DIR` may name another folder of the same layout; everything is then run on both.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stderr,
+    clippy::allow_attributes,
+    reason = "tests say what went wrong, and may fail"
+)]
+
+mod fixtures;
+mod library;
+mod native;
+mod native_traces;
