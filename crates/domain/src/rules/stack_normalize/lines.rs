@@ -5,15 +5,16 @@ use super::words;
 /// The text after one pass. Lines are trimmed, empty ones left out.
 pub(super) fn pass(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
-    let mut lines = text.trim().lines().filter(|line| !line.trim().is_empty()).peekable();
+    let mut lines = Lines(text.trim());
+    let mut coming = lines.next();
     let mut is_first = true;
-    while let Some(raw) = lines.next() {
-        let next = lines.peek().copied();
+    while let Some(raw) = coming {
+        coming = lines.next();
         if !is_first {
             out.push('\n');
         }
         let start = out.len();
-        write_line(raw, next, is_first, &mut out);
+        write_line(raw, coming, is_first, &mut out);
         trim_from(&mut out, start);
         if out.len() == start && !is_first {
             out.pop();
@@ -23,8 +24,41 @@ pub(super) fn pass(text: &str) -> String {
     out
 }
 
+/// The lines that are not blank, as [`str::lines`] parts them.
+struct Lines<'a>(&'a str);
+
+impl<'a> Iterator for Lines<'a> {
+    type Item = &'a str;
+
+    fn next(&mut self) -> Option<&'a str> {
+        while !self.0.is_empty() {
+            let (line, rest) = match memchr::memchr(b'\n', self.0.as_bytes()) {
+                Some(end) => {
+                    let line = &self.0[..end];
+                    (line.strip_suffix('\r').unwrap_or(line), &self.0[end + 1..])
+                }
+                None => (self.0, ""),
+            };
+            self.0 = rest;
+            if !trim(line).is_empty() {
+                return Some(line);
+            }
+        }
+        None
+    }
+}
+
+/// [`str::trim`], quicker where there is nothing to trim or only spaces.
+fn trim(text: &str) -> &str {
+    let text = text.trim_ascii();
+    match (text.as_bytes().first(), text.as_bytes().last()) {
+        (Some(b'!'..0x7f), Some(b'!'..0x7f)) => text,
+        _ => text.trim(),
+    }
+}
+
 fn write_line(raw: &str, next: Option<&str>, is_first: bool, out: &mut String) {
-    let line = raw.trim();
+    let line = trim(raw);
     // A trace of one line is all message: it stays.
     let has_frames = !is_first || next.is_some();
     if let Some((prefix, exception_type)) = header_type(line).filter(|_| has_frames) {
@@ -85,8 +119,10 @@ fn is_script_function(raw: &str, is_first: bool) -> bool {
 }
 
 fn trim_from(out: &mut String, start: usize) {
-    let kept = out[start..].trim_end().len();
-    out.truncate(start + kept);
-    let blanks = out[start..].len() - out[start..].trim_start().len();
-    out.replace_range(start..start + blanks, "");
+    let trimmed = trim(&out[start..]);
+    let (length, blanks) = (trimmed.len(), trimmed.as_ptr().addr() - out[start..].as_ptr().addr());
+    out.truncate(start + blanks + length);
+    if blanks > 0 {
+        out.replace_range(start..start + blanks, "");
+    }
 }

@@ -6,17 +6,81 @@
 /// Characters of an e-mail's local part, or of a URL's scheme, looked at to the left.
 const LOOK_BACK_MAX: usize = 64;
 
-/// Appends the normal form of `line`. Blanks collapse to one space.
-pub(super) fn write(line: &str, out: &mut String) {
-    let floor = out.len();
-    let mut cursor = 0;
-    while cursor < line.len() {
-        cursor += step(line, cursor, floor, out);
-    }
+/// What a byte may begin.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Class {
+    /// A letter or `_`: inside a word no rule looks at it.
+    Letter,
+    Blank,
+    /// A digit, `:`, `/` or `@`: some rule may begin here.
+    Mark,
+    /// Part of a character that is not ASCII.
+    Wide,
+    /// Anything else; no rule begins here.
+    Plain,
 }
 
-/// Writes what stands at `at` in its normal form; the number of bytes read, at least 1.
-fn step(line: &str, at: usize, floor: usize, out: &mut String) -> usize {
+const CLASSES: [Class; 256] = {
+    let mut classes = [Class::Plain; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        classes[byte] = match byte as u8 {
+            b'a'..=b'z' | b'A'..=b'Z' | b'_' => Class::Letter,
+            b' ' | b'\t' | b'\r' => Class::Blank,
+            b'0'..=b'9' | b':' | b'/' | b'@' => Class::Mark,
+            0x80.. => Class::Wide,
+            _ => Class::Plain,
+        };
+        byte += 1;
+    }
+    classes
+};
+
+/// Appends the normal form of `line`. Blanks collapse to one space.
+pub(super) fn write(line: &str, out: &mut String) {
+    let bytes = line.as_bytes();
+    let floor = out.len();
+    // What lies between `copied` and `at` goes out as it is, in one piece.
+    let (mut copied, mut at) = (0, 0);
+    while at < bytes.len() {
+        let class = CLASSES[bytes[at] as usize];
+        let before = at.checked_sub(1).map(|place| bytes[place]);
+        let is_plain = match class {
+            Class::Plain => true,
+            Class::Letter => is_word(before) || !may_begin_rule(&bytes[at..]),
+            Class::Wide => true,
+            Class::Blank => bytes[at] == b' ' && before != Some(b' ') && (copied < at || !out[floor..].ends_with(' ')),
+            Class::Mark => false,
+        };
+        if is_plain {
+            at += 1;
+            if class == Class::Letter {
+                at += count(&bytes[at..], |byte| CLASSES[byte as usize] == Class::Letter);
+            }
+            continue;
+        }
+        out.push_str(&line[copied..at]);
+        match step(line, at, floor, out) {
+            Some(read) => {
+                at += read;
+                copied = at;
+            }
+            None => {
+                copied = at;
+                at += 1;
+            }
+        }
+    }
+    out.push_str(&line[copied..]);
+}
+
+/// May a rule begin with this letter, the first of its word?
+fn may_begin_rule(rest: &[u8]) -> bool {
+    rest[0] == b'g' || rest.get(1) == Some(&b':') || (rest[0].is_ascii_hexdigit() && rest.get(8) == Some(&b'-'))
+}
+
+/// Writes what stands at `at` in its normal form, when a rule knows one; the number of bytes read, at least 1.
+fn step(line: &str, at: usize, floor: usize, out: &mut String) -> Option<usize> {
     let bytes = line.as_bytes();
     let rest = &bytes[at..];
     let before = at.checked_sub(1).map(|place| bytes[place]);
@@ -27,7 +91,7 @@ fn step(line: &str, at: usize, floor: usize, out: &mut String) -> usize {
             }
             Some(1)
         }
-        b':' => origin(&line[at..], floor, out).or_else(|| line_and_column(rest, floor, out)),
+        b':' => origin(&line[at..], floor, out).or_else(|| line_and_column(&line[at..], floor, out)),
         b'/' if is_edge(before) => path(&line[at..], out),
         b'@' => version(rest).or_else(|| email(rest, floor, out)),
         b'0' if !is_word(before) && rest.get(1).is_some_and(|byte| *byte | 0x20 == b'x') => hexadecimal(rest, out),
@@ -36,20 +100,7 @@ fn step(line: &str, at: usize, floor: usize, out: &mut String) -> usize {
     };
     let read = read
         .or_else(|| if is_word(before) { None } else { uuid(rest, out).or_else(|| windows_path(&line[at..], out)) });
-    read.or_else(|| digits(rest, before, out)).unwrap_or_else(|| copy(&line[at..], out))
-}
-
-/// Copies one character, and the letters after it: inside a word no rule looks at a letter.
-fn copy(text: &str, out: &mut String) -> usize {
-    let first = text.chars().next().expect("the cursor is inside the line, at a character").len_utf8();
-    let letters = match text.as_bytes()[0] {
-        byte if is_word(Some(byte)) => {
-            count(&text.as_bytes()[first..], |byte| byte.is_ascii_alphabetic() || byte == b'_')
-        }
-        _ => 0,
-    };
-    out.push_str(&text[..first + letters]);
-    first + letters
+    read.or_else(|| digits(&line[at..], before, out))
 }
 
 fn is_word(byte: Option<u8>) -> bool {
@@ -142,7 +193,8 @@ fn write_file_name(text: &str, length: usize, skipped: usize, separators: &[char
 
 /// `:10:5` to `:10`, for minified bundles have everything on line 1 and keep their column. After a Java or Kotlin file
 /// the line goes too.
-fn line_and_column(rest: &[u8], floor: usize, out: &mut String) -> Option<usize> {
+fn line_and_column(text: &str, floor: usize, out: &mut String) -> Option<usize> {
+    let rest = text.as_bytes();
     let line_digits = count_digits(&rest[1..]);
     if line_digits == 0 {
         return None;
@@ -156,7 +208,7 @@ fn line_and_column(rest: &[u8], floor: usize, out: &mut String) -> Option<usize>
         Some(b':') => count_digits(&rest[line_end + 1..]),
         _ => 0,
     };
-    let line = std::str::from_utf8(&rest[..line_end]).ok()?;
+    let line = &text[..line_end];
     out.push_str(line);
     let is_first_line = line[1..].trim_start_matches('0').len() <= 1 && line.ends_with(['0', '1']);
     match column_digits {
@@ -164,7 +216,7 @@ fn line_and_column(rest: &[u8], floor: usize, out: &mut String) -> Option<usize>
         digits => {
             let column_end = line_end + 1 + digits;
             if is_first_line {
-                out.push_str(std::str::from_utf8(&rest[line_end..column_end]).ok()?);
+                out.push_str(&text[line_end..column_end]);
             }
             Some(column_end)
         }
@@ -228,7 +280,7 @@ fn goroutine(rest: &[u8], out: &mut String) -> Option<usize> {
 /// `550e8400-e29b-41d4-a716-446655440000` to `<uuid>`.
 fn uuid(rest: &[u8], out: &mut String) -> Option<usize> {
     const LENGTH: usize = 36;
-    let text = rest.get(..LENGTH)?;
+    let text = rest.get(..LENGTH).filter(|text| text[8] == b'-')?;
     let is_uuid = text.iter().enumerate().all(|(place, byte)| match place {
         8 | 13 | 18 | 23 => *byte == b'-',
         _ => byte.is_ascii_hexdigit(),
@@ -240,8 +292,9 @@ fn uuid(rest: &[u8], out: &mut String) -> Option<usize> {
 }
 
 /// An IPv4 address to `<ip>`, five digits or more to `<id>`; shorter numbers stay. Reads the whole run of digits.
-fn digits(rest: &[u8], before: Option<u8>, out: &mut String) -> Option<usize> {
+fn digits(text: &str, before: Option<u8>, out: &mut String) -> Option<usize> {
     const ID_DIGITS_MIN: usize = 5;
+    let rest = text.as_bytes();
     if !rest[0].is_ascii_digit() {
         return None;
     }
@@ -256,7 +309,7 @@ fn digits(rest: &[u8], before: Option<u8>, out: &mut String) -> Option<usize> {
     if length >= ID_DIGITS_MIN && before != Some(b':') {
         out.push_str("<id>");
     } else {
-        out.push_str(std::str::from_utf8(&rest[..length]).ok()?);
+        out.push_str(&text[..length]);
     }
     Some(length)
 }
