@@ -26,6 +26,7 @@ pub mod config;
 pub mod control;
 pub mod demo;
 pub mod error;
+pub mod files;
 pub mod http;
 pub mod ingest;
 pub mod limits;

@@ -7,7 +7,7 @@ use clap::{Args, CommandFactory, Parser, Subcommand};
 use tidewatch_server::app::Outside;
 use tidewatch_server::config::{self, Config, Loaded};
 use tidewatch_server::http::socket::ListenAddress;
-use tidewatch_server::{bench, demo, http, serve, telemetry};
+use tidewatch_server::{bench, demo, files, http, serve, telemetry};
 
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
@@ -80,6 +80,7 @@ fn load(names: &[&str], first: Config) -> anyhow::Result<Loaded> {
 
 #[tokio::main]
 async fn start(config: Config) -> anyhow::Result<()> {
+    files::allow_as_many_as_possible();
     let base_url = config.base_url.clone();
     let ready = |address: &ListenAddress, app: &std::sync::Arc<tidewatch_server::app::App>| {
         let url = base_url.unwrap_or_else(|| format!("http://{address}"));

@@ -62,7 +62,7 @@ async fn a_thousand_files_and_no_more() {
     for (files, fields, expected) in [
         (limits::UPLOAD_FILES_MAX, 0, 200),
         (limits::UPLOAD_FILES_MAX + 1, 0, 422),
-        (1_000_000 / 20, 0, 422),
+        (1_000_000, 0, 422),
         (0, limits::UPLOAD_FIELDS_MAX, 200),
         (0, limits::UPLOAD_FIELDS_MAX + 1, 422),
     ] {

@@ -1,0 +1,91 @@
+//! Well-behaved exporters: a batch each fifth of a second, one connection each, kept alive.
+
+use std::net::SocketAddr;
+use std::time::{Duration, Instant};
+
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+use tokio::time::MissedTickBehavior;
+
+use super::otlp::{span, traces};
+
+const EXPORTERS: u64 = 5;
+const BATCHES: u64 = 40;
+const EVERY: Duration = Duration::from_millis(200);
+
+#[derive(Debug)]
+pub struct Outcome {
+    pub accepted: u64,
+    pub refused: u64,
+    pub elapsed: Duration,
+    pub slowest: Duration,
+}
+
+impl Outcome {
+    pub fn accepted_per_second(&self) -> f64 {
+        self.accepted as f64 / self.elapsed.as_secs_f64()
+    }
+}
+
+/// `run`: no two runs send the same spans.
+pub async fn run(address: SocketAddr, token: &str, run: u64) -> Outcome {
+    let start = Instant::now();
+    let exporters: Vec<_> =
+        (0..EXPORTERS).map(|number| tokio::spawn(exporter(address, token.to_owned(), run, number))).collect();
+    let mut outcome = Outcome { accepted: 0, refused: 0, elapsed: Duration::ZERO, slowest: Duration::ZERO };
+    for exporter in exporters {
+        let (accepted, refused, slowest) = exporter.await.expect("no panic");
+        outcome.accepted += accepted;
+        outcome.refused += refused;
+        outcome.slowest = outcome.slowest.max(slowest);
+    }
+    outcome.elapsed = start.elapsed();
+    outcome
+}
+
+async fn exporter(address: SocketAddr, token: String, run: u64, number: u64) -> (u64, u64, Duration) {
+    let mut stream = TcpStream::connect(address).await.expect("the server listens");
+    let mut ticks = tokio::time::interval(EVERY);
+    ticks.set_missed_tick_behavior(MissedTickBehavior::Burst);
+    let (mut accepted, mut refused, mut slowest) = (0, 0, Duration::ZERO);
+    for batch in 0..BATCHES {
+        ticks.tick().await;
+        let first = (run << 16) + (number * BATCHES + batch) * 50;
+        let body = traces((first..first + 50).map(span).collect());
+        let start = Instant::now();
+        match post(&mut stream, &token, "", &body).await {
+            200 => accepted += 1,
+            _ => refused += 1,
+        }
+        slowest = slowest.max(start.elapsed());
+    }
+    (accepted, refused, slowest)
+}
+
+/// One export on a connection that is kept; the status.
+pub async fn post(stream: &mut TcpStream, token: &str, headers: &str, body: &[u8]) -> u16 {
+    try_post(stream, token, headers, body).await.expect("an answer")
+}
+
+/// `None`: the connection broke.
+pub async fn try_post(stream: &mut TcpStream, token: &str, headers: &str, body: &[u8]) -> Option<u16> {
+    let head = format!(
+        "POST /api/otel/v1/traces HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer {token}\r\n{headers}\
+         Content-Type: application/x-protobuf\r\nContent-Length: {}\r\n\r\n",
+        body.len()
+    );
+    // A refused body is not read to its end: the answer counts.
+    let _ = stream.write_all(&[head.as_bytes(), body].concat()).await;
+    let mut bytes = Vec::new();
+    loop {
+        let mut piece = [0; 4096];
+        let count = stream.read(&mut piece).await.ok().filter(|count| *count > 0)?;
+        bytes.extend_from_slice(&piece[..count]);
+        let Some(end) = bytes.windows(4).position(|four| four == b"\r\n\r\n") else { continue };
+        let head = String::from_utf8_lossy(&bytes[..end]).to_ascii_lowercase();
+        let length = head.lines().find_map(|line| line.strip_prefix("content-length:")?.trim().parse::<usize>().ok());
+        if bytes.len() >= end + 4 + length.unwrap_or(0) {
+            return head.split(' ').nth(1).and_then(|status| status.parse().ok());
+        }
+    }
+}

@@ -1,0 +1,87 @@
+//! One server process, everything at it at once, bounded in count and time: it stays within its memory, well-behaved
+//! exporters hardly notice, refusals are refusals, and soon afterwards it is idle again.
+
+mod attackers;
+mod exporter;
+#[path = "../it/otlp.rs"]
+#[expect(dead_code, reason = "made for another test binary, which uses all of it")]
+mod otlp;
+#[path = "../process/server.rs"]
+#[expect(dead_code, reason = "made for another test binary, which uses all of it")]
+mod server;
+
+use std::time::{Duration, Instant};
+
+use serde_json::json;
+use server::Server;
+
+/// `limits::INGEST_BYTES_HELD_MAX`, the memtable as set below, what waits for the disk, 2,300 connections with a head of
+/// at most 64 KiB each, and the process itself, unoptimised.
+const MEMORY_MB_MAX: u64 = 600;
+
+/// What `/proc/<id>/status` says, in kB.
+fn status(id: u32, name: &str) -> u64 {
+    let text = std::fs::read_to_string(format!("/proc/{id}/status")).expect("the process runs");
+    let line = text.lines().find(|line| line.starts_with(name)).expect("a line of that name");
+    line.split_whitespace().nth(1).and_then(|number| number.parse().ok()).expect("a number")
+}
+
+fn open_files(id: u32) -> usize {
+    std::fs::read_dir(format!("/proc/{id}/fd")).expect("the process runs").count()
+}
+
+/// Ticks of CPU time, in user and system mode.
+fn ticks(id: u32) -> u64 {
+    let text = std::fs::read_to_string(format!("/proc/{id}/stat")).expect("the process runs");
+    let fields = text.rsplit(')').next().expect("a name in brackets");
+    fields.split_whitespace().skip(11).take(2).filter_map(|field| field.parse::<u64>().ok()).sum()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn well_behaved_exporters_go_on_under_attack() {
+    tidewatch_server::files::allow_as_many_as_possible();
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let mut server =
+        Server::start(&folder.path().join("data"), &[("TIDEWATCH_MEMTABLE_MB", "64"), ("RUST_LOG", "error")]);
+    let account = server.register();
+    let (made, noisy) = server.call("POST", "/api/projects", Some(&account.jwt), &json!({"name": "noisy"}));
+    assert_eq!(made, 201, "{noisy}");
+    let noisy = noisy["token"].as_str().expect("a token").to_owned();
+    let address = server.base.trim_start_matches("http://").parse().expect("an address");
+
+    let files_before = open_files(server.pid());
+    let alone = exporter::run(address, &account.project_token, 1).await;
+    assert_eq!(alone.refused, 0, "nobody else is there");
+
+    let attack = attackers::start(address, noisy).await;
+    let attacked = exporter::run(address, &account.project_token, 2).await;
+    let seen = attack.stop().await;
+    println!(
+        "alone {alone:?}, attacked {attacked:?}, attackers heard {seen:?}, peak {} kB",
+        status(server.pid(), "VmHWM")
+    );
+
+    assert!(attacked.accepted_per_second() >= 0.8 * alone.accepted_per_second(), "{attacked:?} instead of {alone:?}");
+    assert!(status(server.pid(), "VmHWM") <= MEMORY_MB_MAX * 1024, "peak {} kB", status(server.pid(), "VmHWM"));
+    let overload = &seen.overload;
+    assert!(overload.keys().all(|status| [200, 429, 503].contains(status)), "{overload:?}");
+    assert!(overload.contains_key(&503), "it was no overload: {overload:?}");
+    assert!(seen.bombs.keys().all(|status| [413, 429, 503].contains(status)), "{:?}", seen.bombs);
+    assert!(!seen.bombs.is_empty() && seen.resets > 0 && seen.heads > 0, "every attacker was at work: {seen:?}");
+
+    // Idle again: connections gone, hardly any CPU, answers at once.
+    let deadline = Instant::now() + Duration::from_secs(60);
+    loop {
+        let before = ticks(server.pid());
+        tokio::time::sleep(Duration::from_millis(500)).await;
+        let used = ticks(server.pid()) - before;
+        if used <= 5 && open_files(server.pid()) <= files_before + 8 {
+            break;
+        }
+        assert!(Instant::now() < deadline, "{used} ticks, {} files, {files_before} before", open_files(server.pid()));
+    }
+    let (healthy, _) = server.call("GET", "/health", None, &json!({}));
+    assert_eq!(healthy, 200);
+    let after = exporter::run(address, &account.project_token, 3).await;
+    assert_eq!(after.refused, 0, "{after:?}");
+}
