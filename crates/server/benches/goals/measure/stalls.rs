@@ -6,8 +6,9 @@ use std::time::{Duration, Instant};
 
 use tidewatch_server::bench::generate::Kind;
 use tidewatch_server::bench::http::Connection;
-use tidewatch_server::bench::ingest::generated;
+use tidewatch_server::bench::ingest::{CALM, generated};
 use tidewatch_server::bench::load::{Latencies, Pace, Plan};
+use tidewatch_server::bench::process;
 use tidewatch_server::bench::query::{Read, Reader};
 use tidewatch_server::bench::reads::reads;
 use tidewatch_server::clock::Clock;
@@ -35,9 +36,13 @@ pub fn measure(settings: &Settings, data: &Path) -> Vec<Measured> {
     assert_eq!(list.len(), READS.len(), "every read is in the list");
 
     let exports = exports(&server, &token, generated(Kind::Rich, 512, 64, 1).expect("generated requests"), false);
-    let saturation = exports.run(&closed(&exports, settings.round() * 2)).per_second();
     let until = |duration: Duration| Instant::now() + duration;
     let length = settings.long();
+    // What it can go on with, not what fits into memory: the time until it is quiet again counts.
+    let begun = Instant::now();
+    let accepted = exports.run(&closed(&exports, length)).accepted();
+    process::wait_quiet(server.pid(), CALM, length * 10);
+    let saturation = accepted as f64 / (begun.elapsed().saturating_sub(CALM)).as_secs_f64();
     let never = AtomicBool::new(false);
     read_until(&reader, &list, until(Duration::from_secs(1)), &never);
     let alone = read_until(&reader, &list, until(length), &never);
