@@ -21,6 +21,7 @@ use crate::http::gate::per_ip::PerIpCounts;
 use crate::http::gate::upload;
 use crate::ingest::intake::Intake;
 use crate::ingest::outcome::Refused;
+use crate::metrics::IngestMetrics;
 use crate::telemetry::RejectionLog;
 use crate::{limits, secrets};
 
@@ -60,6 +61,7 @@ pub struct App {
     pub per_ip: PerIpCounts,
     /// The telemetry store and its journal.
     pub intake: Intake,
+    pub ingest_metrics: IngestMetrics,
     refusals: RejectionLog,
     /// Questions answered at once.
     asking: Admission,
@@ -93,6 +95,7 @@ impl App {
             uploads: Admission::new(config.upload_concurrent_max, usize::MAX),
             per_ip: PerIpCounts::default(),
             intake,
+            ingest_metrics: IngestMetrics::default(),
             refusals: RejectionLog::default(),
             logins: Logins::new(&key),
             hashing: Semaphore::new(limits::PASSWORD_HASHES_MAX),
@@ -134,6 +137,16 @@ impl App {
         let now_ns = self.clock.now_ns();
         self.intake.count_refused(project, signal, refused.reason, now_ns);
         self.refusals.add(project, signal, refused, now_ns);
+    }
+
+    /// The same by reason and signal.
+    pub fn refusals_by_kind(&self) -> Vec<(&'static str, &'static str, u64)> {
+        self.refusals.by_kind()
+    }
+
+    /// Exports refused since the start.
+    pub fn refusals(&self) -> u64 {
+        self.refusals.total()
     }
 
     /// Stores what waits and closes the files, once no request is in flight any more.

@@ -30,6 +30,9 @@ pub struct Config {
     /// picks a free one.
     #[arg(long, env = "TIDEWATCH_LISTEN", value_delimiter = ',', default_value = "127.0.0.1:8080")]
     pub listen: Vec<ListenAddress>,
+    /// An address for the server's own figures, `GET /metrics` as Prometheus text; not served anywhere when not given.
+    #[arg(long, env = "TIDEWATCH_METRICS_LISTEN")]
+    pub metrics_listen: Option<ListenAddress>,
     /// The one directory everything is stored in; made when missing.
     #[arg(long, env = "TIDEWATCH_DATA_DIR", default_value = "tidewatch-data")]
     pub data_dir: PathBuf,
@@ -84,6 +87,7 @@ impl Config {
         Config {
             config_file: None,
             listen: vec![ListenAddress::Tcp(listen)],
+            metrics_listen: None,
             data_dir: data_dir.into(),
             base_url: None,
             otlp_body_bytes_max: limits::OTLP.body_bytes_max,

@@ -30,6 +30,7 @@ pub mod files;
 pub mod http;
 pub mod ingest;
 pub mod limits;
+pub mod metrics;
 pub mod query;
 pub mod secrets;
 pub mod serve;

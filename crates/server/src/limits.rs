@@ -306,6 +306,10 @@ windows! {
     Ack: 10 a minute, "acknowledge link", "wire, appendix A";
 }
 
+/// Upper bounds of the buckets that durations are counted in, milliseconds.
+pub const METRIC_BUCKETS_MS: [f64; 14] =
+    [1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0, 500.0, 1000.0, 2000.0, 5000.0, 10_000.0, 30_000.0];
+
 /// Answers to an export are small; the OTLP specification wants them under 4 MiB.
 pub const EXPORT_ANSWER_BYTES_MAX: usize = 4 * MIB;
 

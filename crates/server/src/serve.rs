@@ -40,13 +40,20 @@ pub async fn serve_routes(
         sockets.push(socket);
     }
     let address = config.listen.first().context("there is no address to listen on")?.clone();
+    // Bound before the start, so that a wrong address ends it.
+    let figures = match &config.metrics_listen {
+        Some(address) => Some(Socket::bind(address).await?),
+        None => None,
+    };
+    let trust = config.trust()?;
     let (router, current) = watch::channel(routes::starting());
-    let door = Arc::new(Door::new(current, config.trust()?, config.is_https(), outside.clock.clone()));
+    let door = Arc::new(Door::new(current, trust.clone(), config.is_https(), outside.clock.clone()));
     let (stopping, mut stopped) = watch::channel(false);
     tokio::spawn(async move {
         stop.await;
         let _ = stopping.send(true);
     });
+    let (clock, traffic) = (outside.clock.clone(), door.traffic());
     let mut also_stopped = stopped.clone();
     let listening = tokio::spawn(listen::serve(sockets, door, async move {
         let _ = also_stopped.wait_for(|stop| *stop).await;
@@ -57,6 +64,15 @@ pub async fn serve_routes(
         _ = stopped.wait_for(|stop| *stop) => return Ok(()),
     };
     let _ = router.send(router_of(app.clone()));
+    if let Some(socket) = figures {
+        tracing::info!("own figures at http://{}/metrics", socket.address()?);
+        let (_, router) = watch::channel(routes::figures(app.clone(), traffic));
+        let door = Arc::new(Door::new(router, trust, false, clock));
+        let mut stopped = stopped.clone();
+        tokio::spawn(listen::serve(vec![socket], door, async move {
+            let _ = stopped.wait_for(|stop| *stop).await;
+        }));
+    }
     ready(&address, &app);
     listening.await.context("the listener failed")?;
     app.close().await;

@@ -21,7 +21,8 @@ pub fn read(path: &Path, command: &Command) -> anyhow::Result<FileSettings> {
     parse(&text, command).with_context(|| format!("{} cannot be used", path.display()))
 }
 
-fn parse(text: &str, command: &Command) -> anyhow::Result<FileSettings> {
+/// The settings in a file of this text.
+pub fn parse(text: &str, command: &Command) -> anyhow::Result<FileSettings> {
     let table: Table = text.parse()?;
     let known: Vec<&str> = settings(command).map(|argument| argument.get_id().as_str()).collect();
     let mut found = FileSettings::new();

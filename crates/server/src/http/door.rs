@@ -9,6 +9,7 @@ use axum::body::Body;
 use axum::http::{HeaderMap, Request};
 use axum::response::Response;
 use tokio::sync::watch;
+use tokio::time::Instant;
 use tower::ServiceExt;
 
 use super::frames;
@@ -16,6 +17,7 @@ use super::gate::client_ip::{self, Trust};
 use super::gate::per_ip::ClientAddress;
 use crate::clock::Clock;
 use crate::limits;
+use crate::metrics::Traffic;
 
 /// The other end of a connection.
 #[derive(Debug, Clone, Copy)]
@@ -32,6 +34,7 @@ pub struct Door {
     is_https: bool,
     clock: Clock,
     unheard: UnheardProxies,
+    traffic: Arc<Traffic>,
 }
 
 /// When the log last said so, and how often it has not since.
@@ -44,10 +47,17 @@ struct UnheardProxies {
 
 impl Door {
     pub fn new(router: watch::Receiver<Router>, trust: Trust, is_https: bool, clock: Clock) -> Door {
-        Door { router, trust, is_https, clock, unheard: UnheardProxies::default() }
+        Door { router, trust, is_https, clock, unheard: UnheardProxies::default(), traffic: Arc::default() }
+    }
+
+    /// What came and how it was answered.
+    pub fn traffic(&self) -> Arc<Traffic> {
+        self.traffic.clone()
     }
 
     pub async fn answer(self: Arc<Door>, caller: Caller, mut request: Request<Body>) -> Response {
+        let start = Instant::now();
+        let route = self.traffic.route(request.uri().path());
         let client = self.trust.client(caller.peer, request.headers());
         if client.is_unheard_proxy
             && let Some(others) = self.unheard.due(self.clock.now_ns())
@@ -63,6 +73,7 @@ impl Door {
             Err(never) => match never {},
         };
         frames::guard(answer.headers_mut(), may_be_framed, is_https);
+        self.traffic.add(route, answer.status().as_u16(), start.elapsed());
         answer
     }
 }

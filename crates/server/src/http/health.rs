@@ -1,4 +1,4 @@
-//! `GET /health`: 200 once the store is open and replayed.
+//! `GET /health` and `/readyz`: 200 once the store is open and replayed. `/livez`: 200 as soon as the process answers.
 
 use axum::Json;
 use axum::http::StatusCode;
@@ -21,4 +21,9 @@ pub async fn health() -> Json<Health> {
 /// The same before that.
 pub async fn starting() -> (StatusCode, Json<Health>) {
     (StatusCode::SERVICE_UNAVAILABLE, Json(Health { status: "starting".to_owned() }))
+}
+
+/// Alive, though not ready.
+pub async fn alive() -> Json<Health> {
+    Json(Health { status: "starting".to_owned() })
 }

@@ -4,7 +4,7 @@
 //! |---|---|---|
 //! | `POST /api/otel/v1/{traces,metrics,logs}`, also with a trailing slash and without `/api/otel` | a project token | `limits::OTLP` |
 //! | `OPTIONS` of these | anybody | |
-//! | `GET /health`, `GET /api/openapi.json` | anybody | |
+//! | `GET /health`, `/readyz`, `/livez`, `GET /api/openapi.json` | anybody | |
 //! | `GET /api/has-organizations`, `POST /api/register`, `POST /api/login` | anybody | `limits::ANONYMOUS` |
 //! | `GET /api/me/login-bundle`, `GET POST PUT /api/projects` | a login | `limits::JSON` |
 //! | `/api/...` of `dashboard/` | a login and membership of `?projectId=` | `limits::JSON` |
@@ -12,6 +12,7 @@
 
 use std::sync::Arc;
 
+use axum::http::header::CONTENT_TYPE;
 use axum::routing::{MethodRouter, get, post};
 use axum::{Json, Router};
 use utoipa_axum::router::OpenApiRouter;
@@ -21,6 +22,7 @@ use super::ingest::{cors, otlp};
 use super::{account, dashboard, health, openapi, ui};
 use crate::app::App;
 use crate::error::ApiError;
+use crate::metrics::{self, Traffic};
 
 /// Everything the OpenAPI document knows about.
 pub fn api() -> OpenApiRouter<Arc<App>> {
@@ -55,10 +57,23 @@ fn telemetry() -> OpenApiRouter<Arc<App>> {
 pub fn router(app: Arc<App>) -> Router {
     let (router, _) = api().split_for_parts();
     router
+        .route("/livez", get(health::health))
+        .route("/readyz", get(health::health))
         .route("/api/openapi.json", get(async || Json(openapi::document())))
         .method_not_allowed_fallback(async || ApiError::MethodNotAllowed("this path does not take this method"))
         .fallback(ui::serve)
         .with_state(app)
+}
+
+/// The server's own figures, on a listener of their own.
+pub fn figures(app: Arc<App>, traffic: Arc<Traffic>) -> Router {
+    let text = async move || {
+        // Reading the store's figures takes locks for a moment.
+        let made = tokio::task::spawn_blocking(move || metrics::text(&app, &traffic)).await;
+        made.map(|text| ([(CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8")], text))
+            .map_err(ApiError::internal)
+    };
+    Router::new().route("/metrics", get(text)).fallback(async || ApiError::not_found("no such path"))
 }
 
 /// What is served while the store is being opened and replayed.

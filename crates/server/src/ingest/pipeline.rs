@@ -6,6 +6,7 @@
 
 use std::cell::RefCell;
 use std::sync::Arc;
+use std::time::Instant;
 
 use bumpalo::Bump;
 use bytes::Bytes;
@@ -77,7 +78,9 @@ pub async fn ingest(app: &Arc<App>, mut export: Export<'_>) -> Result<Told, Refu
         prepared?
     };
     let told = prepared.told.clone();
+    let handed_over = Instant::now();
     app.intake.store(&header, (export.body, export.turn), prepared).await?;
+    app.ingest_metrics.journal.add(handed_over.elapsed());
     Ok(told)
 }
 

@@ -2,5 +2,6 @@
 
 mod corpus_kill;
 mod kill;
+mod refused;
 mod sdk;
 mod server;

@@ -37,19 +37,30 @@ fn node_sdk_with_auto_instrumentation() {
     assert!(server.total("/api/logs", json!({"linkedOnly": false})) >= 1, "the SDK's log record arrived");
 }
 
+/// Where the Python SDK is installed beside its programs.
+pub fn python_app() -> std::path::PathBuf {
+    // Several tests use it; one installs.
+    static INSTALLED: std::sync::OnceLock<std::path::PathBuf> = std::sync::OnceLock::new();
+    let install = || {
+        let app = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/process/sdk-python");
+        installed("sdk-python", &app, |target| {
+            run(Command::new("python3").args(["-m", "venv", "venv"]).current_dir(target));
+            run(Command::new("venv/bin/pip")
+                .args(["install", "--quiet", "-r", "requirements.txt"])
+                .current_dir(target));
+        })
+    };
+    INSTALLED.get_or_init(install).clone()
+}
+
 /// The OpenTelemetry Python SDK, protobuf and gzip.
 #[test]
 fn python_sdk_over_gzip_protobuf() {
     let (_folder, mut server) = fresh_server();
     let account = server.register();
-    let app = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/process/sdk-python");
-    let cache = installed("sdk-python", &app, |target| {
-        run(Command::new("python3").args(["-m", "venv", "venv"]).current_dir(target));
-        run(Command::new("venv/bin/pip").args(["install", "--quiet", "-r", "requirements.txt"]).current_dir(target));
-    });
     run(Command::new("venv/bin/python")
         .arg("app.py")
-        .current_dir(&cache)
+        .current_dir(python_app())
         .env("OTEL_EXPORTER_OTLP_COMPRESSION", "gzip")
         .envs(otel_environment(&server, &account.project_token, "python-shop")));
 

@@ -4,6 +4,7 @@
 //! then the pipeline. Every refusal is counted under its reason.
 
 use std::sync::Arc;
+use std::time::Instant;
 
 use axum::extract::{Request, State};
 use axum::http::header::{ALLOW, CONTENT_TYPE};
@@ -102,7 +103,9 @@ async fn accept(
     let coding = coding::of(request.headers()).map_err(|name| unsupported(coding::unknown(&name)))?;
     let limits = RouteLimits { body_bytes_max: app.config.otlp_body_bytes_max, ..limits::OTLP };
     let declared = declared_length(request.headers());
+    let asked = Instant::now();
     let entered = Turn::enter(&app.admission, &app.bodies, project.number).await;
+    app.ingest_metrics.admission.add(asked.elapsed());
     let mut turn = entered.map_err(|Full| Refused::new(RejectReason::Overloaded, FULL))?;
     let body = turn.read(request.into_body(), declared, &limits).await.map_err(|cut| {
         let reason = match cut {

@@ -1,0 +1,222 @@
+//! The server's own figures, as Prometheus text: on a listener of their own (`--metrics-listen`), never on the public one.
+//!
+//! Counting is a few atomic additions; everything else is read when somebody asks. Names and meanings: `docs/metrics.md`.
+
+use std::collections::HashMap;
+use std::fmt::Write;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use crate::app::App;
+use crate::http::openapi;
+use crate::limits::METRIC_BUCKETS_MS;
+
+/// How long something took, in buckets.
+#[derive(Default)]
+pub struct Histogram {
+    /// One more than there are bounds: what took longer than all.
+    counts: [AtomicU64; METRIC_BUCKETS_MS.len() + 1],
+    total_us: AtomicU64,
+}
+
+impl Histogram {
+    pub fn add(&self, took: Duration) {
+        let ms = took.as_secs_f64() * MS_PER_SECOND;
+        let at = METRIC_BUCKETS_MS.iter().take_while(|bound| ms > **bound).count();
+        self.counts[at].fetch_add(1, Ordering::Relaxed);
+        self.total_us.fetch_add(took.as_micros() as u64, Ordering::Relaxed);
+    }
+
+    /// `labels`: none, or `a="b",`.
+    fn write(&self, text: &mut String, name: &str, labels: &str) {
+        let mut count = 0;
+        for (bound, own) in METRIC_BUCKETS_MS.iter().zip(&self.counts) {
+            count += own.load(Ordering::Relaxed);
+            let _ = writeln!(text, "{name}_bucket{{{labels}le=\"{}\"}} {count}", bound / MS_PER_SECOND);
+        }
+        count += self.counts[METRIC_BUCKETS_MS.len()].load(Ordering::Relaxed);
+        let labels = labels.trim_end_matches(',');
+        let seconds = Duration::from_micros(self.total_us.load(Ordering::Relaxed)).as_secs_f64();
+        let separator = if labels.is_empty() { "" } else { "," };
+        let _ = writeln!(text, "{name}_bucket{{{labels}{separator}le=\"+Inf\"}} {count}");
+        let _ = writeln!(text, "{name}_sum{{{labels}}} {seconds}\n{name}_count{{{labels}}} {count}");
+    }
+}
+
+const MS_PER_SECOND: f64 = 1000.0;
+
+/// What ingest waits for.
+#[derive(Default)]
+pub struct IngestMetrics {
+    /// For a slot.
+    pub admission: Histogram,
+    /// From the journal's copy until durable and visible.
+    pub journal: Histogram,
+}
+
+/// Requests by route and status.
+pub struct Traffic {
+    /// Documented paths without parameters, and the places of their routes.
+    exact: HashMap<String, usize>,
+    /// The other documented paths, in segments.
+    patterns: Vec<(Vec<String>, usize)>,
+    routes: Vec<Route>,
+}
+
+struct Route {
+    path: String,
+    latency: Histogram,
+    /// By the status's first digit.
+    statuses: [AtomicU64; 6],
+}
+
+/// What no documented path takes: the UI, and what does not exist.
+const OTHER: usize = 0;
+
+impl Default for Traffic {
+    fn default() -> Traffic {
+        let mut traffic = Traffic { exact: HashMap::new(), patterns: Vec::new(), routes: vec![Route::new("other")] };
+        for path in openapi::document().paths.paths.into_keys() {
+            let at = traffic.routes.len();
+            if path.contains('{') {
+                traffic.patterns.push((path.split('/').map(str::to_owned).collect(), at));
+            } else {
+                traffic.exact.insert(path.clone(), at);
+            }
+            traffic.routes.push(Route::new(&path));
+        }
+        traffic
+    }
+}
+
+impl Route {
+    fn new(path: &str) -> Route {
+        Route { path: path.to_owned(), latency: Histogram::default(), statuses: Default::default() }
+    }
+}
+
+impl Traffic {
+    /// Where requests to this path are counted.
+    pub fn route(&self, path: &str) -> usize {
+        if let Some(at) = self.exact.get(path) {
+            return *at;
+        }
+        let matches = |pattern: &[String]| {
+            let mut segments = path.split('/');
+            pattern
+                .iter()
+                .all(|known| segments.next().is_some_and(|segment| known.starts_with('{') || segment == known))
+                && segments.next().is_none()
+        };
+        self.patterns.iter().find(|(pattern, _)| matches(pattern)).map_or(OTHER, |(_, at)| *at)
+    }
+
+    pub fn add(&self, route: usize, status: u16, took: Duration) {
+        let route = &self.routes[route];
+        route.latency.add(took);
+        let class = usize::from(status / 100).min(route.statuses.len() - 1);
+        route.statuses[class].fetch_add(1, Ordering::Relaxed);
+    }
+
+    fn write(&self, text: &mut String) {
+        head(text, "tidewatch_http_requests_total", "counter", "Requests by route and class of status.");
+        let seen =
+            || self.routes.iter().filter(|route| route.statuses.iter().any(|count| count.load(Ordering::Relaxed) > 0));
+        for route in seen() {
+            for (class, count) in route.statuses.iter().enumerate() {
+                let count = count.load(Ordering::Relaxed);
+                if count > 0 {
+                    let path = &route.path;
+                    let _ = writeln!(
+                        text,
+                        "tidewatch_http_requests_total{{route=\"{path}\",status=\"{class}xx\"}} {count}"
+                    );
+                }
+            }
+        }
+        head(text, "tidewatch_http_request_seconds", "histogram", "From a request's head to its answer's.");
+        for route in seen() {
+            route.latency.write(text, "tidewatch_http_request_seconds", &format!("route=\"{}\",", route.path));
+        }
+    }
+}
+
+/// Everything, as Prometheus reads it.
+pub fn text(app: &App, traffic: &Traffic) -> String {
+    let mut text = String::new();
+    traffic.write(&mut text);
+    for (name, help, histogram) in [
+        ("tidewatch_admission_wait_seconds", "Waits for a slot at the ingest gate.", &app.ingest_metrics.admission),
+        ("tidewatch_journal_wait_seconds", "From append until durable and visible.", &app.ingest_metrics.journal),
+    ] {
+        head(&mut text, name, "histogram", help);
+        histogram.write(&mut text, name, "");
+    }
+    for (name, help, value) in [
+        ("tidewatch_admission_waiting", "Exports that wait for a slot now.", app.admission.waiting()),
+        ("tidewatch_upload_waiting", "Uploads that wait for a slot now.", app.uploads.waiting()),
+        ("tidewatch_export_bytes_held", "Memory held by bodies of exports.", app.bodies.held()),
+        ("tidewatch_json_bytes_held", "Memory held by bodies of the API.", app.json_bodies.held()),
+        (
+            "tidewatch_store_behind",
+            "1 while nothing is accepted because the store catches up.",
+            usize::from(app.intake.is_behind()),
+        ),
+    ] {
+        head(&mut text, name, "gauge", help);
+        let _ = writeln!(text, "{name} {value}");
+    }
+    let stats = app.intake.lake().stats();
+    head(&mut text, "tidewatch_rows", "gauge", "Rows by table, in parts and in memory.");
+    for table in &stats.tables {
+        let name = table.table.name();
+        let _ = writeln!(text, "tidewatch_rows{{table=\"{name}\",in=\"parts\"}} {}", table.rows);
+        let _ = writeln!(text, "tidewatch_rows{{table=\"{name}\",in=\"memory\"}} {}", table.memory_rows);
+    }
+    head(&mut text, "tidewatch_refused_exports_total", "counter", "Exports refused, by reason and signal.");
+    for (reason, signal, count) in app.refusals_by_kind() {
+        let _ = writeln!(text, "tidewatch_refused_exports_total{{reason=\"{reason}\",signal=\"{signal}\"}} {count}");
+    }
+    text
+}
+
+fn head(text: &mut String, name: &str, kind: &str, help: &str) {
+    let _ = writeln!(text, "# HELP {name} {help}\n# TYPE {name} {kind}");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_and_their_routes() {
+        let traffic = Traffic::default();
+        for (path, expected) in [
+            ("/api/otel/v1/traces", "/api/otel/v1/traces"),
+            ("/api/login", "/api/login"),
+            ("/api/exception-stack-traces/abc", "/api/exception-stack-traces/{hash}"),
+            ("/api/none", "other"),
+            ("/", "other"),
+            ("", "other"),
+        ] {
+            assert_eq!(traffic.routes[traffic.route(path)].path, expected, "{path}");
+        }
+    }
+
+    #[test]
+    fn buckets_add_up() {
+        let histogram = Histogram::default();
+        for ms in [0, 1, 3, 30, 1_000_000] {
+            histogram.add(Duration::from_millis(ms));
+        }
+        let mut text = String::new();
+        histogram.write(&mut text, "x", "");
+        let counts: Vec<u64> = text
+            .lines()
+            .filter(|line| line.starts_with("x_bucket"))
+            .filter_map(|line| line.rsplit(' ').next()?.parse().ok())
+            .collect();
+        assert!(counts.is_sorted() && counts.last() == Some(&5) && counts[counts.len() - 2] == 4, "{text}");
+        assert!(text.ends_with("x_sum{} 1000.034\nx_count{} 5\n"), "{text}");
+    }
+}

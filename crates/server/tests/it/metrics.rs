@@ -1,0 +1,69 @@
+//! The server's own figures, on a listener of their own; Unix sockets; readiness and liveness.
+
+use std::path::Path;
+
+use tidewatch_server::http::socket::ListenAddress;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::UnixStream;
+
+use crate::client;
+use crate::harness::Harness;
+use crate::otlp::{PROTOBUF, span, traces};
+
+async fn get(socket: &Path, path: &str) -> String {
+    let mut stream = UnixStream::connect(socket).await.expect("the server listens");
+    let request = format!("GET {path} HTTP/1.1\r\nHost: a\r\nConnection: close\r\nX-Forwarded-For: 1.2.3.4\r\n\r\n");
+    stream.write_all(request.as_bytes()).await.expect("the server reads");
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).await.expect("an answer");
+    answer
+}
+
+#[tokio::test]
+async fn figures_have_a_listener_of_their_own() {
+    let mut harness = Harness::start_with(|config| {
+        config.metrics_listen = Some(ListenAddress::Unix(config.data_dir.join("metrics.sock")));
+    })
+    .await;
+    let project = harness.register().await;
+    harness.post_otlp("traces", &project.token, &[PROTOBUF], &traces(vec![span(1)])).await.expect(200);
+    harness.post_otlp("traces", "wrong", &[PROTOBUF], b"").await.expect(401);
+    let answer = get(&harness.app().config.data_dir.join("metrics.sock"), "/metrics").await;
+    assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
+    for line in [
+        "tidewatch_http_requests_total{route=\"/api/otel/v1/traces\",status=\"2xx\"} 1",
+        "tidewatch_http_requests_total{route=\"/api/otel/v1/traces\",status=\"4xx\"} 1",
+        "tidewatch_http_request_seconds_count{route=\"/api/otel/v1/traces\"} 2",
+        "tidewatch_admission_wait_seconds_count{} 1",
+        "tidewatch_journal_wait_seconds_count{} 1",
+        "tidewatch_admission_waiting 0",
+        "tidewatch_export_bytes_held 0",
+        "tidewatch_rows{table=\"spans\",in=\"memory\"} 1",
+        "tidewatch_refused_exports_total{reason=\"bad_token\",signal=\"traces\"} 1",
+    ] {
+        assert!(answer.lines().any(|found| found == line), "{line}\n{answer}");
+    }
+    assert!(get(&harness.app().config.data_dir.join("metrics.sock"), "/").await.starts_with("HTTP/1.1 404"));
+    let public = client::send(harness.address(), "GET", "/metrics", &[], b"").await;
+    assert_eq!(public.status, 404, "never on the public listener");
+}
+
+#[tokio::test]
+async fn a_unix_socket_beside_an_address() {
+    let mut harness = Harness::start_with(|config| {
+        let path = config.data_dir.join("http.sock");
+        config.listen.push(ListenAddress::Unix(path));
+    })
+    .await;
+    let socket = harness.app().config.data_dir.join("http.sock");
+    for path in ["/health", "/readyz", "/livez"] {
+        assert!(get(&socket, path).await.contains("{\"status\":\"ok\"}"), "{path}");
+        client::send(harness.address(), "GET", path, &[], b"").await.expect(200);
+    }
+    // Whoever may open the file is on this machine: a proxy that may be believed.
+    assert!(get(&socket, "/test/address").await.ends_with("1.2.3.4"));
+    harness.restart().await;
+    assert!(get(&socket, "/health").await.starts_with("HTTP/1.1 200"), "after a restart");
+    harness.stop().await;
+    assert!(!socket.exists(), "the file goes with the server");
+}

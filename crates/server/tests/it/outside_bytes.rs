@@ -1,0 +1,143 @@
+//! Any bytes at the HTTP-facing parsers: none panics, and each keeps its promise. `fuzz/` runs the same functions.
+
+use axum::http::{HeaderMap, HeaderValue};
+use clap::Args;
+use tidewatch_server::config::{Config, file};
+use tidewatch_server::http::gate::client_ip::Trust;
+use tidewatch_server::http::gate::multipart::{Event, Multipart};
+use tidewatch_server::http::socket::ListenAddress;
+use tidewatch_server::ingest::coding;
+
+/// Each line a header of a proxy, the first the settings.
+pub fn forwarded(bytes: &[u8]) {
+    let mut lines = bytes.split(|byte| *byte == b'\n');
+    let settings = String::from_utf8_lossy(lines.next().unwrap_or_default()).into_owned();
+    let mut headers = HeaderMap::new();
+    for (number, line) in lines.enumerate().take(20) {
+        let name = ["x-forwarded-for", "x-real-ip", "cf-connecting-ip"][number % 3];
+        if let Ok(value) = HeaderValue::from_bytes(line) {
+            headers.append(name, value);
+        }
+    }
+    let peer = std::net::IpAddr::from([203, 0, 113, 7]);
+    assert_eq!(Trust::default().client(peer, &headers).address, peer, "an untrusted peer speaks for itself");
+    for trust in [Trust::new(Some(&settings), None), Trust::new(None, Some(&settings)), Trust::new(Some("*"), None)] {
+        if let Ok(trust) = trust {
+            trust.client(peer, &headers);
+        }
+    }
+}
+
+/// The first byte cuts the body into pieces; however it is cut, it is read the same.
+pub fn multipart(bytes: &[u8]) {
+    let Some((cut, body)) = bytes.split_first() else { return };
+    let read = |piece: usize| {
+        let mut parser = Multipart::new("multipart/form-data; boundary=XX").ok()?;
+        let (mut parts, mut data) = (Vec::new(), Vec::new());
+        for piece in body.chunks(piece.max(1)) {
+            parser.push(piece);
+            while let Some(event) = parser.event().ok()? {
+                match event {
+                    Event::Part(head) => parts.push(head),
+                    Event::Data(more) => data.extend_from_slice(&more),
+                    Event::PartEnd | Event::End => data.push(0),
+                }
+            }
+        }
+        parser.finish().ok().map(|()| (parts, data))
+    };
+    assert_eq!(read(usize::from(*cut)), read(body.len()));
+    let _ = Multipart::new(&String::from_utf8_lossy(body));
+}
+
+/// The first line is the header, the rest the body: never more than the limit comes out.
+pub fn content_encodings(bytes: &[u8]) {
+    let at = bytes.iter().position(|byte| *byte == b'\n').unwrap_or(bytes.len());
+    let (header, body) = (&bytes[..at], &bytes[(at + 1).min(bytes.len())..]);
+    let mut headers = HeaderMap::new();
+    for value in header.split(|byte| *byte == b';').filter_map(|value| HeaderValue::from_bytes(value).ok()) {
+        headers.append("content-encoding", value);
+    }
+    let most = 100_000;
+    if let Ok(coding) = coding::of(&headers)
+        && let Ok(inflated) = coding::inflate_whole(coding, body, most)
+    {
+        assert!(inflated.len() <= most);
+    }
+}
+
+/// A configuration file, a list of proxies, an address.
+pub fn settings(bytes: &[u8]) {
+    let text = String::from_utf8_lossy(bytes);
+    let command = Config::augment_args(clap::Command::new("serve"));
+    let _ = file::parse(&text, &command);
+    let _ = Trust::new(Some(&text), Some(&text));
+    if let Ok(address) = text.parse::<ListenAddress>() {
+        assert_eq!(address.to_string().parse(), Ok(address));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    const WORDS: &[&str] = &[
+        "--XX",
+        "\r\n",
+        "--",
+        "Content-Disposition: form-data; name=\"files\"; filename=\"a\"\r\n\r\n",
+        "\"",
+        "\\",
+        "\n",
+        ",",
+        ";",
+        " ",
+        "127.0.0.1",
+        "10.0.0.0/8",
+        "[::1]:80",
+        "*",
+        "gzip",
+        "zstd",
+        "deflate",
+        "identity",
+        "\x1f",
+        "retention_days",
+        "=",
+        "7",
+        "[",
+        "]",
+        "unix:",
+        "::ffff:1.2.3.4",
+        "/129",
+    ];
+
+    fn bytes() -> impl Strategy<Value = Vec<u8>> {
+        let word = prop_oneof![
+            4 => prop::sample::select(WORDS).prop_map(|word| word.as_bytes().to_vec()),
+            1 => prop::collection::vec(any::<u8>(), 0..8),
+        ];
+        prop::collection::vec(word, 0..40).prop_map(|words| words.concat())
+    }
+
+    proptest! {
+        #[test]
+        fn none_panics(bytes in bytes()) {
+            super::forwarded(&bytes);
+            super::multipart(&bytes);
+            super::content_encodings(&bytes);
+            super::settings(&bytes);
+        }
+    }
+
+    #[test]
+    fn content_that_inflates() {
+        let body = vec![7; 200_000];
+        for (name, made) in [
+            ("gzip", crate::otlp::gzip(&body)),
+            ("zstd", crate::otlp::zstd(&body)),
+            ("deflate", crate::otlp::zlib(&body)),
+        ] {
+            super::content_encodings(&[name.as_bytes(), b"\n", &made].concat());
+        }
+    }
+}
