@@ -39,7 +39,9 @@ CREATE TABLE IF NOT EXISTS parts (
     project_min INTEGER NOT NULL,
     project_max INTEGER NOT NULL,
     level INTEGER NOT NULL,      -- merges deep
-    tail_sum INTEGER NOT NULL    -- checksum of what follows the rows in the file
+    tail_sum INTEGER NOT NULL,   -- checksum of what follows the rows in the file
+    received_min INTEGER NOT NULL, -- nanoseconds, inclusive; of everything when it is not known
+    received_max INTEGER NOT NULL
 ) STRICT;
 CREATE TABLE IF NOT EXISTS seen (
     id INTEGER PRIMARY KEY,
@@ -51,7 +53,12 @@ CREATE TABLE IF NOT EXISTS seen (
 ";
 
 /// Bumped when the meaning of the tables changes.
-const VERSION: i64 = 1;
+const VERSION: i64 = 2;
+const FROM_1_TO_2: &str = "
+ALTER TABLE parts ADD COLUMN received_min INTEGER NOT NULL DEFAULT -9223372036854775808;
+ALTER TABLE parts ADD COLUMN received_max INTEGER NOT NULL DEFAULT 9223372036854775807;
+PRAGMA user_version = 2;
+";
 
 impl Catalog {
     /// Opens or creates the catalog. A catalog of another version is refused.
@@ -62,13 +69,15 @@ impl Catalog {
             connection.pragma_update(None, "synchronous", "FULL")?;
             connection.execute_batch(SCHEMA)?;
             let version: i64 = connection.pragma_query_value(None, "user_version", |row| row.get(0))?;
-            if version == 0 {
-                connection.pragma_update(None, "user_version", VERSION)?;
+            match version {
+                0 => connection.pragma_update(None, "user_version", VERSION)?,
+                1 => connection.execute_batch(&format!("BEGIN; {FROM_1_TO_2} COMMIT;"))?,
+                _ => {}
             }
             Ok(version)
         };
         match prepare(&connection).map_err(StoreError::catalog("prepare the tables"))? {
-            0 | VERSION => Ok(Catalog { connection }),
+            0..=VERSION => Ok(Catalog { connection }),
             other => Err(StoreError::Corrupt {
                 path: path.to_path_buf(),
                 why: format!("catalog version {other} is not {VERSION}"),
@@ -86,7 +95,8 @@ impl Catalog {
     pub fn parts(&self) -> Result<Vec<PartFacts>, StoreError> {
         let read = || -> rusqlite::Result<Vec<PartFacts>> {
             let mut statement = self.connection.prepare(
-                "SELECT id, first_id, table_name, day, rows, bytes, time_min, time_max, project_min, project_max, level, tail_sum
+                "SELECT id, first_id, table_name, day, rows, bytes, time_min, time_max, project_min, project_max, level, tail_sum,
+                        received_min, received_max
                  FROM parts ORDER BY id",
             )?;
             statement.query_map([], part_row)?.collect()
@@ -180,8 +190,8 @@ fn delete(transaction: &Transaction<'_>, sql: &str, ids: &[u64]) -> rusqlite::Re
 }
 
 fn insert_part(transaction: &Transaction<'_>, facts: &PartFacts) -> rusqlite::Result<()> {
-    let mut statement =
-        transaction.prepare_cached("INSERT INTO parts VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)")?;
+    let mut statement = transaction
+        .prepare_cached("INSERT INTO parts VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)")?;
     statement.execute(params![
         facts.id as i64,
         facts.first_id as i64,
@@ -195,6 +205,8 @@ fn insert_part(transaction: &Transaction<'_>, facts: &PartFacts) -> rusqlite::Re
         facts.project_max,
         facts.level,
         facts.tail_sum as i64,
+        facts.received_min,
+        facts.received_max,
     ])?;
     Ok(())
 }
@@ -227,5 +239,32 @@ fn part_row(row: &rusqlite::Row<'_>) -> rusqlite::Result<PartFacts> {
         project_max: row.get(9)?,
         level: row.get(10)?,
         tail_sum: row.get::<_, i64>(11)? as u64,
+        received_min: row.get(12)?,
+        received_max: row.get(13)?,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A catalog of version 1 says nothing of when rows were received: everything may be in its parts.
+    #[test]
+    fn a_catalog_of_version_1_is_taken_over() {
+        let folder = tempfile::TempDir::new().unwrap();
+        let path = folder.path().join("catalog.sqlite");
+        let old = Connection::open(&path).unwrap();
+        old.execute_batch(SCHEMA).unwrap();
+        old.execute_batch("ALTER TABLE parts DROP COLUMN received_min; ALTER TABLE parts DROP COLUMN received_max;")
+            .unwrap();
+        old.execute_batch("INSERT INTO parts VALUES (7, 7, 'spans', 20000, 1, 2, 3, 4, 5, 6, 0, 8)").unwrap();
+        old.execute_batch("PRAGMA user_version = 1").unwrap();
+        drop(old);
+        for _ in 0..2 {
+            let parts = Catalog::open(&path).unwrap().parts().unwrap();
+            assert_eq!((parts[0].id, parts[0].received_min, parts[0].received_max), (7, i64::MIN, i64::MAX));
+        }
+        Connection::open(&path).unwrap().execute_batch("PRAGMA user_version = 3").unwrap();
+        assert!(matches!(Catalog::open(&path), Err(StoreError::Corrupt { .. })));
+    }
 }

@@ -94,6 +94,8 @@ impl Layout {
             project_max: 0,
             level,
             tail_sum: 0,
+            received_min: i64::MIN,
+            received_max: i64::MAX,
         };
         let path = self.part_path(&facts);
         self.make_folder(parent_of(&path))?;
@@ -125,13 +127,18 @@ impl Layout {
     }
 }
 
-/// Writes every row of the memtable. On an error nothing is left behind but orphans.
-pub fn write_parts(layout: &Layout, sealed: &Sealed) -> Result<Vec<PartFacts>, StoreError> {
+/// Writes every row of the memtable, received together with `keys`. On an error nothing is left behind but orphans.
+pub fn write_parts(layout: &Layout, sealed: &Sealed, keys: &KeySet) -> Result<Vec<PartFacts>, StoreError> {
     let mut parts = Vec::new();
     for table in Table::ALL {
         if let Err(error) = write_table(layout, table, &sealed.tables[table as usize], &mut parts) {
             layout.discard(&parts);
             return Err(error);
+        }
+    }
+    if !keys.keys.is_empty() {
+        for facts in &mut parts {
+            (facts.received_min, facts.received_max) = (keys.received_min, keys.received_max);
         }
     }
     Ok(parts)

@@ -44,6 +44,9 @@ pub struct PartFacts {
     pub level: u8,
     /// Sum of what follows the rows in the file (see `checksums`); 0 when it was not summed.
     pub tail_sum: u64,
+    /// When its rows were received, nanoseconds, both inclusive; everything when that is not known.
+    pub received_min: i64,
+    pub received_max: i64,
 }
 
 pub struct Part {

@@ -186,10 +186,11 @@ fn properties(facts: &PartFacts, keys: &[AttrKey]) -> WriterProperties {
 fn with_column(builder: WriterPropertiesBuilder, table: Table, column: &Column) -> WriterPropertiesBuilder {
     let path = ColumnPath::new(vec![column.name.to_owned()]);
     let builder = match column.kind {
-        Kind::Id8 => builder
+        // A span's own id is random and there once; siblings share their parent's, log records of a span its id.
+        Kind::Id8 if column.name == "span_id" && table != Table::Logs => builder
             .set_column_dictionary_enabled(path.clone(), false)
             .set_column_compression(path.clone(), Compression::UNCOMPRESSED),
-        Kind::Id16 => builder.set_column_dictionary_enabled(path.clone(), false),
+        Kind::Id8 | Kind::Id16 => builder.set_column_dictionary_enabled(path.clone(), false),
         Kind::I64 => builder
             .set_column_dictionary_enabled(path.clone(), false)
             .set_column_encoding(path.clone(), Encoding::DELTA_BINARY_PACKED),

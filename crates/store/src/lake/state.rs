@@ -104,7 +104,7 @@ impl Shared {
         let flushing = self.flushing.lock();
         let Some((sealed, keys)) = self.state.lock().sealed.front().cloned() else { return Ok(false) };
 
-        let facts = flush::write_parts(&self.layout, &sealed)?;
+        let facts = flush::write_parts(&self.layout, &sealed, &keys)?;
         let file = flush::write_keys(&self.layout, &keys).inspect_err(|_| self.layout.discard(&facts))?;
         let record =
             FlushRecord { parts: &facts, seen: file.as_ref().map(|file| &file.facts), covered: sealed.position };

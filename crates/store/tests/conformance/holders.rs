@@ -155,6 +155,8 @@ fn write_part(table: Table, id: u64, rows: &[Row], path: &Path, dice: &mut Dice)
         project_max: projects().max().expect("there are rows"),
         level: 0,
         tail_sum: 0,
+        received_min: i64::MIN,
+        received_max: i64::MAX,
     };
     Part::new(Arc::new(RealDisk), path.to_path_buf(), facts)
 }
