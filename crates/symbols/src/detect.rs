@@ -1,6 +1,13 @@
 //! Which format is this upload?
 
-use crate::{SymbolError, error::Result, native};
+use std::borrow::Cow;
+
+use crate::{
+    DebugId, SymbolError,
+    error::Result,
+    js::{debug_id_of_map, inline_map, script_debug_id, strip_prefixes},
+    native,
+};
 
 /// What an uploaded file is.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -12,15 +19,62 @@ pub enum Upload {
         /// Mach-O, as opposed to ELF.
         is_macho: bool,
     },
+    /// A source map, plain or index.
+    SourceMap {
+        /// Its `debugId`.
+        debug_id: Option<DebugId>,
+    },
+    /// A script: the other half of a source map, or a whole one with its map inside.
+    Script {
+        /// Its `//# debugId=` comment.
+        debug_id: Option<DebugId>,
+        /// The map in its `sourceMappingURL` comment, if it is there as data.
+        inline_map: Option<Vec<u8>>,
+    },
 }
 
-/// Recognises a file by its content; `name` only breaks ties.
-pub fn detect(bytes: &[u8], _name: Option<&str>) -> Result<Upload> {
+/// Archives and other containers that are uploaded by mistake, by their first bytes.
+const CONTAINERS: [(&[u8], &str); 8] = [
+    (b"PK\x03\x04", "a zip archive"),
+    (b"\x1f\x8b", "a gzip file"),
+    (b"\xfd7zXZ\0", "an xz file"),
+    (b"BZh", "a bzip2 file"),
+    (b"\x28\xb5\x2f\xfd", "a zstd file"),
+    (b"7z\xbc\xaf", "a 7z archive"),
+    (b"MZ", "a Windows program; its debug information (PDB) is not supported"),
+    (b"Microsoft C/C++ MSF", "a PDB file, which is not supported"),
+];
+
+/// Recognises a file by its content. `name` is its file name: scripts have nothing else to be known by.
+///
+/// The error is one sentence on why the file is refused.
+pub fn detect(bytes: &[u8], name: Option<&str>) -> Result<Upload> {
+    if bytes.is_empty() {
+        return Err(SymbolError::unusable("the file is empty"));
+    }
     match bytes.get(..4) {
         Some([0xca, 0xfe, 0xba, 0xbe | 0xbf] | [0xcf | 0xce, 0xfa, 0xed, 0xfe] | [0xfe, 0xed, 0xfa, 0xcf | 0xce]) => {
-            Ok(Upload::Native { slices: native::slices_of(bytes)?, is_macho: true })
+            return Ok(Upload::Native { slices: native::slices_of(bytes)?, is_macho: true });
         }
-        Some(b"\x7fELF") => Ok(Upload::Native { slices: vec![native::elf_slice(bytes)?], is_macho: false }),
-        _ => Err(SymbolError::unusable("not a symbol file of a known format")),
+        Some(b"\x7fELF") => {
+            return Ok(Upload::Native { slices: vec![native::elf_slice(bytes)?], is_macho: false });
+        }
+        _ => {}
     }
+    if let Some((_, what)) = CONTAINERS.iter().find(|(magic, _)| bytes.starts_with(magic)) {
+        return Err(SymbolError::unusable(format!("this is {what}: upload the files in it")));
+    }
+    let is_script = name.and_then(|n| n.rsplit('.').next()).is_some_and(is_script_extension);
+    if !is_script && strip_prefixes(bytes).trim_ascii_start().starts_with(b"{") {
+        return Ok(Upload::SourceMap { debug_id: debug_id_of_map(bytes)? });
+    }
+    if is_script {
+        let script: Cow<'_, str> = String::from_utf8_lossy(bytes);
+        return Ok(Upload::Script { debug_id: script_debug_id(&script), inline_map: inline_map(&script) });
+    }
+    Err(SymbolError::unusable("not a symbol file of a known format"))
+}
+
+fn is_script_extension(extension: &str) -> bool {
+    ["js", "cjs", "mjs", "bundle", "jsbundle"].iter().any(|known| extension.eq_ignore_ascii_case(known))
 }

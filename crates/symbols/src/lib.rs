@@ -1,10 +1,12 @@
 //! Debug files and stack frames. (map comes)
 
 mod artifact;
+mod covers;
 mod demangle;
 mod detect;
 mod error;
 mod id;
+mod js;
 pub mod limits;
 mod native;
 mod safe;
@@ -15,5 +17,6 @@ pub use demangle::demangle;
 pub use detect::{Upload, detect};
 pub use error::SymbolError;
 pub use id::{Arch, DebugId};
+pub use js::{Place, Script, convert as convert_source_map};
 pub use native::{Chain, Frame, Native, Slice, convert as convert_native, slices_of};
 pub use trace::{Hints, Need, Resolved, Shelf, Trace};

@@ -11,6 +11,12 @@ pub(crate) struct Strings {
     offsets: HashTable<u32>,
 }
 
+impl Default for Strings {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
 impl Strings {
     pub(crate) fn new() -> Self {
         let mut strings = Self { bytes: Vec::new(), offsets: HashTable::new() };

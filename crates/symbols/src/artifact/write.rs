@@ -57,8 +57,15 @@ impl Writer {
 
     /// Adds a section of numbers.
     pub(crate) fn numbers(&mut self, numbers: impl IntoIterator<Item = u32>) -> Result<()> {
+        self.rows(numbers.into_iter().map(|number| [number]))
+    }
+
+    /// Adds a section of rows of numbers.
+    pub(crate) fn rows<const N: usize>(&mut self, rows: impl IntoIterator<Item = [u32; N]>) -> Result<()> {
         let start = self.begin()?;
-        self.bytes.extend(numbers.into_iter().flat_map(u32::to_le_bytes));
+        for number in rows.into_iter().flatten() {
+            self.bytes.extend_from_slice(&number.to_le_bytes());
+        }
         self.end(start)
     }
 

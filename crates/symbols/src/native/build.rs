@@ -13,7 +13,7 @@ use super::{
     names::{NameAttributes, Names},
     nodes::{COLUMN_WIDE, FILE_MAX, NONE, Node, Nodes},
     read::bucket_shift,
-    scopes::{self, Cover, Scope, TOP},
+    scopes::{Scope, TOP},
     sections,
     units::{Slice, Units},
     work::Work,
@@ -23,6 +23,7 @@ use hashbrown::HashMap;
 use crate::{
     SymbolError,
     artifact::{Kind, Strings, Writer},
+    covers::{Cover, innermost},
     demangle,
     error::Result,
     limits::{INLINE_DEPTH_MAX, RANGES_MAX, UNIT_SCOPES_MAX},
@@ -122,7 +123,7 @@ impl<'i: 'a, 'a> Build<'i, 'a> {
         }
         let mut state = UnitState { unit, header, files: HashMap::new(), scopes: Vec::new(), covers: Vec::new() };
         self.walk(units, &mut state)?;
-        let pieces = scopes::innermost(std::mem::take(&mut state.covers));
+        let pieces = innermost(std::mem::take(&mut state.covers));
         self.merge(units, &mut state, &rows, &pieces)
     }
 

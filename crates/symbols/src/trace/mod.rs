@@ -7,6 +7,7 @@
 mod dart;
 mod ios;
 mod out;
+mod script;
 mod shelf;
 
 pub use out::Resolved;
@@ -34,6 +35,7 @@ pub struct Trace<'t>(Dialect<'t>);
 enum Dialect<'t> {
     Ios(ios::IosTrace<'t>),
     Dart(dart::DartTrace<'t>),
+    Script(script::ScriptTrace<'t>),
 }
 
 impl<'t> Trace<'t> {
@@ -47,7 +49,10 @@ impl<'t> Trace<'t> {
         if let Some(trace) = ios::IosTrace::read(text, language) {
             return Some(Self(Dialect::Ios(trace)));
         }
-        dart::DartTrace::read(text, hints).map(|trace| Self(Dialect::Dart(trace)))
+        if let Some(trace) = dart::DartTrace::read(text, hints) {
+            return Some(Self(Dialect::Dart(trace)));
+        }
+        script::ScriptTrace::read(text, language, hints).map(|trace| Self(Dialect::Script(trace)))
     }
 
     /// The artifacts the frames refer to, each once, in the order of the frames.
@@ -61,8 +66,18 @@ impl<'t> Trace<'t> {
         match &self.0 {
             Dialect::Ios(trace) => trace.needs(&mut add),
             Dialect::Dart(trace) => trace.needs(&mut add),
+            Dialect::Script(trace) => trace.needs(&mut add),
         }
         needs
+    }
+
+    /// What the sources of the first answers lead on to: the bundle that a Hermes bytecode map was made from may have a
+    /// map of its own. Empty for everything else.
+    pub fn needs_after(&self, shelf: &Shelf<'_>) -> Vec<Need> {
+        match &self.0 {
+            Dialect::Script(trace) => trace.needs_after(shelf),
+            Dialect::Ios(_) | Dialect::Dart(_) => Vec::new(),
+        }
     }
 
     /// The trace with the frames that are found on the shelf resolved; all others keep their raw form.
@@ -70,6 +85,7 @@ impl<'t> Trace<'t> {
         match &self.0 {
             Dialect::Ios(trace) => trace.resolve(shelf),
             Dialect::Dart(trace) => trace.resolve(shelf),
+            Dialect::Script(trace) => trace.resolve(shelf),
         }
     }
 }

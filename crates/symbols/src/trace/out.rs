@@ -73,6 +73,14 @@ impl Out {
         self.number += 1;
     }
 
+    /// A frame resolved to one line.
+    pub(super) fn resolved_frame(&mut self, line: &str) {
+        self.verbatim(line);
+        self.frames += 1;
+        self.resolved += 1;
+        self.number += 1;
+    }
+
     /// The result; `raw` if no frame was resolved.
     pub(super) fn finish(self, raw: &str) -> Resolved {
         let text = if self.resolved == 0 { raw.to_owned() } else { self.text };

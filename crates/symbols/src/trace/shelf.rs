@@ -2,7 +2,7 @@
 
 use hashbrown::HashMap;
 
-use crate::{Arch, DebugId, artifact::Artifact, native::Native};
+use crate::{Arch, DebugId, artifact::Artifact, js::Script, native::Native};
 
 /// An artifact that a trace refers to.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -13,6 +13,14 @@ pub enum Need {
         id: DebugId,
         /// What the trace says it ran on.
         arch: Arch,
+    },
+    /// A script: by its debug id if the trace gives one, else (or if that id is unknown) by its file name, which is
+    /// the last part of the URL's path.
+    Script {
+        /// The debug id reported for the script.
+        debug_id: Option<DebugId>,
+        /// The file name.
+        file: String,
     },
     /// A Dart trace that does not say which build it is from: the project's Dart image, if it has exactly one for
     /// `arch` (any, if unknown).
@@ -27,6 +35,13 @@ pub enum Need {
 pub struct Shelf<'a> {
     native: HashMap<DebugId, Vec<Native<'a>>>,
     only_dart: Option<Native<'a>>,
+    scripts: HashMap<ScriptKey, Script<'a>>,
+}
+
+#[derive(Debug, PartialEq, Eq, Hash)]
+enum ScriptKey {
+    Id(DebugId),
+    File(String),
 }
 
 impl<'a> Shelf<'a> {
@@ -49,6 +64,25 @@ impl<'a> Shelf<'a> {
 
     pub(super) fn only_dart(&self) -> Option<&Native<'a>> {
         self.only_dart.as_ref()
+    }
+
+    /// Puts a script's artifact under its debug id.
+    pub fn add_script(&mut self, id: DebugId, artifact: Artifact<'a>) {
+        if let Some(script) = Script::open(artifact) {
+            self.scripts.insert(ScriptKey::Id(id), script);
+        }
+    }
+
+    /// Puts a script's artifact under its file name.
+    pub fn add_script_file(&mut self, file: &str, artifact: Artifact<'a>) {
+        if let Some(script) = Script::open(artifact) {
+            self.scripts.insert(ScriptKey::File(file.to_owned()), script);
+        }
+    }
+
+    pub(super) fn script(&self, id: Option<DebugId>, file: &str) -> Option<&Script<'a>> {
+        let by_id = id.and_then(|id| self.scripts.get(&ScriptKey::Id(id)));
+        by_id.or_else(|| self.scripts.get(&ScriptKey::File(file.to_owned())))
     }
 
     pub(super) fn native(&self, id: &DebugId, arch: Arch) -> Option<&Native<'a>> {

@@ -13,3 +13,4 @@ mod fixtures;
 mod library;
 mod native;
 mod native_traces;
+mod scripts;

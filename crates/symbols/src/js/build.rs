@@ -1,0 +1,220 @@
+//! Conversion: a source map, and the script if it is there, in; one `.tw` artifact out.
+
+use std::borrow::Cow;
+
+use super::{
+    functions,
+    json::{Part, RawMap, Text},
+    mappings::{self, NONE, Segment},
+    names::Originals,
+    read::SAMPLE,
+};
+use crate::{
+    Arch, DebugId,
+    artifact::{Kind, Strings, Writer},
+    error::Result,
+    limits::{NAME_BYTES_MAX, SCRIPT_BYTES_MAX},
+    safe,
+};
+
+/// Converts a source map (plain or index). With the script it belongs to, functions get their names from it.
+///
+/// `id`: the debug id, where the map itself does not carry one. Refuses what the format does not allow; peak memory
+/// is bounded by `limits::SEGMENTS_MAX` and the file's length.
+pub fn convert(map: &[u8], script: Option<&str>, id: Option<DebugId>) -> Result<Vec<u8>> {
+    let raw = RawMap::read(map)?;
+    let id = raw.id().or(id);
+    let mut build = Build::default();
+    for part in raw.parts()? {
+        build.part(part)?;
+    }
+    if let Some(script) = script.filter(|s| s.len() <= SCRIPT_BYTES_MAX) {
+        let pieces = {
+            let originals = Originals::new(&build.strings, &build.segments, &build.sources, &build.content);
+            functions::named_pieces(script, &originals)
+        };
+        let mut offset = |name: Option<String>| name.map_or(NONE, |name| build.strings.intern(&safe::one_line(&name)));
+        build.scopes = pieces.into_iter().map(|p| (p.line, p.column, offset(p.name))).collect();
+    }
+    build.functions.sort_unstable();
+    build.functions.dedup_by_key(|f| (f.0, f.1, f.2));
+    build.write(map, id)
+}
+
+#[derive(Default)]
+struct Build {
+    strings: Strings,
+    /// Of all parts; `source` and `name` already refer to `sources` and the string section.
+    segments: Vec<Segment>,
+    /// Offset of the name, offset and length of the content.
+    sources: Vec<[u32; 3]>,
+    content: Vec<u8>,
+    /// Script line and column from which on a function of that name is innermost.
+    scopes: Vec<(u32, u32, u32)>,
+    /// Source, original line and column from which on a function of that name is innermost.
+    functions: Vec<(u32, u32, u32, u32)>,
+}
+
+impl Build {
+    fn part(&mut self, part: Part<'_>) -> Result<()> {
+        let Part { map, start, end } = part;
+        let sources = map.sources.unwrap_or_default();
+        let names = map.names.unwrap_or_default();
+        let from = self.segments.len();
+        if let Some(text) = &map.mappings {
+            self.segments.reserve(text.0.len() / 6);
+            mappings::read(&text.0, (start, end), (sources.len(), names.len()), &mut self.segments)?;
+        }
+        let first_source = self.sources.len() as u32;
+        let names: Vec<u32> = names.iter().map(|n| self.strings.intern(&safe::one_line(&n.0))).collect();
+        for segment in &mut self.segments[from..] {
+            if segment.source != NONE {
+                segment.source += first_source;
+            }
+            if segment.name != NONE {
+                segment.name = names[segment.name as usize];
+            }
+        }
+        let root = map.source_root.as_ref().map_or("", |r| &r.0);
+        let mut contents = map.sources_content.unwrap_or_default().into_iter();
+        for source in &sources {
+            let name = source.as_ref().map_or(Cow::Borrowed("<unknown>"), |s| source_name(root, &s.0));
+            let name = self.strings.intern(&safe::one_line(&name));
+            let content = contents.next().flatten().map_or([NONE, 0], |text| self.add_content(&text));
+            self.sources.push([name, content[0], content[1]]);
+        }
+        let function_maps = map.x_facebook_sources.unwrap_or_default();
+        for (source, maps) in (first_source..).zip(function_maps).take(sources.len()) {
+            // The first entry is the function map; others are extensions of the bundler.
+            if let Some(function_map) = maps.into_iter().flatten().next().flatten() {
+                self.function_map(source, &function_map.mappings.0, &function_map.names);
+            }
+        }
+        Ok(())
+    }
+
+    fn add_content(&mut self, text: &Text<'_>) -> [u32; 2] {
+        let (Ok(offset), Ok(len)) = (u32::try_from(self.content.len()), u32::try_from(text.0.len())) else {
+            return [NONE, 0];
+        };
+        self.content.extend_from_slice(text.0.as_bytes());
+        [offset, len]
+    }
+
+    /// Metro's function map: per segment a column, a name, and a line; a broken one ends quietly.
+    fn function_map(&mut self, source: u32, text: &str, names: &[Text<'_>]) {
+        let bytes = text.as_bytes();
+        let (mut at, mut column, mut name, mut line) = (0, 0i64, 0i64, 1i64);
+        while at < bytes.len() {
+            match bytes[at] {
+                b';' => {
+                    column = 0;
+                    at += 1;
+                }
+                b',' => at += 1,
+                _ => {
+                    for value in [&mut column, &mut name, &mut line] {
+                        if bytes.get(at).is_some_and(|b| !matches!(b, b',' | b';')) {
+                            let Ok(delta) = mappings::number(bytes, &mut at) else { return };
+                            *value += delta;
+                        }
+                    }
+                    let (Ok(line), Ok(column)) = (u32::try_from(line), u32::try_from(column)) else { return };
+                    let Some(name) = usize::try_from(name).ok().and_then(|n| names.get(n)) else { return };
+                    let name = self.strings.intern(&safe::one_line(&name.0));
+                    self.functions.push((source, line, column, name));
+                }
+            }
+        }
+    }
+
+    fn write(self, map: &[u8], id: Option<DebugId>) -> Result<Vec<u8>> {
+        let segments = &self.segments;
+        let hint = self.strings.bytes().len() + self.content.len() + segments.len() * 21 + self.scopes.len() * 12;
+        let mut writer = Writer::new(Kind::Script, map, hint);
+        if let Some(id) = id {
+            writer.id(id, Arch::Unknown);
+        }
+        // In the order of the section numbers in `read.rs`.
+        writer.section(self.strings.bytes())?;
+        writer.numbers(lines(segments))?;
+        writer.numbers(segments.iter().map(|s| s.column))?;
+        writer.numbers(segments.iter().step_by(SAMPLE).map(|s| s.column))?;
+        writer.rows(segments.iter().map(|s| [s.source, s.source_line, s.source_column, s.name]))?;
+        writer.rows(self.sources.iter().copied())?;
+        writer.section(&self.content)?;
+        writer.rows(self.scopes.iter().map(|s| [s.0, s.1, s.2]))?;
+        writer.rows(self.functions.iter().map(|f| [f.0, f.1, f.2, f.3]))?;
+        Ok(writer.finish())
+    }
+}
+
+/// Lines that have segments and their first segment, and a last pair behind them.
+fn lines(segments: &[Segment]) -> Vec<u32> {
+    let mut lines = Vec::new();
+    let mut last = None;
+    for (number, segment) in (0u32..).zip(segments) {
+        if last != Some(segment.line) {
+            lines.extend([segment.line, number]);
+            last = Some(segment.line);
+        }
+    }
+    lines.extend([NONE, segments.len() as u32]);
+    lines
+}
+
+/// The name of a source under its root, with `.` and `..` resolved where a root or a scheme anchors them.
+fn source_name<'s>(root: &str, source: &'s str) -> Cow<'s, str> {
+    let has_scheme = |s: &str| s.contains("://");
+    if source.len() + root.len() > NAME_BYTES_MAX {
+        return Cow::Borrowed(source);
+    }
+    let joined = match root {
+        "" => Cow::Borrowed(source),
+        _ if has_scheme(source) || source.starts_with('/') => Cow::Borrowed(source),
+        root => Cow::Owned(format!("{}/{source}", root.trim_end_matches('/'))),
+    };
+    if root.is_empty() && !has_scheme(source) {
+        return joined;
+    }
+    let (head, path) = match joined.find("://") {
+        Some(at) => match joined[at + 3..].find('/') {
+            Some(slash) => joined.split_at(at + 3 + slash),
+            None => return joined,
+        },
+        None => ("", &*joined),
+    };
+    let mut parts: Vec<&str> = Vec::new();
+    for part in path.split('/') {
+        match part {
+            "." => {}
+            ".." if parts.last().is_some_and(|p| !p.is_empty() && *p != "..") => {
+                parts.pop();
+            }
+            ".." if !head.is_empty() => {}
+            part => parts.push(part),
+        }
+    }
+    Cow::Owned(format!("{head}{}", parts.join("/")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(root: &str, source: &str, expected: &str) {
+        assert_eq!(source_name(root, source), expected);
+    }
+
+    #[test]
+    fn sources_are_named_under_their_root() {
+        check("", "../src/a.ts", "../src/a.ts");
+        check("https://src.example.com/x/y/", "../../src_open/a.ts", "https://src.example.com/src_open/a.ts");
+        check("https://src.example.com/x", "../../../../etc/passwd", "https://src.example.com/etc/passwd");
+        check("/app", "./src/a.ts", "/app/src/a.ts");
+        check("", "webpack:///./lib/a.ts", "webpack:///lib/a.ts");
+        check("/app", "webpack://name/./a.ts", "webpack://name/a.ts");
+        check("../..", "../a", "../../../a");
+    }
+}

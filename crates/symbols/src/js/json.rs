@@ -1,0 +1,173 @@
+//! The JSON around the mappings, and the comments that lead to it.
+
+use std::borrow::Cow;
+
+use base64::Engine as _;
+use serde::Deserialize;
+
+use crate::{
+    DebugId, SymbolError,
+    error::Result,
+    limits::{MAP_LIST_MAX, MAP_SECTIONS_MAX},
+};
+
+/// A text that is borrowed from the file unless it has escapes.
+#[derive(Debug, Clone, Deserialize)]
+pub(super) struct Text<'a>(#[serde(borrow)] pub Cow<'a, str>);
+
+/// A source map, or the outside of an index map.
+#[derive(Debug, Deserialize)]
+pub(super) struct RawMap<'a> {
+    version: Option<serde_json::Value>,
+    #[serde(borrow, default)]
+    pub mappings: Option<Text<'a>>,
+    #[serde(borrow, default)]
+    pub sources: Option<Vec<Option<Text<'a>>>>,
+    #[serde(borrow, default)]
+    pub names: Option<Vec<Text<'a>>>,
+    #[serde(borrow, default, rename = "sourceRoot")]
+    pub source_root: Option<Text<'a>>,
+    #[serde(borrow, default, rename = "sourcesContent")]
+    pub sources_content: Option<Vec<Option<Text<'a>>>>,
+    #[serde(default)]
+    sections: Option<Vec<RawSection<'a>>>,
+    #[serde(borrow, default, rename = "debugId")]
+    debug_id: Option<Text<'a>>,
+    #[serde(borrow, default, rename = "debug_id")]
+    debug_id_old: Option<Text<'a>>,
+    /// Function names by original position, as React Native's bundler writes them.
+    #[serde(borrow, default)]
+    pub x_facebook_sources: Option<Vec<Option<Vec<Option<FunctionMap<'a>>>>>>,
+}
+
+#[derive(Debug, Deserialize)]
+pub(super) struct FunctionMap<'a> {
+    #[serde(borrow)]
+    pub names: Vec<Text<'a>>,
+    #[serde(borrow)]
+    pub mappings: Text<'a>,
+}
+
+#[derive(Debug, Deserialize)]
+struct RawSection<'a> {
+    offset: Offset,
+    #[serde(borrow)]
+    map: Box<RawMap<'a>>,
+}
+
+#[derive(Debug, Clone, Copy, Deserialize)]
+struct Offset {
+    line: u32,
+    column: u32,
+}
+
+/// A plain map, and where in the script it starts and ends: (line, column), both zero-based.
+pub(super) struct Part<'a> {
+    pub map: RawMap<'a>,
+    pub start: (u32, u32),
+    pub end: (u32, u32),
+}
+
+impl<'a> RawMap<'a> {
+    /// Reads a file. A byte order mark and the prefix against script inclusion are skipped.
+    pub(super) fn read(bytes: &'a [u8]) -> Result<Self> {
+        let map: Self = serde_json::from_slice(strip_prefixes(bytes))
+            .map_err(|e| SymbolError::malformed(format!("cannot read the source map: {e}")))?;
+        map.check()?;
+        Ok(map)
+    }
+
+    fn check(&self) -> Result<()> {
+        if self.version.as_ref().and_then(serde_json::Value::as_u64) != Some(3) {
+            return Err(SymbolError::unusable("the source map's version is not 3"));
+        }
+        let longest = self.sources.as_ref().map_or(0, Vec::len).max(self.names.as_ref().map_or(0, Vec::len));
+        if longest > MAP_LIST_MAX {
+            return Err(SymbolError::TooLarge {
+                what: "the source map's list of sources or names",
+                limit: MAP_LIST_MAX as u64,
+            });
+        }
+        Ok(())
+    }
+
+    /// A debug id that does not parse is as good as none.
+    pub(super) fn id(&self) -> Option<DebugId> {
+        let text = self.debug_id.as_ref().or(self.debug_id_old.as_ref())?;
+        DebugId::parse(&text.0).filter(|id| !id.is_zero() && id.as_str().len() == 32)
+    }
+
+    /// The plain maps inside: itself, or the sections of an index map, which may not be nested.
+    pub(super) fn parts(mut self) -> Result<Vec<Part<'a>>> {
+        const END: (u32, u32) = (u32::MAX, u32::MAX);
+        let Some(sections) = self.sections.take() else {
+            return match self.mappings {
+                Some(_) => Ok(vec![Part { map: self, start: (0, 0), end: END }]),
+                None => Err(SymbolError::malformed("the source map has no mappings")),
+            };
+        };
+        if sections.len() > MAP_SECTIONS_MAX {
+            return Err(SymbolError::TooLarge {
+                what: "the sections of the index map",
+                limit: MAP_SECTIONS_MAX as u64,
+            });
+        }
+        let mut parts: Vec<Part<'a>> = Vec::with_capacity(sections.len());
+        for section in sections {
+            let start = (section.offset.line, section.offset.column);
+            if section.map.sections.is_some() || section.map.mappings.is_none() {
+                return Err(SymbolError::malformed("a section of the index map has no mappings of its own"));
+            }
+            section.map.check()?;
+            if let Some(before) = parts.last_mut() {
+                if start < before.start {
+                    return Err(SymbolError::malformed("the sections of the index map are not in order"));
+                }
+                before.end = start;
+            }
+            parts.push(Part { map: *section.map, start, end: END });
+        }
+        Ok(parts)
+    }
+}
+
+/// The JSON after a byte order mark and a `)]}'` line.
+pub(crate) fn strip_prefixes(bytes: &[u8]) -> &[u8] {
+    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+    if !bytes.starts_with(b")]}") {
+        return bytes;
+    }
+    let line_end = bytes.iter().position(|b| *b == b'\n').map_or(bytes.len(), |at| at + 1);
+    &bytes[line_end..]
+}
+
+/// The debug id of a source map, read without its mappings; an error if it is not a source map at all.
+pub(crate) fn debug_id_of_map(bytes: &[u8]) -> Result<Option<DebugId>> {
+    let map = RawMap::read(bytes)?;
+    let id = map.id();
+    map.parts()?;
+    Ok(id)
+}
+
+/// The value of the last `//# name=value` (or `//@`) comment near the end of a script.
+fn pragma<'s>(script: &'s str, name: &str) -> Option<&'s str> {
+    let at = script.rfind(name).filter(|&at| {
+        let before = script[..at].trim_end_matches([' ', '\t']);
+        before.ends_with("//#") || before.ends_with("//@") || before.ends_with("/*#")
+    })?;
+    let value = script[at + name.len()..].split(['\n', '\r', ' ', '\t', '\u{2028}', '\u{2029}']).next()?;
+    Some(value.trim_end_matches("*/"))
+}
+
+/// The `debugId` of a script's comment.
+pub(crate) fn script_debug_id(script: &str) -> Option<DebugId> {
+    DebugId::parse(pragma(script, "debugId=")?).filter(|id| !id.is_zero() && id.as_str().len() == 32)
+}
+
+/// The source map inside a script (`sourceMappingURL=data:…;base64,…`).
+pub(crate) fn inline_map(script: &str) -> Option<Vec<u8>> {
+    let url = pragma(script, "sourceMappingURL=")?.strip_prefix("data:")?;
+    let (kind, data) = url.split_once(',')?;
+    (kind.contains("json") && kind.ends_with(";base64")).then_some(())?;
+    base64::engine::general_purpose::STANDARD.decode(data).ok()
+}

@@ -1,0 +1,15 @@
+//! JavaScript: source maps, and which function a position of a minified script is in.
+//!
+//! `json.rs` reads the file, `mappings.rs` its segments, `functions.rs` finds functions in a script, `names.rs` their
+//! original names, `build.rs` writes the artifact, `read.rs` looks positions up in it.
+
+mod build;
+mod functions;
+mod json;
+mod mappings;
+mod names;
+mod read;
+
+pub use build::convert;
+pub(crate) use json::{debug_id_of_map, inline_map, script_debug_id, strip_prefixes};
+pub use read::{Place, Script};

@@ -1,0 +1,165 @@
+//! Looking positions up in a script's artifact.
+//!
+//! Sections: `STRINGS`; `LINES`, pairs of a script line that has segments and its first segment, and one pair behind
+//! the last; `COLUMNS`, one per segment; `SAMPLES`, every 32nd of them; `PLACES`, 16 bytes per segment (source,
+//! original line, original column, offset of the name); `SOURCES`, 12 bytes each (offset of the name, offset and
+//! length in `CONTENT`); `CONTENT`, the sources as embedded; `SCOPES`, 12 bytes each (script line, column, offset of
+//! the function's name), sorted: which function the script is in from there on; `FUNCTIONS`, 16 bytes each (source,
+//! original line, column, offset of the name), sorted: the same by original position.
+
+use crate::artifact::{Artifact, Kind, text_at, u32_at};
+
+use super::mappings::NONE;
+
+pub(super) const STRINGS: usize = 0;
+pub(super) const LINES: usize = 1;
+pub(super) const COLUMNS: usize = 2;
+pub(super) const SAMPLES: usize = 3;
+pub(super) const PLACES: usize = 4;
+pub(super) const SOURCES: usize = 5;
+pub(super) const CONTENT: usize = 6;
+pub(super) const SCOPES: usize = 7;
+pub(super) const FUNCTIONS: usize = 8;
+
+/// Segments per sample.
+pub(super) const SAMPLE: usize = 32;
+
+/// An original place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Place<'a> {
+    /// The source's name, `sourceRoot` applied; empty if the map has none for it.
+    pub source: &'a str,
+    /// Its number, for [`Script::source_text`].
+    pub source_number: u32,
+    /// One-based.
+    pub line: u32,
+    /// Zero-based, in UTF-16 units, as in the map.
+    pub column: u32,
+    /// The segment's token, which is usually what stands at the place, not the function around it.
+    pub name: Option<&'a str>,
+}
+
+/// A script's artifact, ready for look-ups.
+#[derive(Debug, Clone, Copy)]
+pub struct Script<'a> {
+    artifact: Artifact<'a>,
+    strings: &'a [u8],
+    lines: &'a [u8],
+    columns: &'a [u8],
+    samples: &'a [u8],
+    places: &'a [u8],
+}
+
+impl<'a> Script<'a> {
+    /// `None` if the artifact is of another kind.
+    pub fn open(artifact: Artifact<'a>) -> Option<Self> {
+        (artifact.kind() == Kind::Script).then(|| Self {
+            artifact,
+            strings: artifact.section(STRINGS),
+            lines: artifact.section(LINES),
+            columns: artifact.section(COLUMNS),
+            samples: artifact.section(SAMPLES),
+            places: artifact.section(PLACES),
+        })
+    }
+
+    /// The container.
+    pub fn artifact(&self) -> Artifact<'a> {
+        self.artifact
+    }
+
+    /// The place of a script position: `line` one-based, `column` zero-based in UTF-16 units.
+    ///
+    /// It is that of the last segment at or before the position on the same line; `None` before the first one and
+    /// where a segment says that the code is from no source.
+    #[inline]
+    pub fn place(&self, line: u32, column: u32) -> Option<Place<'a>> {
+        let line = line.checked_sub(1)?;
+        let lines = (self.lines.len() / 8).checked_sub(1)?;
+        let at = partition(0, lines, |i| u32_at(self.lines, i * 2) < line);
+        if at == lines || u32_at(self.lines, at * 2) != line {
+            return None;
+        }
+        let first = u32_at(self.lines, at * 2 + 1) as usize;
+        let end = (u32_at(self.lines, at * 2 + 3) as usize).min(self.columns.len() / 4);
+        // The samples inside the line narrow the search to one stretch between two of them.
+        let (low, high) = (first.div_ceil(SAMPLE), end.div_ceil(SAMPLE));
+        let sample = partition(low, high.max(low), |i| u32_at(self.samples, i) <= column);
+        let from = if sample == low { first } else { (sample - 1) * SAMPLE };
+        let to = (sample * SAMPLE).min(end).max(from);
+        let after = partition(from, to, |i| u32_at(self.columns, i) <= column);
+        let mut segment = after.checked_sub(1).filter(|i| *i >= first)?;
+        // Of segments that share the position asked for the first one answers, as in trace-mapping.
+        if segment > first && u32_at(self.columns, segment) == column && u32_at(self.columns, segment - 1) == column {
+            segment = partition(first, segment, |i| u32_at(self.columns, i) < column);
+        }
+        self.place_of(segment)
+    }
+
+    fn place_of(&self, segment: usize) -> Option<Place<'a>> {
+        let row = self.places.get(segment * 16..segment * 16 + 16)?;
+        let source = Some(u32_at(row, 0)).filter(|s| *s != NONE)?;
+        let name = Some(u32_at(row, 3)).filter(|n| *n != NONE).map(|n| text_at(self.strings, n));
+        Some(Place {
+            source: self.source_name(source),
+            source_number: source,
+            line: u32_at(row, 1) + 1,
+            column: u32_at(row, 2),
+            name,
+        })
+    }
+
+    fn source_name(&self, source: u32) -> &'a str {
+        text_at(self.strings, u32_at(self.artifact.section(SOURCES), source as usize * 3))
+    }
+
+    /// The name of the function around a script position, if the script came with the map and the function has one.
+    pub fn function(&self, line: u32, column: u32) -> Option<&'a str> {
+        let scopes = self.artifact.section(SCOPES);
+        let key = (line.checked_sub(1)?, column);
+        let after = partition(0, scopes.len() / 12, |i| (u32_at(scopes, i * 3), u32_at(scopes, i * 3 + 1)) <= key);
+        Some(u32_at(scopes, after.checked_sub(1)? * 3 + 2)).filter(|n| *n != NONE).map(|n| text_at(self.strings, n))
+    }
+
+    /// The name of the function around an original place, from React Native's function map.
+    pub fn function_of(&self, place: &Place<'_>) -> Option<&'a str> {
+        let rows = self.artifact.section(FUNCTIONS);
+        let key = (place.source_number, place.line, place.column);
+        let row = |i: usize| (u32_at(rows, i * 4), u32_at(rows, i * 4 + 1), u32_at(rows, i * 4 + 2));
+        let at = partition(0, rows.len() / 16, |i| row(i) <= key).checked_sub(1)?;
+        (row(at).0 == place.source_number).then(|| text_at(self.strings, u32_at(rows, at * 4 + 3)))
+    }
+
+    /// The text of a source, if the map embeds it.
+    pub fn source_text(&self, source: u32) -> Option<&'a str> {
+        let sources = self.artifact.section(SOURCES);
+        let (offset, len) = (u32_at(sources, source as usize * 3 + 1), u32_at(sources, source as usize * 3 + 2));
+        if offset == NONE || (source as usize + 1) * 12 > sources.len() {
+            return None;
+        }
+        let content =
+            self.artifact.section(CONTENT).get(offset as usize..(offset as usize).checked_add(len as usize)?)?;
+        std::str::from_utf8(content).ok()
+    }
+
+    /// Lines of a source around a place: the number of the first one, and at most `2 * around + 1` lines.
+    pub fn context(&self, place: &Place<'_>, around: u32) -> Option<(u32, Vec<&'a str>)> {
+        let first = place.line.saturating_sub(around).max(1);
+        let lines = self.source_text(place.source_number)?.lines().skip(first as usize - 1);
+        let lines: Vec<_> = lines.take((place.line + around - first) as usize + 1).collect();
+        (!lines.is_empty()).then_some((first, lines))
+    }
+}
+
+/// The first index of `low..high` where `is_before` no longer holds.
+#[inline]
+fn partition(mut low: usize, mut high: usize, is_before: impl Fn(usize) -> bool) -> usize {
+    while low < high {
+        let middle = low + (high - low) / 2;
+        match is_before(middle) {
+            true => low = middle + 1,
+            false => high = middle,
+        }
+    }
+    low
+}

@@ -1,0 +1,334 @@
+//! JavaScript stacks: V8, SpiderMonkey, JavaScriptCore, Hermes, React Native, and the two-line form of the web SDK.
+//!
+//! Every frame keeps the form of its engine; only function, file, line and column change. Lines and columns in stacks
+//! are one-based, in maps columns are zero-based; the offsets of Hermes bytecode are zero-based in both.
+
+use std::fmt::Write as _;
+
+use super::{Hints, Need, Resolved, Shelf, out::Out};
+use crate::{
+    DebugId,
+    js::{Place, Script},
+    limits::FRAMES_MAX,
+};
+
+#[derive(Debug)]
+pub(super) struct ScriptTrace<'t> {
+    text: &'t str,
+    lines: Vec<Line<'t>>,
+}
+
+#[derive(Debug)]
+enum Line<'t> {
+    Frame { raw: &'t str, frame: RawFrame<'t>, id: Option<DebugId> },
+    Other(&'t str),
+}
+
+/// How a frame is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Form {
+    /// `    at fn (url:l:c)`; Hermes writes the same.
+    At,
+    /// `fn@url:l:c`.
+    Sign,
+    /// `fn()` and, on the next line, four spaces and `file:l:c`.
+    TwoLines,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct RawFrame<'t> {
+    form: Form,
+    indent: &'t str,
+    /// `async `, `new ` and the like.
+    prefix: &'t str,
+    /// Empty if the engine gives none.
+    function: &'t str,
+    url: &'t str,
+    line: u32,
+    /// One-based, but for bytecode.
+    column: u32,
+    is_bytecode: bool,
+}
+
+/// A frame's original: where, in which function, and the token there.
+struct Answer<'a> {
+    place: Place<'a>,
+    function: Option<&'a str>,
+}
+
+const LANGUAGES: [&str; 16] = [
+    "javascript",
+    "nodejs",
+    "webjs",
+    "typescript",
+    "node",
+    "react",
+    "svelte",
+    "vuejs",
+    "jquery",
+    "nextjs",
+    "nestjs",
+    "express",
+    "remix",
+    "react-native",
+    "hermes",
+    "js",
+];
+
+impl<'t> ScriptTrace<'t> {
+    pub(super) fn read(text: &'t str, language: Option<&str>, hints: &Hints<'_>) -> Option<Self> {
+        if language.is_some_and(|l| !LANGUAGES.contains(&l)) {
+            return None;
+        }
+        let mut lines: Vec<Line<'t>> = Vec::new();
+        let mut frames = 0;
+        for raw in text.lines() {
+            let frame = if frames < FRAMES_MAX { frame(raw) } else { None };
+            let Some(mut frame) = frame else {
+                lines.push(Line::Other(raw));
+                continue;
+            };
+            frames += 1;
+            if frame.form == Form::TwoLines
+                && let Some(Line::Other(above)) = lines.last()
+                && let Some(function) = above.strip_suffix("()")
+            {
+                // The function's line is printed with its frame.
+                frame.function = function;
+                lines.pop();
+            }
+            let id =
+                hints.script_ids.iter().find(|(url, _)| *url == frame.url || file_name(url) == file_name(frame.url));
+            lines.push(Line::Frame { raw, frame, id: id.map(|(_, id)| *id).or(hints.debug_id) });
+        }
+        (frames > 0).then_some(Self { text, lines })
+    }
+
+    fn frames(&self) -> impl Iterator<Item = (&RawFrame<'t>, Option<DebugId>)> {
+        self.lines.iter().filter_map(|line| match line {
+            Line::Frame { frame, id, .. } => Some((frame, *id)),
+            Line::Other(_) => None,
+        })
+    }
+
+    pub(super) fn needs(&self, add: &mut dyn FnMut(Need)) {
+        for (frame, debug_id) in self.frames() {
+            add(Need::Script { debug_id, file: file_name(frame.url).to_owned() });
+        }
+    }
+
+    pub(super) fn needs_after(&self, shelf: &Shelf<'_>) -> Vec<Need> {
+        let mut needs = Vec::new();
+        for (frame, id) in self.frames().filter(|(frame, _)| frame.is_bytecode) {
+            if let Some(place) = shelf.script(id, file_name(frame.url)).and_then(|s| look_up(s, frame)) {
+                let need = Need::Script { debug_id: None, file: file_name(place.source).to_owned() };
+                if !needs.contains(&need) {
+                    needs.push(need);
+                }
+            }
+        }
+        needs
+    }
+
+    pub(super) fn resolve(&self, shelf: &Shelf<'_>) -> Resolved {
+        let answers: Vec<Option<Answer<'_>>> = self.lines.iter().map(|line| answer(line, shelf)).collect();
+        let mut out = Out::new(self.text.len());
+        for (number, line) in self.lines.iter().enumerate() {
+            match (line, &answers[number]) {
+                (Line::Other(raw), _) => out.verbatim(raw),
+                (Line::Frame { raw, frame, .. }, None)
+                    if frame.form == Form::TwoLines && !frame.function.is_empty() =>
+                {
+                    out.raw_frame(&format!("{}()\n{raw}", frame.function));
+                }
+                (Line::Frame { raw, .. }, None) => out.raw_frame(raw),
+                (Line::Frame { frame, .. }, Some(answer)) => {
+                    let caller = answers.get(number + 1).and_then(Option::as_ref);
+                    out.resolved_frame(&printed(frame, answer, caller));
+                }
+            }
+        }
+        out.finish(self.text)
+    }
+}
+
+fn look_up<'a>(script: &Script<'a>, frame: &RawFrame<'_>) -> Option<Place<'a>> {
+    let column = if frame.is_bytecode { frame.column } else { frame.column.checked_sub(1)? };
+    script.place(frame.line, column)
+}
+
+fn answer<'a>(line: &Line<'_>, shelf: &Shelf<'a>) -> Option<Answer<'a>> {
+    let Line::Frame { frame, id, .. } = line else { return None };
+    let script = shelf.script(*id, file_name(frame.url))?;
+    let place = look_up(script, frame)?;
+    if frame.is_bytecode
+        && let Some(bundle) = shelf.script(None, file_name(place.source))
+        && let Some(inner) = bundle.place(place.line, place.column)
+    {
+        let function = bundle.function_of(&inner).or_else(|| bundle.function(place.line, place.column));
+        return Some(Answer { place: inner, function });
+    }
+    let by_scope = || script.function(frame.line, frame.column.saturating_sub(1)).filter(|_| !frame.is_bytecode);
+    Some(Answer { place, function: script.function_of(&place).or_else(by_scope) })
+}
+
+fn printed(frame: &RawFrame<'_>, answer: &Answer<'_>, caller: Option<&Answer<'_>>) -> String {
+    // Without the script, the token at the call says what the caller called; a frame without a name stays without.
+    let by_token = || {
+        let token = caller?.place.name?;
+        (frame.form == Form::At && !frame.function.is_empty() && is_identifier(token)).then_some(token)
+    };
+    let function = answer.function.or_else(by_token).unwrap_or(frame.function);
+    let (source, line, column) = (answer.place.source, answer.place.line, answer.place.column + 1);
+    let RawFrame { indent, prefix, .. } = frame;
+    let mut text = String::with_capacity(source.len() + function.len() + 32);
+    let written = match frame.form {
+        Form::At if function.is_empty() => write!(text, "{indent}at {prefix}{source}:{line}:{column}"),
+        Form::At => write!(text, "{indent}at {prefix}{function} ({source}:{line}:{column})"),
+        Form::Sign => write!(text, "{indent}{prefix}{function}@{source}:{line}:{column}"),
+        Form::TwoLines if function.is_empty() => write!(text, "    {source}:{line}:{column}"),
+        Form::TwoLines => write!(text, "{function}()\n    {source}:{line}:{column}"),
+    };
+    debug_assert!(written.is_ok(), "writing to a string cannot fail");
+    text
+}
+
+fn is_identifier(token: &str) -> bool {
+    token.starts_with(|c: char| c.is_alphabetic() || matches!(c, '_' | '$' | '#'))
+        && token.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '$' | '#'))
+}
+
+/// The last part of a URL's path, without query and fragment.
+fn file_name(url: &str) -> &str {
+    let path = url.split(['?', '#']).next().unwrap_or(url);
+    path.rsplit(['/', '\\']).next().unwrap_or(path)
+}
+
+fn frame(line: &str) -> Option<RawFrame<'_>> {
+    let trimmed = line.trim_start();
+    let indent = &line[..line.len() - trimmed.len()];
+    let trimmed = trimmed.trim_end();
+    if let Some(rest) = trimmed.strip_prefix("at ") {
+        return at_frame(indent, rest);
+    }
+    if indent == "    " && !trimmed.contains('@') {
+        let (url, line, column) = location(trimmed)?;
+        return Some(RawFrame {
+            form: Form::TwoLines,
+            indent,
+            prefix: "",
+            function: "",
+            url,
+            line,
+            column,
+            is_bytecode: false,
+        });
+    }
+    let (function, at) = trimmed.split_once('@')?;
+    // A scoped package's path has the sign too: the URL starts after the last one that leaves a location.
+    let (url, line, column) = location(at)?;
+    if function.contains(['(', ' '])
+        && !matches!(function, "global code" | "eval code" | "module code")
+        && !function.starts_with("get ")
+        && !function.starts_with("set ")
+    {
+        return None;
+    }
+    let prefix_len = ["async*", "setTimeout handler*", "promise callback*"]
+        .iter()
+        .find(|p| function.starts_with(**p))
+        .map_or(0, |p| p.len());
+    let (prefix, function) = function.split_at(prefix_len);
+    Some(RawFrame { form: Form::Sign, indent, prefix, function, url, line, column, is_bytecode: false })
+}
+
+fn at_frame<'t>(indent: &'t str, rest: &'t str) -> Option<RawFrame<'t>> {
+    let mut name_from = 0;
+    for word in ["async ", "new "] {
+        if rest[name_from..].starts_with(word) {
+            name_from += word.len();
+        }
+    }
+    let (prefix, rest) = rest.split_at(name_from);
+    let (function, at) = match rest.strip_suffix(')').and_then(|r| r.rsplit_once(" (")) {
+        // `eval at f (url:l:c), <anonymous>:1:1`: a position inside generated code, not inside the script.
+        Some((function, _)) if function.contains("(eval at ") => return None,
+        Some((function, at)) => (function, at),
+        None => ("", rest),
+    };
+    let bytecode = at.strip_prefix("address at ");
+    let (url, line, column) = location(bytecode.unwrap_or(at))?;
+    Some(RawFrame { form: Form::At, indent, prefix, function, url, line, column, is_bytecode: bytecode.is_some() })
+}
+
+/// `url:line:column`; positions inside an engine or without a file are none.
+fn location(text: &str) -> Option<(&str, u32, u32)> {
+    let (rest, column) = text.rsplit_once(':')?;
+    let (url, line) = rest.rsplit_once(':')?;
+    let number = |digits: &str| digits.parse::<u32>().ok().filter(|_| digits.bytes().all(|b| b.is_ascii_digit()));
+    let (line, column) = (number(line).filter(|l| *l > 0)?, number(column)?);
+    let is_file = !url.is_empty()
+        && !url.starts_with("node:")
+        && !url.starts_with('<')
+        && !url.starts_with('[')
+        && !url.contains(['\t', '(', ')'])
+        && file_name(url).chars().any(|c| c.is_alphanumeric());
+    is_file.then_some((url, line, column))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(line: &str, expected: Option<(&str, &str, &str, u32, u32)>) {
+        let got = frame(line).map(|f| (f.prefix, f.function, f.url, f.line, f.column));
+        assert_eq!(got, expected, "{line}");
+    }
+
+    #[test]
+    fn every_engine_is_read() {
+        check("    at s (https://c.d/app.min.js:1:633)", Some(("", "s", "https://c.d/app.min.js", 1, 633)));
+        check("    at https://c.d/app.min.js?v=1:1:999", Some(("", "", "https://c.d/app.min.js?v=1", 1, 999)));
+        check("    at async new t [as u] (a.js:2:3)", Some(("async new ", "t [as u]", "a.js", 2, 3)));
+        check("    at get total [as total] (a.js:1:987)", Some(("", "get total [as total]", "a.js", 1, 987)));
+        check("get total/<@https://c.d/a.js:1:999", Some(("", "get total/<", "https://c.d/a.js", 1, 999)));
+        check("@https://c.d/a.js:1:2", Some(("", "", "https://c.d/a.js", 1, 2)));
+        check("async*f@https://c.d/a.js:1:2", Some(("async*", "f", "https://c.d/a.js", 1, 2)));
+        check("global code@https://c.d/a.js:1:2", Some(("", "global code", "https://c.d/a.js", 1, 2)));
+        check("    app.min.js:1:2", Some(("", "", "app.min.js", 1, 2)));
+        check("    at fail (address at main.hbc:1:3366)", Some(("", "fail", "main.hbc", 1, 3366)));
+        check(
+            "    at f (http://h:8081/index.bundle?platform=ios&dev=true:123:45)",
+            Some(("", "f", "http://h:8081/index.bundle?platform=ios&dev=true", 123, 45)),
+        );
+        for line in [
+            "    at Array.map (<anonymous>)",
+            "    at call (native)",
+            "    at async Promise.all (index 0)",
+            "    at Module._compile (node:internal/modules/cjs/loader:1521:14)",
+            "    at eval (eval at f (a.js:1:2), <anonymous>:1:1)",
+            "map@[native code]",
+            "wasm-function[3]@[wasm code]",
+            "AppError: failed: 12:30:45",
+            "\tat a.b.c(SourceFile:12)",
+            "me@example.com",
+            "",
+        ] {
+            check(line, None);
+        }
+    }
+
+    #[test]
+    fn files_are_named_without_their_query() {
+        assert_eq!(file_name("http://h:8081/a/index.bundle?platform=ios&x=a/b#c"), "index.bundle");
+        assert_eq!(file_name("C:\\app\\main.js"), "main.js");
+    }
+
+    #[test]
+    fn a_stack_without_maps_is_untouched() {
+        let text = "E: x\nf()\n    app.min.js:1:2\n<anonymous>()\n    app.min.js:1:9\n";
+        let trace = ScriptTrace::read(text, Some("javascript"), &Hints::default()).unwrap();
+        assert_eq!(trace.resolve(&Shelf::new()).text, text);
+    }
+}
