@@ -7,6 +7,7 @@ use crate::{
     error::Result,
     js::{debug_id_of_map, inline_map, script_debug_id, strip_prefixes},
     native,
+    r8::{looks_like_mapping, map_id},
 };
 
 /// What an uploaded file is.
@@ -18,6 +19,11 @@ pub enum Upload {
         slices: Vec<native::Slice>,
         /// Mach-O, as opposed to ELF.
         is_macho: bool,
+    },
+    /// `mapping.txt` of R8 or ProGuard.
+    Mapping {
+        /// The `pg_map_id` of its header.
+        map_id: Option<DebugId>,
     },
     /// A source map, plain or index.
     SourceMap {
@@ -71,6 +77,9 @@ pub fn detect(bytes: &[u8], name: Option<&str>) -> Result<Upload> {
     if is_script {
         let script: Cow<'_, str> = String::from_utf8_lossy(bytes);
         return Ok(Upload::Script { debug_id: script_debug_id(&script), inline_map: inline_map(&script) });
+    }
+    if looks_like_mapping(bytes) {
+        return Ok(Upload::Mapping { map_id: map_id(bytes) });
     }
     Err(SymbolError::unusable("not a symbol file of a known format"))
 }

@@ -9,6 +9,7 @@ mod id;
 mod js;
 pub mod limits;
 mod native;
+mod r8;
 mod safe;
 mod trace;
 
@@ -19,4 +20,5 @@ pub use error::SymbolError;
 pub use id::{Arch, DebugId};
 pub use js::{Place, Script, convert as convert_source_map};
 pub use native::{Chain, Frame, Native, Slice, convert as convert_native, slices_of};
+pub use r8::{JavaFrame, Mapping, convert as convert_mapping};
 pub use trace::{Hints, Need, Resolved, Shelf, Trace};

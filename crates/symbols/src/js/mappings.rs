@@ -153,8 +153,11 @@ mod tests {
 
     const WHOLE: ((u32, u32), (u32, u32)) = ((0, 0), (u32::MAX, u32::MAX));
 
+    /// Line, column, source, original line, original column, name.
+    type Row = (u32, u32, u32, u32, u32, u32);
+
     #[track_caller]
-    fn check(text: &str, expected: Option<&[(u32, u32, u32, u32, u32, u32)]>) {
+    fn check(text: &str, expected: Option<&[Row]>) {
         let mut out = Vec::new();
         let read = read(text, WHOLE, (2, 2), &mut out);
         let got: Vec<_> =

@@ -6,6 +6,7 @@
 
 mod dart;
 mod ios;
+mod java;
 mod out;
 mod script;
 mod shelf;
@@ -35,6 +36,7 @@ pub struct Trace<'t>(Dialect<'t>);
 enum Dialect<'t> {
     Ios(ios::IosTrace<'t>),
     Dart(dart::DartTrace<'t>),
+    Java(java::JavaTrace<'t>),
     Script(script::ScriptTrace<'t>),
 }
 
@@ -52,6 +54,9 @@ impl<'t> Trace<'t> {
         if let Some(trace) = dart::DartTrace::read(text, hints) {
             return Some(Self(Dialect::Dart(trace)));
         }
+        if let Some(trace) = java::JavaTrace::read(text, language, hints) {
+            return Some(Self(Dialect::Java(trace)));
+        }
         script::ScriptTrace::read(text, language, hints).map(|trace| Self(Dialect::Script(trace)))
     }
 
@@ -66,6 +71,7 @@ impl<'t> Trace<'t> {
         match &self.0 {
             Dialect::Ios(trace) => trace.needs(&mut add),
             Dialect::Dart(trace) => trace.needs(&mut add),
+            Dialect::Java(trace) => trace.needs(&mut add),
             Dialect::Script(trace) => trace.needs(&mut add),
         }
         needs
@@ -76,7 +82,7 @@ impl<'t> Trace<'t> {
     pub fn needs_after(&self, shelf: &Shelf<'_>) -> Vec<Need> {
         match &self.0 {
             Dialect::Script(trace) => trace.needs_after(shelf),
-            Dialect::Ios(_) | Dialect::Dart(_) => Vec::new(),
+            Dialect::Ios(_) | Dialect::Dart(_) | Dialect::Java(_) => Vec::new(),
         }
     }
 
@@ -85,6 +91,7 @@ impl<'t> Trace<'t> {
         match &self.0 {
             Dialect::Ios(trace) => trace.resolve(shelf),
             Dialect::Dart(trace) => trace.resolve(shelf),
+            Dialect::Java(trace) => trace.resolve(shelf),
             Dialect::Script(trace) => trace.resolve(shelf),
         }
     }

@@ -83,7 +83,10 @@ impl Out {
 
     /// The result; `raw` if no frame was resolved.
     pub(super) fn finish(self, raw: &str) -> Resolved {
-        let text = if self.resolved == 0 { raw.to_owned() } else { self.text };
+        let mut text = if self.resolved == 0 { raw.to_owned() } else { self.text };
+        if raw.ends_with('\n') && !text.ends_with('\n') {
+            text.push('\n');
+        }
         Resolved { text, frames: self.frames, resolved: self.resolved }
     }
 }

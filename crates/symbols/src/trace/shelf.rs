@@ -2,7 +2,7 @@
 
 use hashbrown::HashMap;
 
-use crate::{Arch, DebugId, artifact::Artifact, js::Script, native::Native};
+use crate::{Arch, DebugId, artifact::Artifact, js::Script, native::Native, r8::Mapping};
 
 /// An artifact that a trace refers to.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -13,6 +13,11 @@ pub enum Need {
         id: DebugId,
         /// What the trace says it ran on.
         arch: Arch,
+    },
+    /// A `mapping.txt`: by the uuid the app reports, or by the map id in the frames.
+    Mapping {
+        /// That id.
+        id: DebugId,
     },
     /// A script: by its debug id if the trace gives one, else (or if that id is unknown) by its file name, which is
     /// the last part of the URL's path.
@@ -35,6 +40,7 @@ pub enum Need {
 pub struct Shelf<'a> {
     native: HashMap<DebugId, Vec<Native<'a>>>,
     only_dart: Option<Native<'a>>,
+    mappings: HashMap<DebugId, Mapping<'a>>,
     scripts: HashMap<ScriptKey, Script<'a>>,
 }
 
@@ -64,6 +70,17 @@ impl<'a> Shelf<'a> {
 
     pub(super) fn only_dart(&self) -> Option<&Native<'a>> {
         self.only_dart.as_ref()
+    }
+
+    /// Puts a mapping's artifact under the id it was uploaded for.
+    pub fn add_mapping(&mut self, id: DebugId, artifact: Artifact<'a>) {
+        if let Some(mapping) = Mapping::open(artifact) {
+            self.mappings.insert(id, mapping);
+        }
+    }
+
+    pub(super) fn mapping(&self, id: &DebugId) -> Option<&Mapping<'a>> {
+        self.mappings.get(id)
     }
 
     /// Puts a script's artifact under its debug id.

@@ -10,6 +10,8 @@
 )]
 
 mod fixtures;
+mod hostile;
+mod java_traces;
 mod library;
 mod native;
 mod native_traces;
