@@ -1,13 +1,14 @@
 //! Footers and page indexes of parts, kept while they fit: thousands of parts must not fill the memory.
 
 use std::collections::HashMap;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use parking_lot::Mutex;
 use parquet::arrow::arrow_reader::ArrowReaderMetadata;
 
 use super::checksums::BlockSums;
 use crate::rollup::directory::Directory;
+use crate::rollup::keys::Keys;
 
 /// Decoded footers of one lake, in memory.
 const FOOTER_BYTES_MAX: usize = 128 * 1024 * 1024;
@@ -38,7 +39,14 @@ pub struct Footer {
     pub metadata: ArrowReaderMetadata,
     pub sums: Arc<BlockSums>,
     /// Where the part's roll-up lies; `None`: it has none.
-    pub rollup: Option<Arc<Directory>>,
+    pub rollup: Option<Arc<Rollup>>,
+}
+
+/// A part's roll-up: where it lies, and its keys once somebody has asked.
+#[derive(Debug)]
+pub struct Rollup {
+    pub directory: Directory,
+    pub keys: OnceLock<Keys>,
 }
 
 impl Default for Footers {
@@ -64,7 +72,9 @@ impl Footers {
     pub fn keep(&self, id: u64, footer: &Footer) {
         let kept = &mut *self.kept.lock();
         kept.clock += 1;
-        let bytes = footer.metadata.metadata().memory_size();
+        // Keys are decoded later, to about four times their bytes.
+        let keys = footer.rollup.as_ref().map_or(0, |rollup| rollup.directory.keys.length as usize * 4);
+        let bytes = footer.metadata.metadata().memory_size() + keys;
         let entry = Entry { footer: footer.clone(), bytes, used: kept.clock };
         kept.bytes += bytes;
         kept.forget_one(id);

@@ -6,15 +6,15 @@
 
 use std::fmt;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions};
 use parquet::file::metadata::PageIndexPolicy;
 
 use super::attr_columns::AttrColumns;
 use super::checksums::{self, BlockSums, CHECKSUMS};
-use super::footers::{Footer, Footers};
+use super::footers::{Footer, Footers, Rollup};
 pub use super::part_file::PartFile;
 use crate::StoreError;
 use crate::rollup::directory::{Directory, ROLLUP};
@@ -114,7 +114,8 @@ impl Part {
         };
         let sums = value(CHECKSUMS).and_then(|text| BlockSums::decode(&text));
         let sums = Arc::new(sums.unwrap_or_default());
-        let rollup = Spec::of(self.facts.table).and_then(|spec| Directory::decode(&value(ROLLUP)?, spec)).map(Arc::new);
+        let rollup = Spec::of(self.facts.table).and_then(|spec| Directory::decode(&value(ROLLUP)?, spec));
+        let rollup = rollup.map(|directory| Arc::new(Rollup { directory, keys: OnceLock::new() }));
         if self.facts.tail_sum != 0 {
             let bytes =
                 length.checked_sub(sums.covered).ok_or_else(|| corrupt("more is summed than there is".to_owned()))?;
@@ -129,7 +130,7 @@ impl Part {
     }
 
     /// Where its roll-up lies; `None` when it has none that this version can read.
-    pub fn rollup(&self) -> Result<Option<Arc<Directory>>, StoreError> {
+    pub fn rollup(&self) -> Result<Option<Arc<Rollup>>, StoreError> {
         Ok(self.footer()?.rollup)
     }
 

@@ -2,6 +2,7 @@
 //!
 //! A cell is one entry in each column; all buckets of a cell lie together in the sketch column.
 
+use super::sketch::Sketch;
 use super::spec::Spec;
 use super::varint::{Reader, put, put_signed};
 
@@ -30,10 +31,14 @@ const WEIGHTS: usize = 2;
 const LATEST: usize = 3;
 const FIRST_SUM: usize = 4;
 
-/// Buckets of a cell say how their count is written.
-const ONE: u64 = 0;
-const WHOLE: u64 = 1;
-const REAL: u64 = 2;
+/// A byte below this is a step to a bucket that counts one; steps of zero count the same bucket again.
+const STEP_END: u8 = 0xF0;
+/// Other counts and longer steps begin with one of these, then the step, then the count.
+const FAR: u8 = 0xF0;
+const WHOLE: u8 = 0xF1;
+const REAL: u8 = 0xF2;
+/// Up to this, a count is so many bytes.
+const REPEATS_MAX: u64 = 3;
 
 /// Cells being encoded, in the order they come; cells of the same key and start add up.
 #[derive(Debug)]
@@ -86,23 +91,32 @@ impl ChunkWriter {
     }
 }
 
+/// The first bucket, then for each a step from the one before, and its count.
 fn put_buckets(into: &mut Vec<u8>, buckets: &[(i16, f64)]) {
-    let mut last = 0;
-    for (at, (bucket, count)) in buckets.iter().enumerate() {
-        let step = match at {
-            0 => zigzag(i64::from(*bucket)),
-            _ => (i64::from(*bucket) - last) as u64,
-        };
-        last = i64::from(*bucket);
+    let Some((first, _)) = buckets.first() else { return };
+    put_signed(into, i64::from(*first));
+    let mut last = *first;
+    for (bucket, count) in buckets {
+        let step = (i32::from(*bucket) - i32::from(last)) as u64;
+        last = *bucket;
         let whole = *count as u64;
-        if *count == 1.0 {
-            put(into, step << 2 | ONE);
-        } else if whole as f64 == *count {
-            put(into, step << 2 | WHOLE);
+        if whole as f64 != *count {
+            into.push(REAL);
+            put(into, step);
+            into.extend(count.to_le_bytes());
+        } else if whole > REPEATS_MAX {
+            into.push(WHOLE);
+            put(into, step);
             put(into, whole);
         } else {
-            put(into, step << 2 | REAL);
-            into.extend(count.to_le_bytes());
+            match u8::try_from(step) {
+                Ok(step) if step < STEP_END => into.push(step),
+                _ => {
+                    into.push(FAR);
+                    put(into, step);
+                }
+            }
+            into.extend((1..whole).map(|_| 0));
         }
     }
 }
@@ -207,27 +221,63 @@ pub struct Sketches<'a> {
 }
 
 impl Sketches<'_> {
-    /// Visits the buckets of a cell.
-    #[inline]
+    /// Visits the buckets of a cell, ascending; one may come several times.
     pub fn each(&self, cell: usize, mut visit: impl FnMut(i16, f64)) -> Option<()> {
-        let start = if cell == 0 { 0 } else { self.ends[cell - 1] };
-        let mut reader = Reader { bytes: &self.bytes[start..self.ends[cell]] };
-        let mut bucket = 0_i64;
-        let mut is_first = true;
-        while !reader.bytes.is_empty() {
-            let code = reader.number()?;
-            let step = code >> 2;
-            bucket += if is_first { (step >> 1) as i64 ^ -((step & 1) as i64) } else { step as i64 };
-            is_first = false;
-            let count = match code & 3 {
-                ONE => 1.0,
-                WHOLE => reader.number()? as f64,
-                _ => reader.double()?,
-            };
-            visit(i16::try_from(bucket).ok()?, count);
+        let mut reader = Reader { bytes: self.of(cell) };
+        if reader.bytes.is_empty() {
+            return Some(());
+        }
+        let mut bucket = reader.signed()? as i16;
+        while let Some((step, count)) = next_count(&mut reader)? {
+            bucket = bucket.wrapping_add(step as i16);
+            visit(bucket, count);
         }
         Some(())
     }
+
+    /// Adds the buckets of a cell. The innermost loop of every quantile over roll-ups.
+    pub fn add_to(&self, cell: usize, sketch: &mut Sketch) -> Option<()> {
+        let mut reader = Reader { bytes: self.of(cell) };
+        if reader.bytes.is_empty() {
+            return Some(());
+        }
+        let mut bucket = reader.signed()? as i16;
+        loop {
+            // Nearly every byte is a step to a bucket that counts one more.
+            let taken = sketch.add_ones(&mut bucket, reader.bytes, STEP_END);
+            reader.bytes = &reader.bytes[taken..];
+            match next_count(&mut reader)? {
+                Some((step, count)) => {
+                    bucket = bucket.wrapping_add(step as i16);
+                    sketch.add_bucket(bucket, count);
+                }
+                None => return Some(()),
+            }
+        }
+    }
+
+    fn of(&self, cell: usize) -> &[u8] {
+        let start = if cell == 0 { 0 } else { self.ends[cell - 1] };
+        &self.bytes[start..self.ends[cell]]
+    }
+}
+
+/// A step to the next bucket, and its count; `Some(None)` at the end.
+#[inline]
+fn next_count(reader: &mut Reader<'_>) -> Option<Option<(u64, f64)>> {
+    let Some((&code, rest)) = reader.bytes.split_first() else { return Some(None) };
+    reader.bytes = rest;
+    if code < STEP_END {
+        return Some(Some((u64::from(code), 1.0)));
+    }
+    let step = reader.number()?;
+    let count = match code {
+        FAR => 1.0,
+        WHOLE => reader.number()? as f64,
+        REAL => reader.double()?,
+        _ => return None,
+    };
+    Some(Some((step, count)))
 }
 
 #[cfg(test)]
@@ -241,7 +291,7 @@ mod tests {
     fn cells() -> impl Strategy<Value = Vec<(u32, Cell)>> {
         let real = prop_oneof![Just(0.0), any::<i32>().prop_map(f64::from), -1e300..1e300, Just(-0.0), Just(9.1e15)];
         let count = prop_oneof![Just(1.0), (1..1000_u16).prop_map(f64::from), 1.0..9.0];
-        let buckets = prop::collection::btree_map(any::<i16>(), count, 0..9);
+        let buckets = prop::collection::btree_map(-4032..4033_i16, count, 0..9);
         let cell = (0..9_u32, -9..9_i64, 1..9_u64, prop_oneof![Just(None), (1.0..99.0).prop_map(Some)]);
         let cell = (cell, prop::array::uniform5(real), 0..MINUTE, buckets);
         let cell = cell.prop_map(|((key, minute, rows, weight), mut sums, latest, buckets)| {
@@ -268,7 +318,15 @@ mod tests {
             prop_assert_eq!(chunk.keys.len(), cells.len());
             for (at, (key, cell)) in cells.iter().enumerate() {
                 let mut buckets = Vec::new();
-                sketches.each(at, |bucket, count| buckets.push((bucket, count))).unwrap();
+                sketches
+                    .each(at, |bucket, count| match buckets.last_mut() {
+                        Some((last, sum)) if *last == bucket => *sum += count,
+                        _ => buckets.push((bucket, count)),
+                    })
+                    .unwrap();
+                let mut sketch = Sketch::default();
+                sketches.add_to(at, &mut sketch).unwrap();
+                prop_assert_eq!(sketch.buckets().collect::<Vec<_>>(), buckets.clone());
                 let mut back = Cell { start: chunk.starts[at], rows: rows[at], weight: weights[at], ..Cell::default() };
                 (back.latest, back.sums[0], back.buckets) = (latest[at], sums[at], buckets);
                 prop_assert_eq!((chunk.keys[at], &back), (*key, cell));
@@ -282,7 +340,10 @@ mod tests {
             let Some(chunk) = Chunk::decode(&bytes, spec, MINUTE) else { return Ok(()) };
             let _ = (chunk.rows(), chunk.weights(), chunk.latest(), chunk.sums(4));
             if let Some(sketches) = chunk.sketches() {
-                let _: Vec<Option<()>> = (0..chunk.keys.len()).map(|cell| sketches.each(cell, |_, _| {})).collect();
+                let mut sketch = Sketch::default();
+                let cells = 0..chunk.keys.len();
+                let _: Vec<_> =
+                    cells.map(|cell| (sketches.each(cell, |_, _| {}), sketches.add_to(cell, &mut sketch))).collect();
             }
         }
     }

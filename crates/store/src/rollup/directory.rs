@@ -10,7 +10,7 @@ use super::spec::Spec;
 pub const ROLLUP: &str = "tidewatch.rollup";
 
 /// Bumped when the encoding changes.
-const ENCODING: u64 = 1;
+const ENCODING: u64 = 2;
 
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Directory {

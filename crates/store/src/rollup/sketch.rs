@@ -8,6 +8,8 @@ use crate::lake::scan::states::samples::Samples;
 
 /// Buckets of one power of two.
 const SLICES: i16 = 64;
+/// Beyond every bucket, on either side: damaged bytes must not make a sketch of any size.
+const BUCKET_MAX: i16 = 64 * SLICES;
 /// Bits of a double's mantissa that do not matter.
 const SHIFT: u32 = 52 - 6;
 /// So that 1 lies in bucket 1.
@@ -54,18 +56,44 @@ impl Sketch {
         }
     }
 
+    #[inline]
     pub fn add_bucket(&mut self, bucket: i16, weight: f64) {
-        let at = i32::from(bucket) - i32::from(self.first);
-        match usize::try_from(at).ok().and_then(|at| self.counts.get_mut(at)) {
-            Some(count) => *count += weight,
-            None => {
-                self.reach(bucket);
-                self.counts[(i32::from(bucket) - i32::from(self.first)) as usize] += weight;
-            }
+        // Below the first: far beyond the last.
+        let at = (i32::from(bucket) - i32::from(self.first)) as u32 as usize;
+        if let Some(count) = self.counts.get_mut(at) {
+            *count += weight;
+        } else {
+            let bucket = bucket.clamp(-BUCKET_MAX, BUCKET_MAX);
+            self.reach(bucket);
+            self.counts[(i32::from(bucket) - i32::from(self.first)) as usize] += weight;
         }
     }
 
+    /// Reads steps from `bucket` on, each to a bucket that counts one more, up to the first byte that is not below `end`.
+    /// How many were read; `bucket` is the last.
+    pub fn add_ones(&mut self, bucket: &mut i16, steps: &[u8], end: u8) -> usize {
+        let mut taken = 0;
+        let mut at = i32::from(*bucket) - i32::from(self.first);
+        for step in steps {
+            if *step >= end {
+                break;
+            }
+            at += i32::from(*step);
+            taken += 1;
+            if let Some(count) = self.counts.get_mut(at as u32 as usize) {
+                *count += 1.0;
+            } else {
+                let bucket = (at + i32::from(self.first)) as i16;
+                self.add_bucket(bucket, 1.0);
+                at = i32::from(bucket) - i32::from(self.first);
+            }
+        }
+        *bucket = (at + i32::from(self.first)) as i16;
+        taken
+    }
+
     /// Room for this bucket: whole powers of two at either end.
+    #[cold]
     fn reach(&mut self, bucket: i16) {
         let start = bucket.div_euclid(SLICES) * SLICES;
         if self.counts.is_empty() {

@@ -186,3 +186,54 @@ proptest! {
         }
     }
 }
+
+/// The weight of rows up to a duration, which differs for one name: as the ranking asks it when an Endpoint's slowness
+/// was accepted.
+fn weight_within(common: i64, own: i64) -> Plan {
+    let within = |edge| compare("duration", Op::Le, edge);
+    let others = not(Filter::In { column: "name", values: vec![text("GET /a")] });
+    let filter = Filter::Any(vec![others.and(within(common)), Filter::eq("name", text("GET /a")).and(within(own))]);
+    let filter = flag("is_stream", false).and(filter);
+    Plan {
+        table: Table::Endpoints,
+        projects: PROJECTS.to_vec(),
+        from: i64::MIN,
+        to: i64::MAX,
+        filter: Filter::True,
+        shape: Shape::Groups {
+            keys: vec![Key::Column("name")],
+            aggregates: vec![Aggregate { function: Function::Weight, filter }],
+            order: vec![],
+            limit: usize::MAX,
+            offset: 0,
+        },
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 24, failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// WIRE 8.1: the bands are later by the accepted slowness. Decision 0004: as exact as a threshold within 1 %.
+    #[test]
+    fn accepted_slowness_moves_a_band(seed in any::<u64>(), count in 0..300_usize, offset in 1..3000_i64) {
+        let mut dice = Dice::new(seed);
+        let rows = rows(Table::Endpoints, count, &mut dice);
+        let held = lake(Table::Endpoints, &rows, &mut dice);
+        let (common, own) = (750 * MS, (750 + offset) * MS);
+        let plan = weight_within(common, own);
+        prop_assert!(scan::can_roll(&plan).expect("the plan is good"));
+        let weights = |plan: &Plan, rows_min| {
+            let answer = scan::run_rolled(plan, &held.sources, soon(), rows_min).expect("the plan is good");
+            let answer = tidewatch_store::Answer::new(answer);
+            let (names, weights) = (answer.text("key0").expect("names"), answer.f64("agg0").expect("weights"));
+            (0..answer.rows()).map(|row| (names.at(row).to_owned(), weights.at(row))).collect::<Vec<_>>()
+        };
+        let least = weights(&weight_within(common, own - own / 100), u64::MAX);
+        let most = weights(&weight_within(common, own + own / 100), u64::MAX);
+        let rolled = weights(&plan, 0);
+        prop_assert_eq!(rolled.len(), most.len());
+        for ((least, rolled), most) in least.iter().zip(&rolled).zip(&most) {
+            prop_assert!(least.0 == rolled.0 && (least.1..=most.1).contains(&rolled.1), "{:?} {:?} {:?}", least, rolled, most);
+        }
+    }
+}

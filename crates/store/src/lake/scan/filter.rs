@@ -109,6 +109,15 @@ fn compare(cells: &Cells<'_>, op: Op, value: &Datum) -> BooleanBuffer {
         (Cells::I16(array), Datum::I64(value)) => numbers(array.values(), op, *value, i64::from),
         (Cells::I64(array), Datum::I64(value)) => numbers(array.values(), op, *value, |v| v),
         (Cells::F64(array), Datum::F64(value)) => numbers(array.values(), op, *value, |v| v),
+        (Cells::Bool(array), Datum::U64(value)) => {
+            // Two values: at most four different answers.
+            match (holds(op, &0, value), holds(op, &1, value)) {
+                (false, true) => array.values().clone(),
+                (true, false) => !array.values(),
+                (true, true) => BooleanBuffer::new_set(array.len()),
+                (false, false) => BooleanBuffer::new_unset(array.len()),
+            }
+        }
         (_, Datum::Bytes(value)) => bytes(cells, |cell| holds(op, cell, value.as_slice())),
         (_, value) => each(cells, |datum| datum_holds(op, &datum, value)),
     }

@@ -203,10 +203,10 @@ pub(crate) fn run(
             let want = Want { needs: &grouping.needs, row_numbers: false, deadline };
             part.read(stretch, None, &want, |batch| collected.update(grouping, &batch))
         }
-        Work::Cells { source, directory, cover } => {
+        Work::Cells { source, rollup, cover } => {
             let (Some(part), Some(rolled)) = (opened.part(*source), rolled) else { return Ok(()) };
             let asked = (grouping.keys.as_slice(), grouping.tests.as_slice());
-            let cells = CellReader::open(rolled, question, asked, &part.part, (directory, cover))?;
+            let cells = CellReader::open(rolled, question, asked, &part.part, (rollup, cover))?;
             collected.add_cells(grouping, cells, deadline)
         }
     })?;

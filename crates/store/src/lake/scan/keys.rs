@@ -65,6 +65,12 @@ impl Key {
 
 /// `origin + floor((time - origin) / width) * width`; times are within some centuries, yet nothing overflows.
 pub(crate) fn bucket(time: i64, origin: i64, width: i64) -> i64 {
+    if let Some(since) = time.checked_sub(origin) {
+        // What was taken off can be put on again, unless the start lies before every time.
+        if let Some(start) = (since.div_euclid(width)).checked_mul(width).and_then(|since| since.checked_add(origin)) {
+            return start;
+        }
+    }
     let (wide_time, wide_origin, wide) = (i128::from(time), i128::from(origin), i128::from(width));
     let start = wide_origin + (wide_time - wide_origin).div_euclid(wide) * wide;
     start.clamp(i128::from(i64::MIN), i128::from(i64::MAX)) as i64

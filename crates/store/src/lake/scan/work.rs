@@ -15,8 +15,8 @@ use super::prune::{Stretch, stretches};
 use super::question::Question;
 use super::rolled::Rolled;
 use crate::StoreError;
+use crate::lake::footers::Rollup;
 use crate::lake::source::Source;
-use crate::rollup::directory::Directory;
 use crate::rollup::levels::{Cover, Span, cover};
 
 /// Rows of memory looked at in one go.
@@ -37,7 +37,7 @@ pub(crate) enum Work {
     /// Cells of a part's roll-up.
     Cells {
         source: usize,
-        directory: Arc<Directory>,
+        rollup: Arc<Rollup>,
         cover: Cover,
     },
 }
@@ -147,10 +147,10 @@ fn work_of(
         Ok(stretches(open, question)?.into_iter().map(|stretch| Work::Part { source, stretch }).collect())
     };
     let Some(rolled) = rolled else { return rows(question) };
-    let Some(directory) = open.part.rollup()? else { return rows(question) };
+    let Some(rollup) = open.part.rollup()? else { return rows(question) };
     let span = Span { from: question.from, to: question.to, bucket: rolled.bucket };
     let facts = &open.part.facts;
-    let cover = cover(&span, |level| directory.has(level), facts.time_min, facts.time_max);
+    let cover = cover(&span, |level| rollup.directory.has(level), facts.time_min, facts.time_max);
     if cover.cells.is_empty() {
         return rows(question);
     }
@@ -158,7 +158,7 @@ fn work_of(
         true => Vec::new(),
         false => rows(&question.within(&cover.rest))?,
     };
-    work.push(Work::Cells { source, directory, cover });
+    work.push(Work::Cells { source, rollup, cover });
     Ok(work)
 }
 

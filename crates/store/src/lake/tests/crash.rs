@@ -2,6 +2,7 @@
 //! there exactly once.
 
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use tidewatch_journal::Position;
 use tidewatch_journal::disk::Disk;
@@ -10,6 +11,7 @@ use super::support::*;
 use crate::StoreError;
 use crate::columns::NO_KEY;
 use crate::lake::{Lake, Part, Source};
+use crate::plan::{Aggregate, Filter, Function, Key, Plan, Shape};
 use crate::tables::Table;
 
 /// A journal of requests: the test's own, never lost.
@@ -180,6 +182,44 @@ fn a_damaged_part_is_reported_and_not_answered_from() {
         assert!(bench.disk.flip(&path, at, 1 << (at % 8)));
     }
     assert_eq!(stored_spans(&bench.open()).len(), 2);
+}
+
+/// The bytes of a roll-up too.
+#[test]
+fn a_damaged_rollup_is_reported_and_not_answered_from() {
+    let bench = Bench::new(7);
+    let lake = bench.open();
+    lake.apply(Position(1), NO_KEY, TODAY_NS, request(1, &[span(1, 1, TODAY_NS), span(1, 2, TODAY_NS + SECOND_NS)]));
+    lake.flush().unwrap();
+    let plan = Plan {
+        shape: Shape::Groups {
+            keys: vec![Key::Column("name")],
+            aggregates: vec![Aggregate { function: Function::Sum("duration"), filter: Filter::True }],
+            order: vec![],
+            limit: 9,
+            offset: 0,
+        },
+        ..everything(Table::Endpoints)
+    };
+    let deadline = Instant::now() + Duration::from_secs(600);
+    let expected = lake.ask(&plan, deadline).unwrap();
+    let (path, bytes) = match &lake.sources(&plan)[..] {
+        [Source::Part(part)] => (part.path().to_path_buf(), part.facts.bytes),
+        other => panic!("one part is registered, not {other:?}"),
+    };
+    drop(lake);
+    let mut reported = 0;
+    for at in 0..bytes {
+        assert!(bench.disk.flip(&path, at, 1 << (at % 8)));
+        match bench.open().ask(&plan, deadline) {
+            Err(StoreError::Corrupt { .. }) => reported += 1,
+            Err(error) => panic!("byte {at}: {error:?}"),
+            // Nothing was read of the rows, when the cells are all it takes.
+            Ok(answer) => assert_eq!(answer, expected, "byte {at}"),
+        }
+        assert!(bench.disk.flip(&path, at, 1 << (at % 8)));
+    }
+    assert!(reported > 0);
 }
 
 #[test]

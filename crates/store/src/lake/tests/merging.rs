@@ -68,10 +68,12 @@ fn equal_identities_become_one_and_the_first_stored_wins() {
         lake.flush().unwrap();
     }
     assert_eq!(stored_spans(&lake).len(), 6);
+    assert_eq!(rolled_endpoints(&lake), 6);
     assert_eq!(lake.merge(TODAY_NS).unwrap(), 2, "spans and Endpoints");
     let expected = vec![(1, 1, 1, TODAY_NS + 2), (1, 1, 2, TODAY_NS), (1, 1, 3, TODAY_NS), (1, 1, 4, TODAY_NS)];
     assert_eq!(stored_spans(&lake), expected);
     assert_eq!(contents(&lake, Table::Endpoints).len(), 4);
+    assert_eq!(rolled_endpoints(&lake), 4);
 }
 
 /// (name, complete) of the extra columns of every part of the spans.
@@ -145,6 +147,7 @@ fn retention_gives_the_space_back() {
     assert!(bytes > 0);
     assert_eq!(bench.disk.used(), used - bytes);
     assert_eq!(stored_spans(&lake), [(1, 2, 1, TODAY_NS)]);
+    assert_eq!(rolled_endpoints(&lake), 1);
     assert_eq!(lake.retain(TODAY_NS).unwrap(), 0);
     drop(lake);
     assert_eq!(stored_spans(&bench.open()).len(), 1);

@@ -125,6 +125,8 @@ proptest! {
             // Rows of days that are joined (see `days`) may outlive retention; the days here are too few for that
             // only before retention has run.
             let stored = stored_spans(&lake);
+            // Every span of these histories is an Endpoint too. Decision 0004.
+            prop_assert_eq!(rolled_endpoints(&lake), stored.len() as u64);
             if retained {
                 prop_assert!(expected.iter().all(|span| stored.contains(span)));
                 prop_assert_eq!(stored.iter().collect::<HashSet<_>>().len(), stored.len());

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use arrow::array::{ArrayRef, AsArray, RecordBatch};
 use arrow::datatypes::{Int64Type, UInt32Type, UInt64Type};
@@ -21,10 +21,11 @@ use tidewatch_journal::disk::Disk;
 use tidewatch_journal::disk::sim::SimDisk;
 
 use crate::StoreError;
+use crate::answer::Answer;
 use crate::arrow_schema;
 use crate::columns::Rows;
-use crate::lake::{Lake, LakeOptions, MergeOptions, Part, Source};
-use crate::plan::{Filter, Plan, Shape};
+use crate::lake::{Lake, LakeOptions, MergeOptions, Part, RollupOptions, Source, scan};
+use crate::plan::{Aggregate, Filter, Function, Key, Plan, Shape};
 use crate::tables::Table;
 
 pub const DAY_NS: i64 = 24 * 3600 * 1_000_000_000;
@@ -139,6 +140,7 @@ impl Bench {
             flush_age: Duration::from_secs(3600),
             merge: MergeOptions { fan_in: 3, rows_max: 1000, ..MergeOptions::default() },
             attr_columns_from: Some(2),
+            rollups: RollupOptions::ALWAYS,
             background: false,
             ..LakeOptions::new("/data")
         }
@@ -224,6 +226,33 @@ pub fn stored_spans(lake: &Lake) -> Vec<(u32, u8, u8, i64)> {
     }
     spans.sort_unstable();
     spans
+}
+
+/// The number of Endpoint rows, as roll-ups tell it; they tell the same as the rows.
+pub fn rolled_endpoints(lake: &Lake) -> u64 {
+    let aggregate = |function| Aggregate { function, filter: Filter::True };
+    let functions = [
+        Function::Count,
+        Function::Max("time"),
+        Function::Sum("duration"),
+        // Small numbers are exact in a sketch.
+        Function::Quantiles { column: "duration", qs: vec![0.5] },
+    ];
+    let aggregates: Vec<Aggregate> = functions.into_iter().map(aggregate).collect();
+    let ask = |from, keys: Vec<Key>| {
+        let shape =
+            Shape::Groups { keys, aggregates: aggregates.clone(), order: Vec::new(), limit: usize::MAX, offset: 0 };
+        let plan = Plan { from, shape, ..everything(Table::Endpoints) };
+        let deadline = Instant::now() + Duration::from_secs(60);
+        let rolled = lake.ask(&plan, deadline).expect("the plan is good");
+        assert!(scan::can_roll(&plan).expect("the plan is good"));
+        assert_eq!(rolled, scan::run(&plan, &lake.sources(&plan), deadline).expect("the plan is good"));
+        Answer::new(rolled)
+    };
+    let hours = Key::TimeBucket { origin: 0, width: 3600 * SECOND_NS };
+    ask(i64::MIN, vec![hours, Key::Column("name")]);
+    ask(TODAY_NS - 3 * DAY_NS + 7, vec![Key::Column("project")]);
+    ask(i64::MIN, Vec::new()).u64("agg0").expect("a count").at(0)
 }
 
 /// The sum of the counts with this outcome and reason.

@@ -1,10 +1,10 @@
 //! Which plans roll-ups can answer, and which cells pass which test.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use arrow::array::{ArrayRef, Int64Array, RecordBatch};
 use arrow::buffer::BooleanBuffer;
+use hashbrown::HashMap;
 
 use super::super::datum::Datum;
 use super::super::filter::{passes, passes_all};

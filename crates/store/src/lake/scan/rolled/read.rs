@@ -1,7 +1,6 @@
 //! The cells of one part, into groups and states.
 
 use std::cell::OnceCell;
-use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -9,6 +8,7 @@ use arrow::array::{Array, ArrayRef, Int64Array, RecordBatch, UInt32Array};
 use arrow::buffer::BooleanBuffer;
 use arrow::compute::take;
 use arrow::datatypes::{DataType, Field, Schema};
+use hashbrown::HashMap;
 
 use super::super::keys::{Groups, Key, bucket};
 use super::super::pool::check_deadline;
@@ -16,6 +16,7 @@ use super::super::question::{Question, Test};
 use super::super::states::Measure;
 use super::fit::{Passing, Rolled, passing_keys};
 use crate::StoreError;
+use crate::lake::footers::Rollup;
 use crate::lake::part::Part;
 use crate::lake::scan::states::State;
 use crate::rollup::chunk::{Chunk, Sketches};
@@ -32,7 +33,7 @@ pub(crate) struct CellReader<'a> {
     part: &'a Arc<Part>,
     directory: &'a Directory,
     cover: &'a Cover,
-    keys: Keys,
+    keys: &'a Keys,
     passing: BooleanBuffer,
     tests: Vec<Passing>,
     /// Of each key: keys of one class make the same group in the same bucket.
@@ -58,12 +59,19 @@ impl<'a> CellReader<'a> {
         question: &Question,
         (group_keys, tests): (&[Key], &[Test]),
         part: &'a Arc<Part>,
-        (directory, cover): (&'a Directory, &'a Cover),
+        (rollup, cover): (&'a Rollup, &'a Cover),
     ) -> Result<CellReader<'a>, StoreError> {
-        let bytes = part.read(directory.keys)?;
-        let keys = keys::decode(&bytes, question.table, rolled.spec).ok_or_else(|| damaged(part))??;
-        let passing = passing_keys(question, &keys)?;
-        let tests = tests.iter().map(|test| Passing::of(rolled, test, &keys)).collect::<Result<_, _>>()?;
+        let directory = &rollup.directory;
+        let keys = match rollup.keys.get() {
+            Some(keys) => keys,
+            None => {
+                let bytes = part.read(directory.keys)?;
+                let keys = keys::decode(&bytes, question.table, rolled.spec).ok_or_else(|| damaged(part))??;
+                rollup.keys.get_or_init(|| keys)
+            }
+        };
+        let passing = passing_keys(question, keys)?;
+        let tests = tests.iter().map(|test| Passing::of(rolled, test, keys)).collect::<Result<_, _>>()?;
         let columns: Vec<Key> = group_keys.iter().filter(|key| matches!(key, Key::Column(_))).cloned().collect();
         let mut classes = Vec::new();
         Groups::new(&columns).assign(&keys.batch, &mut classes)?;
@@ -96,7 +104,7 @@ impl<'a> CellReader<'a> {
                 let columns = CellColumns {
                     chunk,
                     rolled: self.rolled,
-                    keys: &self.keys,
+                    keys: self.keys,
                     part: self.part,
                     rows: OnceCell::new(),
                     weights: OnceCell::new(),

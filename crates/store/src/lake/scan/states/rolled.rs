@@ -73,8 +73,7 @@ impl State {
                 let packed = columns.sketches()?;
                 for &(cell, group) in counted.iter().filter(|(cell, _)| passes(*cell)) {
                     let sketch = &mut sketches[group as usize];
-                    let add = |bucket, count| sketch.add_bucket(bucket, count);
-                    packed.each(cell as usize, add).ok_or_else(|| columns.damaged())?;
+                    packed.add_to(cell as usize, sketch).ok_or_else(|| columns.damaged())?;
                 }
             }
             _ => unreachable!("a plan with other measures is not answered from roll-ups"),
