@@ -15,6 +15,7 @@ use clap::{ArgMatches, Args, Command, FromArgMatches};
 use self::file::FileSettings;
 use crate::http::gate::client_ip::{Trust, TrustError};
 use crate::http::socket::ListenAddress;
+use crate::http::tls::Tls;
 use crate::limits::{self, RouteLimits};
 
 /// `REPORT_MAX_BODY_MB` counts in these.
@@ -26,10 +27,16 @@ pub struct Config {
     /// A configuration file, in TOML.
     #[arg(id = "config", long = "config", env = "TIDEWATCH_CONFIG")]
     pub config_file: Option<PathBuf>,
-    /// Addresses to listen on, separated by commas: `127.0.0.1:8080`, `[::]:8080`, `unix:/run/tidewatch.sock`; port 0
-    /// picks a free one.
+    /// Addresses to listen on, separated by commas: `127.0.0.1:8080`, `[::]:8080`, `tls:[::]:8443`,
+    /// `unix:/run/tidewatch.sock`; port 0 picks a free one.
     #[arg(long, env = "TIDEWATCH_LISTEN", value_delimiter = ',', default_value = "127.0.0.1:8080")]
     pub listen: Vec<ListenAddress>,
+    /// PEM file with the certificate chain for `tls:` addresses; read again when it changes.
+    #[arg(long, env = "TIDEWATCH_TLS_CERTIFICATE", requires = "tls_key")]
+    pub tls_certificate: Option<PathBuf>,
+    /// PEM file with the certificate's key.
+    #[arg(long, env = "TIDEWATCH_TLS_KEY", requires = "tls_certificate")]
+    pub tls_key: Option<PathBuf>,
     /// An address for the server's own figures, `GET /metrics` as Prometheus text; not served anywhere when not given.
     #[arg(long, env = "TIDEWATCH_METRICS_LISTEN")]
     pub metrics_listen: Option<ListenAddress>,
@@ -87,6 +94,8 @@ impl Config {
         Config {
             config_file: None,
             listen: vec![ListenAddress::Tcp(listen)],
+            tls_certificate: None,
+            tls_key: None,
             metrics_listen: None,
             data_dir: data_dir.into(),
             base_url: None,
@@ -110,7 +119,7 @@ impl Config {
     pub fn base_url(&self) -> String {
         match &self.base_url {
             Some(url) => url.trim_end_matches('/').to_owned(),
-            None => self.listen.first().map_or_else(String::new, |address| format!("http://{address}")),
+            None => self.listen.first().map_or_else(String::new, ListenAddress::url),
         }
     }
 
@@ -146,11 +155,22 @@ impl Config {
     pub fn check(&self) -> anyhow::Result<()> {
         self.trust()?;
         self.login_key()?;
+        let wants_tls =
+            self.listen.iter().chain(&self.metrics_listen).any(|address| matches!(address, ListenAddress::Tls(_)));
+        ensure!(self.tls()?.is_some() || !wants_tls, "TLS needs a certificate and its key: tls_certificate, tls_key");
         ensure!(self.upload_concurrent_max > 0, "upload_concurrent_max is 0: no upload would ever be taken");
         ensure!(self.otlp_body_bytes_max > 0, "otlp_body_bytes_max is 0: no export would ever be taken");
         ensure!(self.report_body_mb_max > 0, "report_body_mb_max is 0: no report would ever be taken");
         ensure!(self.flush_rows > 0, "flush_rows is 0");
         Ok(())
+    }
+
+    /// The certificate for `tls:` addresses, when there is one.
+    pub fn tls(&self) -> anyhow::Result<Option<Tls>> {
+        match (&self.tls_certificate, &self.tls_key) {
+            (Some(certificate), Some(key)) => Tls::load(certificate, key).map(Some),
+            _ => Ok(None),
+        }
     }
 
     /// The operator's own key, when there is one.

@@ -141,6 +141,8 @@ pub const IDLE_MAX: Duration = minutes(2);
 pub const CONNECTIONS_MAX: usize = 10_000;
 /// How long a refused body is thrown away after its answer, so that its sender reads the answer.
 pub const LINGER_MAX: Duration = seconds(5);
+/// How often the TLS certificate's files are looked at.
+pub const TLS_RELOAD_PAUSE: Duration = minutes(1);
 /// Requests at once on one HTTP/2 connection.
 pub const HTTP2_STREAMS_MAX: u32 = 200;
 /// Bytes of one HTTP/2 stream, and of one connection, that may arrive before they are read.

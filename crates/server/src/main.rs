@@ -83,7 +83,7 @@ async fn start(config: Config) -> anyhow::Result<()> {
     files::allow_as_many_as_possible();
     let base_url = config.base_url.clone();
     let ready = |address: &ListenAddress, app: &std::sync::Arc<tidewatch_server::app::App>| {
-        let url = base_url.unwrap_or_else(|| format!("http://{address}"));
+        let url = base_url.unwrap_or_else(|| address.url());
         say(&welcome(&url, app.control.has_organizations()));
     };
     serve::serve(config, Outside::real(), ready, serve::signalled()).await

@@ -11,7 +11,9 @@ use crate::app::{App, Outside};
 use crate::config::Config;
 use crate::http::door::Door;
 use crate::http::socket::{ListenAddress, Socket};
+use crate::http::tls::Tls;
 use crate::http::{listen, routes};
+use crate::limits;
 
 /// Serves until `stop` completes, then finishes what is in flight and flushes.
 ///
@@ -33,16 +35,17 @@ pub async fn serve_routes(
     ready: impl FnOnce(&ListenAddress, &Arc<App>),
     stop: impl Future<Output = ()> + Send + 'static,
 ) -> anyhow::Result<()> {
+    let tls = config.tls()?.map(Arc::new);
     let mut sockets = Vec::new();
     for address in &mut config.listen {
-        let socket = Socket::bind(address).await?;
+        let socket = Socket::bind(address, tls.as_ref()).await?;
         *address = socket.address()?;
         sockets.push(socket);
     }
     let address = config.listen.first().context("there is no address to listen on")?.clone();
     // Bound before the start, so that a wrong address ends it.
     let figures = match &config.metrics_listen {
-        Some(address) => Some(Socket::bind(address).await?),
+        Some(address) => Some(Socket::bind(address, tls.as_ref()).await?),
         None => None,
     };
     let trust = config.trust()?;
@@ -73,10 +76,31 @@ pub async fn serve_routes(
             let _ = stopped.wait_for(|stop| *stop).await;
         }));
     }
+    tokio::spawn(reload(tls, stopped));
     ready(&address, &app);
     listening.await.context("the listener failed")?;
     app.close().await;
     Ok(())
+}
+
+/// Reads the certificate again on SIGHUP, and once a while. Without one SIGHUP changes nothing, and ends nothing.
+async fn reload(tls: Option<Arc<Tls>>, mut stopped: watch::Receiver<bool>) {
+    use tokio::signal::unix::{SignalKind, signal};
+    let mut asked = signal(SignalKind::hangup()).expect("SIGHUP can be listened for");
+    loop {
+        tokio::select! {
+            _ = asked.recv() => {}
+            () = tokio::time::sleep(limits::TLS_RELOAD_PAUSE) => {}
+            _ = stopped.wait_for(|stop| *stop) => return,
+        }
+        let Some(tls) = tls.clone() else { continue };
+        match tokio::task::spawn_blocking(move || tls.reload()).await {
+            Ok(Ok(true)) => tracing::info!("the TLS certificate was replaced"),
+            Ok(Ok(false)) => {}
+            Ok(Err(error)) => tracing::error!("the TLS certificate stays as it is: {error:#}"),
+            Err(error) => tracing::error!(%error, "reading the TLS certificate failed: {error}"),
+        }
+    }
 }
 
 /// Completes on SIGTERM or SIGINT.

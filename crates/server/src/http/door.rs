@@ -23,6 +23,8 @@ use crate::metrics::Traffic;
 #[derive(Debug, Clone, Copy)]
 pub struct Caller {
     pub peer: IpAddr,
+    /// The connection is encrypted by us.
+    pub is_tls: bool,
 }
 
 /// The service behind every socket.
@@ -64,7 +66,8 @@ impl Door {
         {
             tracing::warn!(others, "{}", client_ip::unheard_proxy_line(caller.peer));
         }
-        let is_https = self.is_https || (self.trust.trusts(caller.peer) && came_through_tls(request.headers()));
+        let is_https =
+            self.is_https || caller.is_tls || (self.trust.trusts(caller.peer) && came_through_tls(request.headers()));
         let may_be_framed = frames::may_be_framed(request.uri().path());
         request.extensions_mut().insert(ClientAddress(client.address));
         let router = self.router.borrow().clone();

@@ -15,7 +15,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use super::activity::{Activity, Watched};
 use super::door::{Caller, Door};
 use super::lasting;
-use super::socket::{Accepted, Socket};
+use super::socket::{Accepted, Socket, Stream};
 use crate::limits;
 
 /// Serves what comes through `sockets` at `door`, until `stop` completes; then accepts nothing more and gives what is in
@@ -94,8 +94,16 @@ async fn connected(
 ) {
     let caller = accepted.caller;
     match accepted.stream {
-        super::socket::Stream::Tcp(stream) => connection(stream, caller, server, door, stopped).await,
-        super::socket::Stream::Unix(stream) => connection(stream, caller, server, door, stopped).await,
+        Stream::Tcp(stream) => connection(stream, caller, server, door, stopped).await,
+        Stream::Unix(stream) => connection(stream, caller, server, door, stopped).await,
+        Stream::Tls(stream, acceptor) => {
+            // A handshake that takes as long as a head may is one that never ends.
+            match tokio::time::timeout(limits::HEADERS_MAX, acceptor.accept(stream)).await {
+                Ok(Ok(stream)) => connection(stream, caller, server, door, stopped).await,
+                Ok(Err(error)) => tracing::debug!(%error, peer = %caller.peer, "a TLS handshake failed: {error}"),
+                Err(_) => {}
+            }
+        }
     }
 }
 

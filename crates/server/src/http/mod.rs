@@ -1,6 +1,6 @@
 //! HTTP: the socket, the routes, the gates before them, and the handlers.
 //!
-//! - [`socket`], [`listen`], `activity`, `lasting`: connections. [`door`]: what every request and answer passes.
+//! - [`socket`], [`tls`], [`listen`], `activity`, `lasting`: connections. [`door`]: what every request and answer passes.
 //! - [`routes`]: every path. [`gate`]: who may, how much, how fast.
 //! - [`ingest`]: the doors for telemetry. [`account`], [`dashboard`]: the API of the UI. [`ui`]: the UI itself.
 //! - [`frames`]: headers on every answer. [`openapi`]: the document.
@@ -18,4 +18,5 @@ pub mod listen;
 pub mod openapi;
 pub mod routes;
 pub mod socket;
+pub mod tls;
 pub mod ui;

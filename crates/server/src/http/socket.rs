@@ -1,19 +1,23 @@
-//! Where connections come from: TCP addresses and Unix sockets.
+//! Where connections come from: TCP addresses, with TLS or without, and Unix sockets.
 
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
+use std::sync::Arc;
 
 use anyhow::Context;
 use tokio::net::{TcpListener, TcpStream, UnixListener, UnixStream};
+use tokio_rustls::TlsAcceptor;
 
 use super::door::Caller;
+use super::tls::Tls;
 
-/// An address to listen on: `127.0.0.1:8080`, `[::]:8080` or `unix:/run/tidewatch.sock`.
+/// An address to listen on: `127.0.0.1:8080`, `[::]:8080`, `tls:[::]:8443` or `unix:/run/tidewatch.sock`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ListenAddress {
     Tcp(SocketAddr),
+    Tls(SocketAddr),
     Unix(PathBuf),
 }
 
@@ -21,14 +25,19 @@ impl FromStr for ListenAddress {
     type Err = String;
 
     fn from_str(text: &str) -> Result<ListenAddress, String> {
-        match text.strip_prefix("unix:") {
-            Some("") => Err("unix: is followed by the socket's path".to_owned()),
-            Some(path) => Ok(ListenAddress::Unix(path.into())),
-            None => text
-                .parse()
-                .map(ListenAddress::Tcp)
-                .map_err(|_| format!("{text:?} is no address with a port, such as 127.0.0.1:8080, and no unix:/path")),
+        if let Some(path) = text.strip_prefix("unix:") {
+            return match path {
+                "" => Err("unix: is followed by the socket's path".to_owned()),
+                path => Ok(ListenAddress::Unix(path.into())),
+            };
         }
+        let (kind, address) = match text.strip_prefix("tls:") {
+            Some(address) => (ListenAddress::Tls as fn(SocketAddr) -> ListenAddress, address),
+            None => (ListenAddress::Tcp as fn(SocketAddr) -> ListenAddress, text),
+        };
+        address.parse().map(kind).map_err(|_| {
+            format!("{text:?} is no address with a port, such as 127.0.0.1:8080 or tls:0.0.0.0:8443, and no unix:/path")
+        })
     }
 }
 
@@ -36,7 +45,19 @@ impl std::fmt::Display for ListenAddress {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             ListenAddress::Tcp(address) => address.fmt(out),
+            ListenAddress::Tls(address) => write!(out, "tls:{address}"),
             ListenAddress::Unix(path) => write!(out, "unix:{}", path.display()),
+        }
+    }
+}
+
+impl ListenAddress {
+    /// How a client on this machine calls it.
+    pub fn url(&self) -> String {
+        match self {
+            ListenAddress::Tcp(address) => format!("http://{address}"),
+            ListenAddress::Tls(address) => format!("https://{address}"),
+            ListenAddress::Unix(path) => format!("unix:{}", path.display()),
         }
     }
 }
@@ -44,6 +65,7 @@ impl std::fmt::Display for ListenAddress {
 /// A bound socket.
 pub enum Socket {
     Tcp(TcpListener),
+    Tls(TcpListener, Arc<Tls>),
     Unix(UnixListener, UnixPath),
 }
 
@@ -58,6 +80,8 @@ impl Drop for UnixPath {
 
 pub enum Stream {
     Tcp(TcpStream),
+    /// Before its handshake.
+    Tls(TcpStream, TlsAcceptor),
     Unix(UnixStream),
 }
 
@@ -68,9 +92,14 @@ pub struct Accepted {
 }
 
 impl Socket {
-    pub async fn bind(address: &ListenAddress) -> anyhow::Result<Socket> {
+    /// `tls`: for addresses with TLS.
+    pub async fn bind(address: &ListenAddress, tls: Option<&Arc<Tls>>) -> anyhow::Result<Socket> {
         let bound = match address {
             ListenAddress::Tcp(address) => TcpListener::bind(address).await.map(Socket::Tcp),
+            ListenAddress::Tls(address) => {
+                let tls = tls.context("TLS needs a certificate and its key: tls_certificate, tls_key")?.clone();
+                TcpListener::bind(address).await.map(|listener| Socket::Tls(listener, tls))
+            }
             ListenAddress::Unix(path) => {
                 remove_stale(path).await;
                 UnixListener::bind(path).map(|listener| Socket::Unix(listener, UnixPath(path.clone())))
@@ -85,6 +114,9 @@ impl Socket {
             Socket::Tcp(listener) => {
                 listener.local_addr().map(ListenAddress::Tcp).context("cannot learn the address listened on")
             }
+            Socket::Tls(listener, _) => {
+                listener.local_addr().map(ListenAddress::Tls).context("cannot learn the address listened on")
+            }
             Socket::Unix(_, path) => Ok(ListenAddress::Unix(path.0.clone())),
         }
     }
@@ -95,12 +127,19 @@ impl Socket {
                 let (stream, peer) = listener.accept().await?;
                 // Answers are small and wanted at once.
                 let _ = stream.set_nodelay(true);
-                Ok(Accepted { stream: Stream::Tcp(stream), caller: Caller { peer: peer.ip() } })
+                Ok(Accepted { stream: Stream::Tcp(stream), caller: Caller { peer: peer.ip(), is_tls: false } })
+            }
+            Socket::Tls(listener, tls) => {
+                let (stream, peer) = listener.accept().await?;
+                let _ = stream.set_nodelay(true);
+                let stream = Stream::Tls(stream, tls.acceptor());
+                Ok(Accepted { stream, caller: Caller { peer: peer.ip(), is_tls: true } })
             }
             Socket::Unix(listener, _) => {
                 let (stream, _) = listener.accept().await?;
                 // Whoever may open the socket's file is on this machine.
-                Ok(Accepted { stream: Stream::Unix(stream), caller: Caller { peer: IpAddr::V4(Ipv4Addr::LOCALHOST) } })
+                let caller = Caller { peer: IpAddr::V4(Ipv4Addr::LOCALHOST), is_tls: false };
+                Ok(Accepted { stream: Stream::Unix(stream), caller })
             }
         }
     }
@@ -125,6 +164,8 @@ mod tests {
             ("127.0.0.1:8080", Some("127.0.0.1:8080")),
             ("[::]:80", Some("[::]:80")),
             ("unix:/run/a.sock", Some("unix:/run/a.sock")),
+            ("tls:0.0.0.0:8443", Some("tls:0.0.0.0:8443")),
+            ("tls:here", None),
             ("unix:", None),
             ("8080", None),
             ("localhost:8080", None),

@@ -85,6 +85,12 @@ pub async fn chunked(address: SocketAddr, path: &str, headers: &[(&str, &str)], 
     raw(address, &request).await
 }
 
+/// Lets what was sent arrive. A paused clock stands still meanwhile; else it would run ahead of the system's network.
+pub async fn arrive() {
+    let wait = || std::thread::park_timeout(std::time::Duration::from_millis(5));
+    tokio::task::spawn_blocking(wait).await.expect("no panic");
+}
+
 /// A connection that sends what it is told to, when it is told to.
 pub struct Connection {
     stream: TcpStream,

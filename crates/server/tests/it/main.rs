@@ -30,6 +30,7 @@ mod per_ip;
 mod process;
 mod slow;
 mod tidy;
+mod tls;
 mod traces;
 mod ui;
 mod uploads;

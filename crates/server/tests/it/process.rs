@@ -34,9 +34,13 @@ impl Server {
         Server { child, address: address.expect("an address") }
     }
 
-    fn signal(mut self, name: &str) -> ExitStatus {
+    fn tell(&self, name: &str) {
         let id = self.child.id().to_string();
         assert!(Command::new("kill").args([name, &id]).status().expect("kill runs").success());
+    }
+
+    fn signal(mut self, name: &str) -> ExitStatus {
+        self.tell(name);
         self.child.wait().expect("it ends")
     }
 }
@@ -73,6 +77,8 @@ async fn signals_and_sudden_death() {
     post(server.address, 1).await;
     post(server.address, 2).await;
     assert_eq!(spans(server.address).await, Some(2), "a retry counts nothing twice");
+    server.tell("-HUP");
+    assert_eq!(spans(server.address).await, Some(2), "SIGHUP ends nothing");
     assert_eq!(server.signal("-TERM").code(), Some(0));
 
     let server = Server::start(data.path());

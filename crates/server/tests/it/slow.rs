@@ -6,8 +6,45 @@ use serde_json::json;
 use tidewatch_server::limits::{self, RouteLimits};
 use tokio::time::{Duration, Instant, sleep};
 
-use crate::client::{Answer, Connection};
+use crate::client::{self, Answer, arrive};
 use crate::harness::{Harness, Project};
+
+/// A connection whose bytes have arrived before the clock goes on.
+struct Connection(client::Connection);
+
+impl Connection {
+    async fn open(address: SocketAddr) -> Connection {
+        let connection = Connection(client::Connection::open(address).await);
+        arrive().await;
+        connection
+    }
+
+    async fn write(&mut self, bytes: &[u8]) {
+        self.0.write(bytes).await;
+        arrive().await;
+    }
+
+    async fn try_write(&mut self, bytes: &[u8]) -> bool {
+        let written = self.0.try_write(bytes).await;
+        arrive().await;
+        written
+    }
+
+    async fn read(&mut self) -> usize {
+        self.0.read().await
+    }
+
+    async fn rest(self) -> Vec<u8> {
+        self.0.rest().await
+    }
+
+    async fn answer(self) -> Answer {
+        self.0.answer().await
+    }
+}
+
+/// The clock may run ahead once more while the answer is on its way, to the next look at the connection.
+const ON_ITS_WAY: u64 = 4;
 
 fn head(path: &str, token: &str, length: usize) -> String {
     format!(
@@ -73,7 +110,7 @@ async fn too_slow_is_408_and_503_where_exporters_retry() {
         ] {
             let (answer, seconds) = send(harness.address(), &route, 60_000, &pieces).await;
             assert_too_slow(&answer, &route.2, route.0);
-            assert!((expected..=expected + 1).contains(&seconds), "{}: {what} after {seconds} s", route.0);
+            assert!((expected..=expected + ON_ITS_WAY).contains(&seconds), "{}: {what} after {seconds} s", route.0);
         }
     }
     assert_eq!(harness.app().bodies.held(), 0);
@@ -109,7 +146,7 @@ async fn no_body_takes_longer_than_its_total() {
         let length = 12_000 * pieces.len() + 12_000;
         let (answer, seconds) = send(harness.address(), route, length, &pieces).await;
         assert_too_slow(&answer, &route.2, route.0);
-        assert!((total..=total + 1).contains(&seconds), "{}: after {seconds} s", route.0);
+        assert!((total..=total + ON_ITS_WAY).contains(&seconds), "{}: after {seconds} s", route.0);
     }
 }
 
@@ -165,7 +202,7 @@ async fn heads_have_15_seconds_and_idle_connections_two_minutes() {
         connection.write(first).await;
         connection.rest().await;
         let seconds = start.elapsed().as_secs();
-        assert!((expected..=expected + 3).contains(&seconds), "{name}: closed after {seconds} s");
+        assert!((expected..=expected + 3 + ON_ITS_WAY).contains(&seconds), "{name}: closed after {seconds} s");
     }
     let mut connection = Connection::open(harness.address()).await;
     connection.write(b"GET /health HTTP/1.1\r\nHost: a\r\n\r\n").await;
@@ -174,7 +211,11 @@ async fn heads_have_15_seconds_and_idle_connections_two_minutes() {
     let start = Instant::now();
     connection.write(b"GET /hea").await;
     connection.rest().await;
-    assert!((15..=18).contains(&start.elapsed().as_secs()), "a second head: after {} s", start.elapsed().as_secs());
+    assert!(
+        (15..=18 + ON_ITS_WAY).contains(&start.elapsed().as_secs()),
+        "a second head: after {} s",
+        start.elapsed().as_secs()
+    );
     // A header that never ends: a byte a second does not keep it open.
     let start = Instant::now();
     let mut connection = Connection::open(harness.address()).await;
@@ -184,7 +225,7 @@ async fn heads_have_15_seconds_and_idle_connections_two_minutes() {
         sent += 1;
         sleep(Duration::from_secs(1)).await;
     }
-    assert!((15..=19).contains(&start.elapsed().as_secs()), "after {} s", start.elapsed().as_secs());
+    assert!((15..=19 + ON_ITS_WAY).contains(&start.elapsed().as_secs()), "after {} s", start.elapsed().as_secs());
 }
 
 // "Streaming responses (live tail) are exempt from body totals", and they are not idle.
@@ -214,7 +255,8 @@ async fn an_upload_waits_30_seconds_for_a_slot() {
     let mut refused = Connection::open(harness.address()).await;
     refused.write(request.as_bytes()).await;
     let answer = refused.answer().await;
-    assert_eq!((answer.status, start.elapsed().as_secs()), (503, 30));
+    assert_eq!(answer.status, 503);
+    assert!((30..=30 + ON_ITS_WAY).contains(&start.elapsed().as_secs()), "after {} s", start.elapsed().as_secs());
     assert!(answer.header("Retry-After").is_some());
 
     let mut waits = Connection::open(harness.address()).await;
