@@ -106,6 +106,7 @@ impl Builder {
             spec.sums.iter().map(|name| Ok(cells(batch, name)?.numbers())).collect::<Result<_, StoreError>>()?;
         let nulls = spec.sums.iter().map(|name| Ok(cells(batch, name)?.validity()));
         let nulls: Vec<_> = nulls.collect::<Result<_, StoreError>>()?;
+        let latest = spec.latest.map(|name| cells(batch, name)).transpose()?;
         for (row, key) in std::mem::take(&mut self.assigned).into_iter().enumerate() {
             let (time, weight) = (times[row], weights[row]);
             if !(1.0..=WEIGHT_MAX).contains(&weight) || time.abs() > TIME_MAX {
@@ -119,7 +120,7 @@ impl Builder {
             let cell = self.open(0, key, time);
             cell.rows += 1;
             cell.weight += weight;
-            cell.latest = cell.latest.max(time);
+            cell.see(time, time, latest.as_ref().map_or(&[], |latest| latest.bytes(row)));
             for (sum, (values, nulls)) in cell.sums.iter_mut().zip(sums.iter().zip(&nulls)) {
                 if !nulls.is_some_and(|nulls| nulls.is_null(row)) {
                     *sum += values[row] * weight;
@@ -158,7 +159,7 @@ impl Builder {
         let Level { open, opened, .. } = &mut self.levels[level];
         let cell = &mut open[key as usize];
         if cell.rows == 0 {
-            (cell.start, cell.latest) = (start, i64::MIN);
+            (cell.start, cell.latest, cell.earliest) = (start, i64::MIN, i64::MAX);
             opened.push(key);
         }
         cell
@@ -178,7 +179,7 @@ impl Builder {
             let above = self.open(level + 1, key, cell.start);
             above.rows += cell.rows;
             above.weight += cell.weight;
-            above.latest = above.latest.max(cell.latest);
+            above.see(cell.earliest, cell.latest, &cell.latest_value);
             above.sums.iter_mut().zip(cell.sums).for_each(|(above, sum)| *above += sum);
             above.buckets.extend_from_slice(&cell.buckets);
             if above.buckets.len() > BUCKETS_LOOSE {
@@ -225,6 +226,20 @@ impl Builder {
             }
         }
         (!directory.chunks.is_empty()).then(|| Section { bytes, directory: directory.encode(self.spec) })
+    }
+}
+
+impl Cell {
+    /// Rows between these times, with the value kept of the latest.
+    fn see(&mut self, earliest: i64, latest: i64, value: &[u8]) {
+        self.earliest = self.earliest.min(earliest);
+        let is_latest = latest > self.latest || (latest == self.latest && value > &self.latest_value[..]);
+        if is_latest {
+            self.latest = latest;
+            if let Ok(value) = value.try_into() {
+                self.latest_value = value;
+            }
+        }
     }
 }
 

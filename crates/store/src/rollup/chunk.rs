@@ -15,8 +15,10 @@ pub struct Cell {
     pub weight: f64,
     /// By [`Spec::sums`].
     pub sums: [f64; SUMS_MAX],
-    /// Greatest time of a row.
+    /// Greatest and smallest time of a row, and the value kept of the latest; see [`Spec`].
     pub latest: i64,
+    pub earliest: i64,
+    pub latest_value: [u8; 16],
     /// Bucket and weight; ascending and each once when written.
     pub buckets: Vec<(i16, f64)>,
 }
@@ -29,7 +31,10 @@ const PLACES: usize = 0;
 const ROWS: usize = 1;
 const WEIGHTS: usize = 2;
 const LATEST: usize = 3;
-const FIRST_SUM: usize = 4;
+/// Empty unless asked for.
+const EARLIEST: usize = 4;
+const LATEST_VALUES: usize = 5;
+const FIRST_SUM: usize = 6;
 
 /// A byte below this is a step to a bucket that counts one; steps of zero count the same bucket again.
 const STEP_END: u8 = 0xF0;
@@ -44,17 +49,18 @@ const REPEATS_MAX: u64 = 3;
 #[derive(Debug)]
 pub struct ChunkWriter {
     width: i64,
+    spec: &'static Spec,
     cells: u64,
     /// Key, and start in widths, of the cell before.
     last: (i64, i64),
-    /// Places, rows, weights, latest, sums, sketch lengths, sketches.
+    /// Places, rows, weights, latest, earliest, values of the latest, sums, sketch lengths, sketches.
     columns: Vec<Vec<u8>>,
 }
 
 impl ChunkWriter {
-    pub fn new(spec: &Spec, width: i64) -> ChunkWriter {
+    pub fn new(spec: &'static Spec, width: i64) -> ChunkWriter {
         let columns = FIRST_SUM + spec.sums.len() + 2;
-        ChunkWriter { width, cells: 0, last: (0, 0), columns: vec![Vec::new(); columns] }
+        ChunkWriter { width, spec, cells: 0, last: (0, 0), columns: vec![Vec::new(); columns] }
     }
 
     pub fn write(&mut self, key: u32, cell: &Cell) {
@@ -72,6 +78,12 @@ impl ChunkWriter {
             }
         }
         put(&mut self.columns[LATEST], cell.latest.abs_diff(cell.start));
+        if self.spec.earliest {
+            put(&mut self.columns[EARLIEST], cell.earliest.abs_diff(cell.start));
+        }
+        if self.spec.latest.is_some() {
+            self.columns[LATEST_VALUES].extend(cell.latest_value);
+        }
         let sketches = self.columns.len() - 1;
         for (column, sum) in (FIRST_SUM..sketches - 1).zip(cell.sums) {
             put_real(&mut self.columns[column], sum);
@@ -193,6 +205,18 @@ impl<'a> Chunk<'a> {
         self.each(LATEST, |reader| starts.next()?.checked_add_unsigned(reader.number()?))
     }
 
+    /// Smallest times.
+    pub fn earliest(&self) -> Option<Vec<i64>> {
+        let mut starts = self.starts.iter();
+        self.each(EARLIEST, |reader| starts.next()?.checked_add_unsigned(reader.number()?))
+    }
+
+    /// Values kept of the latest rows.
+    pub fn latest_values(&self) -> Option<&'a [[u8; 16]]> {
+        let (values, rest) = self.columns[LATEST_VALUES].as_chunks();
+        (rest.is_empty() && values.len() == self.keys.len()).then_some(values)
+    }
+
     pub fn sums(&self, sum: usize) -> Option<Vec<f64>> {
         self.each(FIRST_SUM + sum, real)
     }
@@ -296,10 +320,11 @@ mod tests {
         let cell = (cell, prop::array::uniform5(real), 0..MINUTE, buckets);
         let cell = cell.prop_map(|((key, minute, rows, weight), mut sums, latest, buckets)| {
             sums[1..].fill(0.0);
+            let (earliest, latest_value) = (0, [0; 16]);
             let start = minute * MINUTE;
             let weight = weight.unwrap_or(rows as f64);
             let buckets = buckets.into_iter().collect();
-            (key, Cell { start, rows, weight, sums, latest: start + latest, buckets })
+            (key, Cell { start, rows, weight, sums, latest: start + latest, earliest, latest_value, buckets })
         });
         prop::collection::vec(cell, 0..20)
     }
@@ -335,10 +360,35 @@ mod tests {
         }
 
         #[test]
+        fn earliest_and_latest_come_back(cells in prop::collection::vec((0..MINUTE, 0..MINUTE, any::<[u8; 16]>()), 0..9)) {
+            let spec = Spec::of(Table::Exceptions).unwrap();
+            let mut writer = ChunkWriter::new(spec, MINUTE);
+            for (earliest, latest, latest_value) in &cells {
+                writer.write(1, &Cell {
+                    start: 5 * MINUTE,
+                    earliest: 5 * MINUTE + earliest,
+                    latest: 5 * MINUTE + latest,
+                    latest_value: *latest_value,
+                    ..Cell::default()
+                });
+            }
+            let mut bytes = Vec::new();
+            writer.finish(&mut bytes);
+            let chunk = Chunk::decode(&bytes, spec, MINUTE).unwrap();
+            let (earliest, latest) = (chunk.earliest().unwrap(), chunk.latest().unwrap());
+            let values = chunk.latest_values().unwrap();
+            let back: Vec<_> = (0..cells.len())
+                .map(|at| (earliest[at] - 5 * MINUTE, latest[at] - 5 * MINUTE, values[at]))
+                .collect();
+            prop_assert_eq!(back, cells);
+        }
+
+        #[test]
         fn any_bytes_are_no_trouble(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
             let spec = Spec::of(Table::AiTraces).unwrap();
             let Some(chunk) = Chunk::decode(&bytes, spec, MINUTE) else { return Ok(()) };
-            let _ = (chunk.rows(), chunk.weights(), chunk.latest(), chunk.sums(4));
+            let _ = (chunk.rows(), chunk.weights(), chunk.latest(), chunk.earliest(), chunk.latest_values());
+            let _ = chunk.sums(4);
             if let Some(sketches) = chunk.sketches() {
                 let mut sketch = Sketch::default();
                 let cells = 0..chunk.keys.len();

@@ -16,6 +16,10 @@ pub struct Spec {
     /// Rows of a cell lie in one band of the sketched column: above one of these (or any), up to the next (or any).
     /// Ascending. Counts by a condition `<=` or `>` one of these are exact.
     pub bands: &'static [i64],
+    /// Whether cells know the time of their earliest row; that of the latest they all know.
+    pub earliest: bool,
+    /// The Id16 column whose value in the latest row is kept; of equal times the greatest.
+    pub latest: Option<&'static str>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -53,6 +57,8 @@ const SERVED: Spec = Spec {
     sums: &["duration"],
     sketched: Some("duration"),
     bands: BANDS,
+    earliest: false,
+    latest: None,
 };
 
 const AI: Spec = Spec {
@@ -70,6 +76,18 @@ const AI: Spec = Spec {
     sums: &["duration", "input_tokens", "output_tokens", "total_tokens", "total_cost"],
     sketched: Some("duration"),
     bands: &[],
+    earliest: false,
+    latest: None,
+};
+
+/// Issues: occurrences by group, the first and the last.
+const ISSUES: Spec = Spec {
+    dims: &[Dim::Column("group")],
+    sums: &[],
+    sketched: None,
+    bands: &[],
+    earliest: true,
+    latest: Some("row_id"),
 };
 
 impl Spec {
@@ -78,6 +96,7 @@ impl Spec {
         match table {
             Table::Endpoints | Table::Tasks => Some(&SERVED),
             Table::AiTraces => Some(&AI),
+            Table::Exceptions => Some(&ISSUES),
             _ => None,
         }
     }
@@ -132,6 +151,8 @@ mod tests {
             }
             assert!(table.column("weight").is_some());
             assert!(spec.bands.is_sorted());
+            let kind = |name| table.column(name).map(|(_, column)| column.kind);
+            assert!(spec.latest.is_none_or(|name| kind(name) == Some(Kind::Id16)));
         }
     }
 

@@ -66,7 +66,8 @@ impl Rolled {
                 Measure::Count => true,
                 Measure::Sum { column, weighted: true } => spec.sum(column.name).is_some(),
                 Measure::Samples { column, weighted: true } => spec.sketched == Some(column.name),
-                Measure::Extreme { column, wanted } => column.name == "time" && wanted.is_gt(),
+                Measure::Extreme { column, wanted } => column.name == "time" && (wanted.is_gt() || spec.earliest),
+                Measure::AtTime { column, wanted } => spec.latest == Some(column.name) && wanted.is_gt(),
                 _ => false,
             }
         };

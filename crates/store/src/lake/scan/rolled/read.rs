@@ -207,6 +207,14 @@ impl<'a> CellColumns<'a> {
         self.chunk.latest().ok_or_else(|| damaged(self.part))
     }
 
+    pub fn earliest(&self) -> Result<Vec<i64>, StoreError> {
+        self.chunk.earliest().ok_or_else(|| damaged(self.part))
+    }
+
+    pub fn latest_values(&self) -> Result<&'a [[u8; 16]], StoreError> {
+        self.chunk.latest_values().ok_or_else(|| damaged(self.part))
+    }
+
     pub fn sums(&self, name: &str) -> Result<Vec<f64>, StoreError> {
         let sum = self.rolled.spec.sum(name);
         sum.and_then(|sum| self.chunk.sums(sum)).ok_or_else(|| self.damaged())

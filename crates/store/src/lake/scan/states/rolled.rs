@@ -59,13 +59,27 @@ impl State {
                     }
                 });
             }
-            (State::Extremes { values, .. }, Measure::Extreme { .. }) => {
-                let latest = columns.latest()?;
+            (State::Extremes { values, .. }, Measure::Extreme { wanted, .. }) => {
+                let times = if wanted.is_gt() { columns.latest()? } else { columns.earliest()? };
                 each(&mut |cell, group| {
                     let best = &mut values[group];
-                    let is_known = matches!(best, Some(Datum::I64(best)) if *best >= latest[cell]);
+                    let is_known = matches!(best, Some(Datum::I64(best)) if times[cell].cmp(best) != wanted);
                     if !is_known {
-                        *best = Some(Datum::I64(latest[cell]));
+                        *best = Some(Datum::I64(times[cell]));
+                    }
+                });
+            }
+            (State::AtTimes { values, bytes }, Measure::AtTime { .. }) => {
+                let (times, latest) = (columns.latest()?, columns.latest_values()?);
+                each(&mut |cell, group| {
+                    let best = &mut values[group];
+                    let is_known = best.as_ref().is_some_and(|(time, datum)| {
+                        let known = matches!(datum, Datum::Bytes(bytes) if bytes.as_slice() >= &latest[cell][..]);
+                        *time > times[cell] || (*time == times[cell] && known)
+                    });
+                    if !is_known {
+                        *bytes += latest[cell].len();
+                        *best = Some((times[cell], Datum::Bytes(latest[cell].to_vec())));
                     }
                 });
             }
