@@ -88,15 +88,16 @@ pub async fn start(address: SocketAddr, token: String) -> Attack {
         resets: AtomicU64::new(0),
         heads: AtomicU64::new(0),
     });
+    let zeros = vec![0; 100 << 20];
+    let bombs = Arc::new([("gzip", gzip(&zeros)), ("zstd", zstd(&zeros))]);
+    let exports: Vec<_> = (0..OVERLOADERS).map(bodies).collect();
     let mut slow = Vec::new();
     for _ in 0..SLOW {
         slow.push(shared.connect().await.expect("the server takes this many connections"));
     }
     let mut tasks = vec![tokio::spawn(a_byte_a_second(shared.clone(), slow))];
     tasks.extend((0..ENDLESS_HEADS).map(|_| tokio::spawn(endless_head(shared.clone()))));
-    tasks.extend((0..OVERLOADERS).map(|number| tokio::spawn(overload(shared.clone(), number))));
-    let zeros = vec![0; 100 << 20];
-    let bombs = Arc::new([("gzip", gzip(&zeros)), ("zstd", zstd(&zeros))]);
+    tasks.extend(exports.into_iter().map(|bodies| tokio::spawn(overload(shared.clone(), bodies))));
     tasks.extend((0..BOMBERS).map(|_| tokio::spawn(bomb(shared.clone(), bombs.clone()))));
     tasks.extend((0..RESETTERS).map(|number| tokio::spawn(http2(shared.clone(), number % 2 == 0))));
     Attack { shared, tasks }
@@ -130,10 +131,13 @@ async fn endless_head(shared: Arc<Shared>) {
     }
 }
 
-async fn overload(shared: Arc<Shared>, number: u64) {
+/// Made before the attack: it is the server that is to be measured.
+fn bodies(number: u64) -> Vec<Vec<u8>> {
     let first = (number + 1) << 32;
-    let bodies: Vec<Vec<u8>> =
-        (0..4).map(|body| gzip(&traces((0..500).map(|at| span(first + body * 500 + at)).collect()))).collect();
+    (0..2).map(|body| gzip(&traces((0..300).map(|at| span(first + body * 300 + at)).collect()))).collect()
+}
+
+async fn overload(shared: Arc<Shared>, bodies: Vec<Vec<u8>>) {
     while shared.goes_on() {
         let Some(mut connection) = shared.connect().await else { continue };
         for body in bodies.iter().cycle() {
