@@ -1,6 +1,6 @@
 //! The bounds of this crate: what keeps hostile input from costing more than its size.
 
-/// Inline frames kept per address; deeper ones are dropped from the inside (DECISIONS of the symbol design, 7).
+/// Inline frames kept per address; deeper ones are dropped from the inside (`docs/decisions/0005`, 7).
 pub const INLINE_DEPTH_MAX: usize = 256;
 
 /// Frames read from one trace; what follows is passed through raw.

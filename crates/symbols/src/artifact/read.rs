@@ -148,5 +148,5 @@ pub(crate) fn text_at(strings: &[u8], offset: u32) -> &str {
             break;
         }
     }
-    strings.get(at..at.saturating_add(len)).and_then(|s| std::str::from_utf8(s).ok()).unwrap_or("")
+    strings.get(at..at.saturating_add(len)).and_then(|s| simdutf8::basic::from_utf8(s).ok()).unwrap_or("")
 }

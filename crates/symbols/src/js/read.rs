@@ -25,18 +25,31 @@ pub(super) const FUNCTIONS: usize = 8;
 pub(super) const SAMPLE: usize = 32;
 
 /// An original place.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy)]
 pub struct Place<'a> {
-    /// The source's name, `sourceRoot` applied; empty if the map has none for it.
-    pub source: &'a str,
-    /// Its number, for [`Script::source_text`].
+    strings: &'a [u8],
+    source: u32,
+    name: u32,
+    /// The number of the source, for [`Script::source_text`].
     pub source_number: u32,
     /// One-based.
     pub line: u32,
     /// Zero-based, in UTF-16 units, as in the map.
     pub column: u32,
+}
+
+impl<'a> Place<'a> {
+    /// The source's name, `sourceRoot` applied; `<unknown>` if the map has none for it.
+    #[inline]
+    pub fn source(&self) -> &'a str {
+        text_at(self.strings, self.source)
+    }
+
     /// The segment's token, which is usually what stands at the place, not the function around it.
-    pub name: Option<&'a str>,
+    #[inline]
+    pub fn name(&self) -> Option<&'a str> {
+        (self.name != NONE).then(|| text_at(self.strings, self.name))
+    }
 }
 
 /// A script's artifact, ready for look-ups.
@@ -48,6 +61,7 @@ pub struct Script<'a> {
     columns: &'a [u8],
     samples: &'a [u8],
     places: &'a [u8],
+    sources: &'a [u8],
 }
 
 impl<'a> Script<'a> {
@@ -60,6 +74,7 @@ impl<'a> Script<'a> {
             columns: artifact.section(COLUMNS),
             samples: artifact.section(SAMPLES),
             places: artifact.section(PLACES),
+            sources: artifact.section(SOURCES),
         })
     }
 
@@ -99,18 +114,14 @@ impl<'a> Script<'a> {
     fn place_of(&self, segment: usize) -> Option<Place<'a>> {
         let row = self.places.get(segment * 16..segment * 16 + 16)?;
         let source = Some(u32_at(row, 0)).filter(|s| *s != NONE)?;
-        let name = Some(u32_at(row, 3)).filter(|n| *n != NONE).map(|n| text_at(self.strings, n));
         Some(Place {
-            source: self.source_name(source),
+            strings: self.strings,
+            source: u32_at(self.sources, source as usize * 3),
+            name: u32_at(row, 3),
             source_number: source,
-            line: u32_at(row, 1) + 1,
+            line: u32_at(row, 1).saturating_add(1),
             column: u32_at(row, 2),
-            name,
         })
-    }
-
-    fn source_name(&self, source: u32) -> &'a str {
-        text_at(self.strings, u32_at(self.artifact.section(SOURCES), source as usize * 3))
     }
 
     /// The name of the function around a script position, if the script came with the map and the function has one.
@@ -132,7 +143,7 @@ impl<'a> Script<'a> {
 
     /// The text of a source, if the map embeds it.
     pub fn source_text(&self, source: u32) -> Option<&'a str> {
-        let sources = self.artifact.section(SOURCES);
+        let sources = self.sources;
         let (offset, len) = (u32_at(sources, source as usize * 3 + 1), u32_at(sources, source as usize * 3 + 2));
         if offset == NONE || (source as usize + 1) * 12 > sources.len() {
             return None;

@@ -117,7 +117,7 @@ impl<'i: 'a, 'a> Build<'i, 'a> {
         let Some(program) = unit.line_program.take() else { return Ok(()) };
         let header = program.header().clone();
         let rows = lines::rows(program, self.image, &mut self.work)?;
-        // Decisions, 2: a function without a line is no match, so a unit without rows has nothing to say.
+        // docs/decisions/0005, 2: a function without a line is no match, so a unit without rows has nothing to say.
         if rows.is_empty() {
             return Ok(());
         }
@@ -389,8 +389,7 @@ impl<'i: 'a, 'a> Build<'i, 'a> {
         )?;
         let wide = (0u32..).zip(all).filter(|(_, n)| n.column >= COLUMN_WIDE);
         writer.numbers(wide.flat_map(|(number, n)| [number, n.column]))?;
-        writer.numbers(starts.iter().copied())?;
-        writer.numbers(nodes.iter().copied())?;
+        writer.rows(starts.iter().zip(&nodes).map(|(start, node)| [*start, *node]))?;
         writer.numbers(buckets(&starts, shift))?;
         writer.numbers(self.image.dart.map(|a| a.unwrap_or(NONE)))?;
         Ok(writer.finish())

@@ -2,8 +2,8 @@
 //!
 //! Sections: `STRINGS`; `FILES`, one string offset per file number; `NODES`, 16 bytes each (function's string offset,
 //! file number in the high 20 bits and column in the low 12, line, parent node); `WIDE_COLUMNS`, pairs of node and
-//! column for columns of 4095 and more; `RANGE_STARTS` and `RANGE_NODES`, parallel; `BUCKETS`, an index into the
-//! ranges by address; `ANCHORS`, the two Dart symbols.
+//! column for columns of 4095 and more; `RANGES`, pairs of start and node, sorted; `BUCKETS`, an index into the ranges
+//! by address; `ANCHORS`, the two Dart symbols.
 
 use std::cmp::Ordering;
 
@@ -17,10 +17,9 @@ pub(super) const STRINGS: usize = 0;
 pub(super) const FILES: usize = 1;
 pub(super) const NODES: usize = 2;
 pub(super) const WIDE_COLUMNS: usize = 3;
-pub(super) const RANGE_STARTS: usize = 4;
-pub(super) const RANGE_NODES: usize = 5;
-pub(super) const BUCKETS: usize = 6;
-pub(super) const ANCHORS: usize = 7;
+pub(super) const RANGES: usize = 4;
+pub(super) const BUCKETS: usize = 5;
+pub(super) const ANCHORS: usize = 6;
 
 /// About eight ranges per bucket.
 pub(super) fn bucket_shift(starts: &[u32]) -> u32 {
@@ -30,16 +29,29 @@ pub(super) fn bucket_shift(starts: &[u32]) -> u32 {
 }
 
 /// A resolved frame.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy)]
 pub struct Frame<'a> {
-    /// Demangled, one line, never empty in a match.
-    pub function: &'a str,
-    /// As the debug information has it.
-    pub file: &'a str,
+    strings: &'a [u8],
+    function: u32,
+    file: u32,
     /// 0: compiler generated.
     pub line: u32,
     /// 0: unknown.
     pub column: u32,
+}
+
+impl<'a> Frame<'a> {
+    /// Demangled, one line, never empty in a match.
+    #[inline]
+    pub fn function(&self) -> &'a str {
+        text_at(self.strings, self.function)
+    }
+
+    /// As the debug information has it, one line.
+    #[inline]
+    pub fn file(&self) -> &'a str {
+        text_at(self.strings, self.file)
+    }
 }
 
 /// A native artifact, ready for look-ups.
@@ -49,8 +61,7 @@ pub struct Native<'a> {
     strings: &'a [u8],
     files: &'a [u8],
     nodes: &'a [u8],
-    starts: &'a [u8],
-    range_nodes: &'a [u8],
+    ranges: &'a [u8],
     buckets: &'a [u8],
     shift: u32,
 }
@@ -63,8 +74,7 @@ impl<'a> Native<'a> {
             strings: artifact.section(STRINGS),
             files: artifact.section(FILES),
             nodes: artifact.section(NODES),
-            starts: artifact.section(RANGE_STARTS),
-            range_nodes: artifact.section(RANGE_NODES),
+            ranges: artifact.section(RANGES),
             buckets: artifact.section(BUCKETS),
             shift: artifact.flags().min(31),
         })
@@ -92,14 +102,14 @@ impl<'a> Native<'a> {
         let (mut low, mut high) = (u32_at(self.buckets, bucket), u32_at(self.buckets, bucket + 1));
         while low < high {
             let middle = low + (high - low) / 2;
-            match u32_at(self.starts, middle as usize) <= address {
+            match u32_at(self.ranges, middle as usize * 2) <= address {
                 true => low = middle + 1,
                 false => high = middle,
             }
         }
         match low {
             0 => NONE,
-            index if (index as usize) * 4 <= self.range_nodes.len() => u32_at(self.range_nodes, index as usize - 1),
+            index if (index as usize) * 8 <= self.ranges.len() => u32_at(self.ranges, index as usize * 2 - 1),
             _ => NONE,
         }
     }
@@ -161,11 +171,6 @@ impl<'a> Iterator for Chain<'a> {
             column => column,
         };
         let file = u32_at(self.native.files, (packed >> 12) as usize);
-        Some(Frame {
-            function: text_at(self.native.strings, function),
-            file: text_at(self.native.strings, file),
-            line,
-            column,
-        })
+        Some(Frame { strings: self.native.strings, function, file, line, column })
     }
 }

@@ -68,7 +68,7 @@ impl Out {
             self.text.push('\n');
         }
         let (number, line, column) = (self.number, frame.line, frame.column);
-        let written = write!(self.text, "#{number} {} ({}:{line}:{column})", frame.function, frame.file);
+        let written = write!(self.text, "#{number} {} ({}:{line}:{column})", frame.function(), frame.file());
         debug_assert!(written.is_ok(), "writing to a string cannot fail");
         self.number += 1;
     }

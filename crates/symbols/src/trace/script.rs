@@ -121,7 +121,7 @@ impl<'t> ScriptTrace<'t> {
         let mut needs = Vec::new();
         for (frame, id) in self.frames().filter(|(frame, _)| frame.is_bytecode) {
             if let Some(place) = shelf.script(id, file_name(frame.url)).and_then(|s| look_up(s, frame)) {
-                let need = Need::Script { debug_id: None, file: file_name(place.source).to_owned() };
+                let need = Need::Script { debug_id: None, file: file_name(place.source()).to_owned() };
                 if !needs.contains(&need) {
                     needs.push(need);
                 }
@@ -162,7 +162,7 @@ fn answer<'a>(line: &Line<'_>, shelf: &Shelf<'a>) -> Option<Answer<'a>> {
     let script = shelf.script(*id, file_name(frame.url))?;
     let place = look_up(script, frame)?;
     if frame.is_bytecode
-        && let Some(bundle) = shelf.script(None, file_name(place.source))
+        && let Some(bundle) = shelf.script(None, file_name(place.source()))
         && let Some(inner) = bundle.place(place.line, place.column)
     {
         let function = bundle.function_of(&inner).or_else(|| bundle.function(place.line, place.column));
@@ -175,11 +175,11 @@ fn answer<'a>(line: &Line<'_>, shelf: &Shelf<'a>) -> Option<Answer<'a>> {
 fn printed(frame: &RawFrame<'_>, answer: &Answer<'_>, caller: Option<&Answer<'_>>) -> String {
     // Without the script, the token at the call says what the caller called; a frame without a name stays without.
     let by_token = || {
-        let token = caller?.place.name?;
+        let token = caller?.place.name()?;
         (frame.form == Form::At && !frame.function.is_empty() && is_identifier(token)).then_some(token)
     };
     let function = answer.function.or_else(by_token).unwrap_or(frame.function);
-    let (source, line, column) = (answer.place.source, answer.place.line, answer.place.column + 1);
+    let (source, line, column) = (answer.place.source(), answer.place.line, answer.place.column + 1);
     let RawFrame { indent, prefix, .. } = frame;
     let mut text = String::with_capacity(source.len() + function.len() + 32);
     let written = match frame.form {

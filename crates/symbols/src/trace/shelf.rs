@@ -105,7 +105,7 @@ impl<'a> Shelf<'a> {
     pub(super) fn native(&self, id: &DebugId, arch: Arch) -> Option<&Native<'a>> {
         let slices = self.native.get(id)?;
         let is = |wanted: Arch| slices.iter().find(move |n| n.artifact().arch() == wanted);
-        // Decisions, 4: the id decides; the architecture only chooses between slices that share it.
+        // docs/decisions/0005, 4: the id decides; the architecture only chooses between slices that share it.
         is(arch)
             .or_else(|| match arch {
                 Arch::Arm64 => is(Arch::Arm64e),

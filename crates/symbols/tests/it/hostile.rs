@@ -24,8 +24,8 @@ fn handle(bytes: &[u8], name: &str) -> bool {
                 let native = Native::open(Artifact::open(&artifact).unwrap().verify().unwrap()).unwrap();
                 for offset in (0..1 << 17).step_by(4).chain([u64::MAX, 1 << 32]) {
                     let frames = native.frames(offset).inspect(|f| {
-                        assert!(!f.function.is_empty() && !f.file.is_empty());
-                        assert!(!f.function.chars().any(char::is_control) && !f.file.chars().any(char::is_control));
+                        assert!(!f.function().is_empty() && !f.file().is_empty());
+                        assert!(!f.function().chars().any(char::is_control) && !f.file().chars().any(char::is_control));
                     });
                     assert!(frames.count() <= limits::INLINE_DEPTH_MAX);
                 }
@@ -44,7 +44,7 @@ fn check_map(bytes: &[u8]) -> bool {
     let script = Script::open(Artifact::open(&artifact).unwrap().verify().unwrap()).unwrap();
     for (line, column) in [(0, 0), (1, 0), (1, 7), (2, u32::MAX), (u32::MAX, u32::MAX)] {
         if let Some(place) = script.place(line, column) {
-            assert!(!place.source.chars().any(char::is_control));
+            assert!(!place.source().chars().any(char::is_control));
             let _ = script.context(&place, 5);
         }
     }
@@ -221,12 +221,12 @@ fn frames_of(bytes: &[u8], offset: u64) -> Vec<String> {
     let Ok(Upload::Native { slices, .. }) = detect(bytes, None) else { panic!("not taken") };
     let artifact = convert_native(bytes, &slices[0]).unwrap();
     let native = Native::open(Artifact::open(&artifact).unwrap()).unwrap();
-    native.frames(offset).map(|f| format!("{} ({}:{}:{})", f.function, f.file, f.line, f.column)).collect()
+    native.frames(offset).map(|f| format!("{} ({}:{}:{})", f.function(), f.file(), f.line, f.column)).collect()
 }
 
 #[test]
 fn inline_chains_are_cut_at_a_depth() {
-    // Decisions, 7. 50,000 levels are what overflows the stack of recursive readers.
+    // docs/decisions/0005, 7. 50,000 levels are what overflows the stack of recursive readers.
     for depth in [2_000, 50_000] {
         let bytes = unit(b"f", |origin| {
             let calls: Vec<u8> = (0..depth).flat_map(|_| inlined(origin, 0x1_0000_1000, 0x8_0000)).collect();

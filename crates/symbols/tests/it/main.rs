@@ -15,4 +15,5 @@ mod java_traces;
 mod library;
 mod native;
 mod native_traces;
+mod outside_bytes;
 mod scripts;

@@ -43,13 +43,13 @@ pub fn same_name(ours: &str, linkage: &str, llvm: &str) -> bool {
 
 fn same_frame(frame: &Frame<'_>, expected: &ExpectedFrame, answers: &Answers) -> bool {
     let (linkage, llvm) = &answers.functions[expected.0];
-    same_name(frame.function, linkage, llvm)
-        && cleaned(frame.file) == cleaned(&answers.files[expected.1])
+    same_name(frame.function(), linkage, llvm)
+        && cleaned(frame.file()) == cleaned(&answers.files[expected.1])
         && (frame.line, frame.column) == (expected.2, expected.3)
 }
 
 /// The README's tolerance: an answer without a file comes from the symbol table alone, and may stay raw; so may one
-/// without a function (decisions, 2, the other way round).
+/// without a function (`docs/decisions/0005`, 2, the other way round).
 fn is_bare(chain: &[ExpectedFrame], answers: &Answers) -> bool {
     chain.iter().any(|f| answers.files[f.1].is_empty() || answers.functions[f.0].0.is_empty())
 }
@@ -72,7 +72,7 @@ fn check_image(image: &Path, answers: &Answers) -> (usize, usize) {
     }
     for (offset, frames, chain) in wrong.iter().take(8) {
         eprintln!("{} +0x{offset}", image.display());
-        frames.iter().for_each(|f| eprintln!("  got      {} ({}:{}:{})", f.function, f.file, f.line, f.column));
+        frames.iter().for_each(|f| eprintln!("  got      {} ({}:{}:{})", f.function(), f.file(), f.line, f.column));
         for f in *chain {
             eprintln!("  expected {:?} ({}:{}:{})", answers.functions[f.0], answers.files[f.1], f.2, f.3);
         }

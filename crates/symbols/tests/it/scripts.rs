@@ -93,9 +93,9 @@ fn every_position_of_every_map_is_answered() {
                 None => e.2 < 0,
                 Some(p) => {
                     e.2 >= 0
-                        && same_source(p.source, &answers, e.2)
+                        && same_source(p.source(), &answers, e.2)
                         && (p.line, i64::from(p.column)) == (e.3, e.4)
-                        && p.name == usize::try_from(e.5).ok().map(|n| answers.names[n].as_str())
+                        && p.name() == usize::try_from(e.5).ok().map(|n| answers.names[n].as_str())
                 }
             };
             let alternative = answers.alternatives.iter().find(|a| (a.0, a.1) == (position.0, position.1));

@@ -1,0 +1,172 @@
+//! One function per parser of outside bytes: what must hold for any input. The fuzz targets call the same functions.
+
+use tidewatch_symbols::{
+    Artifact, DebugId, Hints, Mapping, Native, Script, Shelf, Trace, Upload, convert_mapping, convert_native,
+    convert_source_map, detect, limits,
+};
+
+/// No control characters: what is printed stays on its line.
+fn is_one_line(text: &str) -> bool {
+    !text.chars().any(char::is_control)
+}
+
+/// Any bytes as an upload: refused in one sentence, or converted to an artifact that answers.
+pub fn upload(bytes: &[u8]) {
+    match detect(bytes, None) {
+        Err(refused) => assert!(is_one_line(&refused.to_string()), "{refused:?}"),
+        Ok(Upload::Native { slices, .. }) => {
+            for slice in &slices {
+                let Ok(artifact) = convert_native(bytes, slice) else { continue };
+                let native = Native::open(Artifact::open(&artifact).unwrap().verify().unwrap()).unwrap();
+                for offset in (0..1 << 16).step_by(52) {
+                    let mut depth = 0;
+                    for frame in native.frames(offset) {
+                        assert!(
+                            !frame.function().is_empty() && is_one_line(frame.function()) && is_one_line(frame.file())
+                        );
+                        depth += 1;
+                    }
+                    assert!(depth <= limits::INLINE_DEPTH_MAX);
+                }
+            }
+        }
+        Ok(Upload::SourceMap { .. }) => source_map(bytes),
+        Ok(Upload::Mapping { .. }) => mapping(bytes),
+        Ok(Upload::Script { .. }) => {}
+    }
+}
+
+/// Any bytes as a source map, with a script that is the same bytes.
+pub fn source_map(bytes: &[u8]) {
+    let script = String::from_utf8_lossy(bytes);
+    let Ok(artifact) = convert_source_map(bytes, Some(&script), None) else { return };
+    let opened = Script::open(Artifact::open(&artifact).unwrap().verify().unwrap()).unwrap();
+    for line in 0..8 {
+        for column in [0, 1, 7, 100, u32::MAX] {
+            let _ = opened.function(line, column);
+            let Some(place) = opened.place(line, column) else { continue };
+            assert!(place.line > 0 && is_one_line(place.source()));
+            let _ = (opened.context(&place, 2), opened.function_of(&place));
+        }
+    }
+}
+
+/// Any bytes as a mapping.
+pub fn mapping(bytes: &[u8]) {
+    let Ok(artifact) = convert_mapping(bytes, None) else { return };
+    let opened = Mapping::open(Artifact::open(&artifact).unwrap().verify().unwrap()).unwrap();
+    for class in ["a", "b.a", "a.b.c"] {
+        for line in [None, Some(0), Some(1), Some(u32::MAX)] {
+            for frame in opened.frames(class, "a", line) {
+                assert!(is_one_line(frame.class) && is_one_line(&frame.method) && is_one_line(&frame.file));
+            }
+        }
+    }
+}
+
+/// Any bytes as an artifact: opened or stale, and then answering something or nothing, never past its end.
+pub fn artifact(bytes: &[u8]) {
+    let Ok(opened) = Artifact::open(bytes) else { return };
+    let _ = opened.verify();
+    if let Some(native) = Native::open(opened) {
+        (0..1 << 16).step_by(97).for_each(|offset| assert!(native.frames(offset).count() <= limits::INLINE_DEPTH_MAX));
+    }
+    if let Some(script) = Script::open(opened) {
+        (0..16).for_each(|n| drop(script.place(n, n * 7).map(|p| (p.source(), p.name(), script.context(&p, 3)))));
+    }
+    if let Some(mapping) = Mapping::open(opened) {
+        drop(mapping.frames("b.a", "a", Some(1)));
+    }
+}
+
+/// Any text as a trace: without artifacts it stays as it is.
+pub fn trace(text: &str) {
+    let id = DebugId::parse("6a8cb81345f63652ad33778fd1eab196");
+    for language in [None, Some("swift"), Some("javascript"), Some("android"), Some("dart")] {
+        let hints = Hints { language, debug_id: id, ..Hints::default() };
+        let Some(trace) = Trace::read(text, &hints) else { continue };
+        assert!(!trace.needs().is_empty() || language == Some("swift") || language.is_none());
+        let resolved = trace.resolve(&Shelf::new());
+        assert_eq!((resolved.text.as_str(), resolved.resolved), (text, 0));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::{collection::vec, prelude::*};
+
+    use super::*;
+    use crate::fixtures;
+
+    fn material() -> Vec<Vec<u8>> {
+        let root = &fixtures::roots()[0];
+        [
+            "macho/AcmeLines.arm64.dwarf",
+            "macho/AcmeKit.fat3",
+            "dart/app.android-arm.symbols",
+            "js/terser/app.min.js.map",
+            "js/index-sections/app.min.js.map",
+            "r8/mapping.txt",
+        ]
+        .iter()
+        .map(|name| fixtures::read(&root.join(name)).unwrap())
+        .collect()
+    }
+
+    fn traces() -> Vec<String> {
+        let mut all =
+            vec!["boom\n*** ***\nos: ios arch: arm64\n#00 4c4c44dd55553144a1e29109d2cd8082 0x41cc App\n".to_owned()];
+        all.push("E: x\n\tat a.b.c(SourceFile:12)\nCaused by: a.b: y\n".to_owned());
+        all.push("E: x\n    at f (https://c.d/a.js:1:2)\ng@https://c.d/b.js:3:4\nh()\n    c.js:5:6\n".to_owned());
+        all.push(
+            "x\n*** ***\nbuild_id: 'ab12'\n    #00 abs 7f virt 3 _kDartIsolateSnapshotInstructions+0x3\n".to_owned(),
+        );
+        all
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(96))]
+
+        #[test]
+        fn changed_uploads_are_handled(which in 0usize..6, changes in vec((any::<prop::sample::Index>(), any::<u8>()), 1..40), cut in any::<prop::sample::Index>(), cuts in any::<bool>()) {
+            let mut bytes = material().swap_remove(which);
+            for (at, byte) in changes {
+                let at = at.index(bytes.len());
+                bytes[at] = byte;
+            }
+            if cuts {
+                bytes.truncate(cut.index(bytes.len()));
+            }
+            upload(&bytes);
+        }
+
+        #[test]
+        fn changed_artifacts_are_handled(which in 0usize..6, changes in vec((any::<prop::sample::Index>(), any::<u8>()), 0..20)) {
+            let bytes = material().swap_remove(which);
+            let mut built = match detect(&bytes, None).unwrap() {
+                Upload::Native { slices, .. } => convert_native(&bytes, &slices[0]).unwrap(),
+                Upload::SourceMap { .. } => convert_source_map(&bytes, None, None).unwrap(),
+                Upload::Mapping { .. } => convert_mapping(&bytes, None).unwrap(),
+                other => panic!("{other:?}"),
+            };
+            for (at, byte) in changes {
+                // The header has a checksum of its own; what is behind it is read before it is verified.
+                let at = 320 + at.index(built.len() - 320);
+                built[at] = byte;
+            }
+            artifact(&built);
+        }
+
+        #[test]
+        fn changed_traces_stay_as_they_are(which in 0usize..4, changes in vec((any::<prop::sample::Index>(), "\\PC|\n|\r\n|#|@|:"), 0..12)) {
+            let mut text = traces().swap_remove(which);
+            for (at, insert) in changes {
+                let at = at.index(text.len());
+                if text.is_char_boundary(at) {
+                    text.insert_str(at, &insert);
+                }
+            }
+            trace(&text);
+        }
+    }
+}
