@@ -11,8 +11,11 @@ use tidewatch_store::tables::Table;
 use crate::goals::Measured;
 use crate::settings::Settings;
 
-/// Increased when parts of the same rows look different: sort order, encodings, roll-ups.
-const LAYOUT: u32 = 1;
+/// Increased when parts of the same rows look different: sort order, encodings.
+const LAYOUT: u32 = 2;
+/// What says how roll-ups are encoded: parts with others would be scanned instead.
+const ROLLUPS: [&str; 2] =
+    [include_str!("../../../../store/src/rollup/directory.rs"), include_str!("../../../../store/src/rollup/spec.rs")];
 
 /// The data directory with so many spans, made when missing.
 pub fn large(settings: &Settings) -> (PathBuf, Manifest) {
@@ -43,10 +46,10 @@ fn read(folder: &Path) -> Option<Manifest> {
     serde_json::from_str(&std::fs::read_to_string(folder.join(MANIFEST)).ok()?).ok()
 }
 
-/// Other columns: other data.
+/// Other columns or roll-ups: other data.
 fn format_key() -> u32 {
     let mut hash = DefaultHasher::new();
-    LAYOUT.hash(&mut hash);
+    (LAYOUT, ROLLUPS).hash(&mut hash);
     for table in Table::ALL {
         (table.name(), table.sort_key()).hash(&mut hash);
         table.columns().iter().for_each(|column| (column.name, column.kind, column.nullable).hash(&mut hash));
