@@ -9,6 +9,9 @@ pub const FRAMES_MAX: usize = 512;
 /// Frames printed for one trace, inline frames included.
 pub const FRAMES_OUT_MAX: usize = 4096;
 
+/// Bytes printed for one trace; once they are passed, frames stay raw.
+pub const TRACE_OUT_BYTES_MAX: usize = 8 << 20;
+
 /// Bytes of trace that are looked at; a longer trace passes through untouched.
 pub const TRACE_BYTES_MAX: usize = 4 << 20;
 

@@ -6,7 +6,7 @@ use super::{
     functions,
     json::{Part, RawMap, Text},
     mappings::{self, NONE, Segment},
-    names::Originals,
+    names::{Name, Originals},
     read::SAMPLE,
 };
 use crate::{
@@ -29,12 +29,28 @@ pub fn convert(map: &[u8], script: Option<&str>, id: Option<DebugId>) -> Result<
         build.part(part)?;
     }
     if let Some(script) = script.filter(|s| s.len() <= SCRIPT_BYTES_MAX) {
-        let pieces = {
-            let originals = Originals::new(&build.strings, &build.segments, &build.sources, &build.content);
+        let (pieces, names) = {
+            let originals = Originals::new(&build.segments, &build.sources, &build.content);
             functions::named_pieces(script, &originals)
         };
-        let mut offset = |name: Option<String>| name.map_or(NONE, |name| build.strings.intern(&safe::one_line(&name)));
-        build.scopes = pieces.into_iter().map(|p| (p.line, p.column, offset(p.name))).collect();
+        let offsets: Vec<u32> = names
+            .into_iter()
+            .map(|name| match name {
+                Name::None => NONE,
+                Name::Interned(offset) => offset,
+                Name::InScript(range) => build.strings.intern(&safe::one_line(&script[range])),
+                Name::InContent(range) => {
+                    let text = std::str::from_utf8(&build.content[range]).unwrap_or_default();
+                    build.strings.intern(&safe::one_line(text))
+                }
+            })
+            .collect();
+        for piece in pieces {
+            let name = piece.function.map_or(NONE, |function| offsets[function]);
+            if build.scopes.last().is_none_or(|last| last.2 != name) {
+                build.scopes.push((piece.line, piece.column, name));
+            }
+        }
     }
     build.functions.sort_unstable();
     build.functions.dedup_by_key(|f| (f.0, f.1, f.2));
@@ -103,6 +119,7 @@ impl Build {
 
     /// Metro's function map: per segment a column, a name, and a line; a broken one ends quietly.
     fn function_map(&mut self, source: u32, text: &str, names: &[Text<'_>]) {
+        let names: Vec<u32> = names.iter().map(|n| self.strings.intern(&safe::one_line(&n.0))).collect();
         let bytes = text.as_bytes();
         let (mut at, mut column, mut name, mut line) = (0, 0i64, 0i64, 1i64);
         while at < bytes.len() {
@@ -120,8 +137,7 @@ impl Build {
                         }
                     }
                     let (Ok(line), Ok(column)) = (u32::try_from(line), u32::try_from(column)) else { return };
-                    let Some(name) = usize::try_from(name).ok().and_then(|n| names.get(n)) else { return };
-                    let name = self.strings.intern(&safe::one_line(&name.0));
+                    let Some(&name) = usize::try_from(name).ok().and_then(|n| names.get(n)) else { return };
                     self.functions.push((source, line, column, name));
                 }
             }

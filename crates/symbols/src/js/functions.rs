@@ -4,19 +4,19 @@
 //! opens one too. Names come from the declaration, the property or the assignment. Whatever the scanner does not
 //! understand costs names, never more: it reads every byte once.
 
-use super::names::Originals;
+use super::names::{Name, Originals};
 use crate::{
     covers::{Cover, innermost},
     limits::SCRIPT_SCOPES_MAX,
 };
 
-/// From this script position on (zero-based line, column in UTF-16 units), a function of that name is innermost.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// From this script position on (zero-based line, column in UTF-16 units), that function is innermost.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Piece {
     pub line: u32,
     pub column: u32,
-    /// `None`: no function, or one without a name.
-    pub name: Option<String>,
+    /// Which function; `None`: outside of all.
+    pub function: Option<usize>,
 }
 
 /// The word that names a function.
@@ -35,10 +35,10 @@ struct Function {
     name: Option<NameToken>,
 }
 
-/// The pieces of a script, sorted, each with the original name of its function.
-pub(super) fn named_pieces(script: &str, originals: &Originals<'_>) -> Vec<Piece> {
+/// The pieces of a script, sorted, and the original name of every function.
+pub(super) fn named_pieces(script: &str, originals: &Originals<'_>) -> (Vec<Piece>, Vec<Name>) {
     if u32::try_from(script.len()).is_err() {
-        return Vec::new();
+        return (Vec::new(), Vec::new());
     }
     let functions = Scanner::new(script.as_bytes()).scan();
     let covers = (0u32..).zip(&functions).filter(|(_, f)| f.end > f.start).map(|(number, f)| Cover {
@@ -50,34 +50,28 @@ pub(super) fn named_pieces(script: &str, originals: &Originals<'_>) -> Vec<Piece
     let pieces = innermost(covers.collect());
     let mut offsets: Vec<usize> =
         pieces.iter().flat_map(|(range, _)| [range.start as usize, range.end as usize]).collect();
+    offsets.push(0);
     offsets.extend(functions.iter().filter_map(|f| f.name.map(|n| n.start)));
     let positions = Positions::of(script, offsets);
-    let names: Vec<Option<String>> = functions
-        .iter()
-        .map(|f| {
-            let token = f.name?;
-            originals.name_of(positions.at(token.start)?, &script[token.start..token.end], token.is_property)
-        })
-        .collect();
+    let name = |function: &Function| match function.name.and_then(|token| Some((token, positions.at(token.start)?))) {
+        Some((token, position)) => originals.name_of(position, token.start..token.end, token.is_property),
+        None => Name::None,
+    };
+    let names = functions.iter().map(name).collect();
     let mut out: Vec<Piece> = Vec::with_capacity(pieces.len() * 2);
+    let mut push = |offset: u32, function: Option<usize>| {
+        out.extend(positions.at(offset as usize).map(|(line, column)| Piece { line, column, function }));
+    };
     let mut end = 0;
     for (range, scope) in &pieces {
         if range.start != end {
-            push(&mut out, positions.at(end as usize), None);
+            push(end, None);
         }
-        push(&mut out, positions.at(range.start as usize), names[*scope as usize].clone());
+        push(range.start, Some(*scope as usize));
         end = range.end;
     }
-    push(&mut out, positions.at(end as usize), None);
-    out
-}
-
-fn push(out: &mut Vec<Piece>, at: Option<(u32, u32)>, name: Option<String>) {
-    if let Some((line, column)) = at
-        && out.last().is_none_or(|last| last.name != name)
-    {
-        out.push(Piece { line, column, name });
-    }
+    push(end, None);
+    (out, names)
 }
 
 /// Lines and columns of byte offsets, found in one walk over the script.

@@ -201,7 +201,7 @@ impl<'i: 'a, 'a> Build<'i, 'a> {
             // The symbol table is right where functions were merged, and knows more than line tables alone.
             let symbol = self.image.symbol_starting_at(first.start);
             if let Some(symbol) = symbol.filter(|s| self.image.is_macho || name == 0 || demangle::is_mangled(s)) {
-                name = self.names.demangled(symbol, &mut self.strings);
+                name = self.names.demangled(symbol, &mut self.strings, &mut self.work)?;
             }
         }
         if name == 0 {
@@ -210,7 +210,7 @@ impl<'i: 'a, 'a> Build<'i, 'a> {
         }
         let call = match parent {
             Some(_) => {
-                (self.file_number(units, state, attributes.call_file), attributes.call_line, attributes.call_column)
+                (self.file_number(units, state, attributes.call_file)?, attributes.call_line, attributes.call_column)
             }
             None => (0, 0, 0),
         };
@@ -252,14 +252,15 @@ impl<'i: 'a, 'a> Build<'i, 'a> {
         Ok(())
     }
 
-    fn file_number(&mut self, units: &Units<'a>, state: &mut UnitState<'a>, local: u32) -> u32 {
+    fn file_number(&mut self, units: &Units<'a>, state: &mut UnitState<'a>, local: u32) -> Result<u32> {
         if let Some(&number) = state.files.get(&local) {
-            return number;
+            return Ok(number);
         }
         let path = lines::path(&units.dwarf, &state.unit, &state.header, local).unwrap_or_default();
+        self.work.pay(path.len() as u64 / 8)?;
         let number = self.files.number(self.strings.intern(&safe::one_line(&path)));
         state.files.insert(local, number);
-        number
+        Ok(number)
     }
 
     /// Joins rows and pieces: a range ends where either of them does.
@@ -272,7 +273,7 @@ impl<'i: 'a, 'a> Build<'i, 'a> {
     ) -> Result<()> {
         let mut next = 0;
         for row in rows {
-            let file = self.file_number(units, state, row.file);
+            let file = self.file_number(units, state, row.file)?;
             if file == 0 {
                 continue;
             }
@@ -344,7 +345,7 @@ impl<'i: 'a, 'a> Build<'i, 'a> {
             let (symbol, until) = self.image.symbol_at(at);
             let end = until.clamp(at + 1, range.end);
             if let Some(symbol) = symbol {
-                let function = self.names.demangled(symbol.name, &mut self.strings);
+                let function = self.names.demangled(symbol.name, &mut self.strings, &mut self.work)?;
                 if function != 0 {
                     self.emit(at..end, Node { function, file, line: row.line, column: row.column, parent: NONE })?;
                 }

@@ -63,7 +63,7 @@ impl<'a> Names<'a> {
             work.pay(4)?;
             let here = unit_of_entry.as_deref().unwrap_or(unit);
             if let Some(linkage) = attributes.linkage.and_then(|v| units.dwarf.attr_string(here, v).ok()) {
-                name = self.demangled(linkage.slice(), strings);
+                name = self.demangled(linkage.slice(), strings, work)?;
                 break;
             }
             if plain.is_none() {
@@ -98,20 +98,22 @@ impl<'a> Names<'a> {
         if name == NAMELESS
             && let Some(plain) = plain
         {
-            name = self.demangled(plain.slice(), strings);
+            name = self.demangled(plain.slice(), strings, work)?;
         }
         self.by_entry.extend(passed[..hops].iter().map(|&at| (at, name)));
         Ok(name)
     }
 
     /// The offset of a mangled (or plain) name, as it will be printed.
-    pub(super) fn demangled(&mut self, bytes: &'a [u8], strings: &mut Strings) -> u32 {
+    pub(super) fn demangled(&mut self, bytes: &'a [u8], strings: &mut Strings, work: &mut Work) -> Result<u32> {
+        // Many entries may share one long text, and each of them reads all of it.
+        work.pay(bytes.len() as u64 / 8)?;
         if let Some(&offset) = self.by_mangled.get(bytes) {
-            return offset;
+            return Ok(offset);
         }
         let offset = strings.intern(&demangle::demangle(&String::from_utf8_lossy(bytes)));
         self.by_mangled.insert(bytes, offset);
-        offset
+        Ok(offset)
     }
 }
 

@@ -22,6 +22,9 @@ const REWRITES: usize = 5;
 /// Frames that one obfuscated frame may stand for.
 const INLINE_MAX: usize = 256;
 
+/// Ranges of one obfuscated method name that are looked at.
+const OVERLOADS_MAX: usize = 1 << 14;
+
 /// An original frame.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct JavaFrame<'a> {
@@ -168,7 +171,7 @@ impl<'a> Mapping<'a> {
                 false => high = middle,
             }
         }
-        (low..end).take_while(|i| name_of(*i) == name).map(|i| self.member_at(i)).collect()
+        (low..end).take(OVERLOADS_MAX).take_while(|i| name_of(*i) == name).map(|i| self.member_at(i)).collect()
     }
 
     fn member_at(&self, number: usize) -> Member {

@@ -85,7 +85,7 @@ impl<'t> JavaTrace<'t> {
                     thrown = Some(original);
                     out.verbatim(&format!("{before}{original}{rest}"));
                 }
-                Line::Frame(raw, _) if printed >= FRAMES_OUT_MAX => out.raw_frame(raw),
+                Line::Frame(raw, _) if out.is_full() || printed >= FRAMES_OUT_MAX => out.raw_frame(raw),
                 Line::Frame(raw, frame) => {
                     let retraced =
                         mapping.retrace(frame.class, frame.method, frame.line, outline.take(), thrown.take());

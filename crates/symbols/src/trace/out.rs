@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use crate::{
-    limits::FRAMES_OUT_MAX,
+    limits::{FRAMES_OUT_MAX, TRACE_OUT_BYTES_MAX},
     native::{Frame, Native},
 };
 
@@ -50,7 +50,7 @@ impl Out {
     /// A native frame: its inline chain, innermost first, or the raw line if nothing is known.
     pub(super) fn native_frame(&mut self, line: &str, native: Option<&Native<'_>>, offset: u64) {
         let first = self.number;
-        if let Some(native) = native.filter(|_| first < FRAMES_OUT_MAX) {
+        if let Some(native) = native.filter(|_| !self.is_full()) {
             native.frames(offset).for_each(|frame| self.frame(&frame));
         }
         match self.number > first {
@@ -60,6 +60,11 @@ impl Out {
             }
             false => self.raw_frame(line),
         }
+    }
+
+    /// Whether enough was printed: what follows stays raw.
+    pub(super) fn is_full(&self) -> bool {
+        self.number >= FRAMES_OUT_MAX || self.text.len() >= TRACE_OUT_BYTES_MAX
     }
 
     /// Spec: symbolication, rule 6: `#N functionName (file:line:col)`.

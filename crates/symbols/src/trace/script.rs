@@ -142,6 +142,7 @@ impl<'t> ScriptTrace<'t> {
                     out.raw_frame(&format!("{}()\n{raw}", frame.function));
                 }
                 (Line::Frame { raw, .. }, None) => out.raw_frame(raw),
+                (Line::Frame { raw, .. }, Some(_)) if out.is_full() => out.raw_frame(raw),
                 (Line::Frame { frame, .. }, Some(answer)) => {
                     let caller = answers.get(number + 1).and_then(Option::as_ref);
                     out.resolved_frame(&printed(frame, answer, caller));
