@@ -4,7 +4,7 @@ use std::sync::{Arc, LazyLock};
 
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 
-use crate::tables::{Kind, Table};
+use crate::tables::{Column, Kind, Table};
 
 impl Kind {
     /// How a column of this kind looks in a batch and in a part.
@@ -31,13 +31,27 @@ pub fn arrow_schema(table: Table) -> SchemaRef {
     Arc::clone(&SCHEMAS[table as usize])
 }
 
+/// [`arrow_schema`] as rows lie in memory: shared columns are dictionaries.
+pub fn memory_schema(table: Table) -> SchemaRef {
+    static SCHEMAS: LazyLock<Vec<SchemaRef>> = LazyLock::new(|| Table::ALL.into_iter().map(build_memory).collect());
+    Arc::clone(&SCHEMAS[table as usize])
+}
+
 fn build(table: Table) -> SchemaRef {
-    let fields: Vec<Field> = table
-        .columns()
-        .iter()
-        .map(|column| Field::new(column.name, column.kind.data_type(), column.nullable))
-        .collect();
-    Arc::new(Schema::new(fields))
+    let fields = table.columns().iter().map(|column| Field::new(column.name, column.kind.data_type(), column.nullable));
+    Arc::new(Schema::new(fields.collect::<Vec<_>>()))
+}
+
+fn build_memory(table: Table) -> SchemaRef {
+    let field = |column: &Column| {
+        let plain = column.kind.data_type();
+        let kind = match column.shared {
+            true => DataType::Dictionary(Box::new(DataType::Int32), Box::new(plain)),
+            false => plain,
+        };
+        Field::new(column.name, kind, column.nullable)
+    };
+    Arc::new(Schema::new(table.columns().iter().map(field).collect::<Vec<_>>()))
 }
 
 #[cfg(test)]

@@ -14,4 +14,5 @@ pub mod tables;
 
 pub use answer::Answer;
 pub use arrow_schema::arrow_schema;
+pub(crate) use arrow_schema::memory_schema;
 pub use error::StoreError;

@@ -27,6 +27,8 @@ pub struct Column {
     pub name: &'static str,
     pub kind: Kind,
     pub nullable: bool,
+    /// Many rows of a request have the same bytes: held once in memory.
+    pub shared: bool,
     /// One line: unit and meaning.
     pub doc: &'static str,
 }
@@ -46,11 +48,15 @@ pub enum Table {
 }
 
 const fn column(name: &'static str, kind: Kind, doc: &'static str) -> Column {
-    Column { name, kind, nullable: false, doc }
+    Column { name, kind, nullable: false, shared: false, doc }
 }
 
 const fn optional(name: &'static str, kind: Kind, doc: &'static str) -> Column {
-    Column { name, kind, nullable: true, doc }
+    Column { name, kind, nullable: true, shared: false, doc }
+}
+
+const fn shared(name: &'static str, doc: &'static str) -> Column {
+    Column { name, kind: Kind::Bytes, nullable: false, shared: true, doc }
 }
 
 const PROJECT: Column = column("project", Kind::U32, "number of the project");
@@ -62,7 +68,7 @@ const DURATION: Column = column("duration", Kind::I64, "nanoseconds, never negat
 const SERVER_NAME: Column = column("server_name", Kind::Text, "service.name of the resource, empty when absent");
 const APP_VERSION: Column = column("app_version", Kind::Text, "application version, empty when unknown");
 const ATTRIBUTES: Column = column("attributes", Kind::Bytes, "the record's attributes, OTLP KeyValueList");
-const RESOURCE: Column = column("resource", Kind::Bytes, "resource attributes, OTLP KeyValueList");
+const RESOURCE: Column = shared("resource", "resource attributes, OTLP KeyValueList");
 const SCOPE: Column = column("scope", Kind::Text, "instrumentation scope name");
 const SCOPE_VERSION: Column = column("scope_version", Kind::Text, "instrumentation scope version");
 const ROW_ID: Column = column("row_id", Kind::Id16, "UUID v5 of project, trace and span (and event index)");
@@ -195,7 +201,7 @@ pub const LOGS: &[Column] = &[
     column("flags", Kind::U32, "W3C flags"),
     SCOPE,
     SCOPE_VERSION,
-    column("scope_attributes", Kind::Bytes, "OTLP KeyValueList"),
+    shared("scope_attributes", "OTLP KeyValueList"),
     ATTRIBUTES,
     RESOURCE,
     DROPPED_ATTRIBUTES,

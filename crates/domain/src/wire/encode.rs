@@ -7,6 +7,11 @@ pub fn encode_attributes(attributes: &[KeyValue<'_>], out: &mut Vec<u8>) {
     put_pairs(1, attributes, out);
 }
 
+/// Appends one attribute of a serialised `KeyValueList`.
+pub fn encode_attribute(attribute: &KeyValue<'_>, out: &mut Vec<u8>) {
+    put_pair(1, attribute, out);
+}
+
 /// Appends the span's events as the field `events` of an OTLP `Span`.
 pub fn encode_events(batch: &TraceBatch<'_>, span: &Span<'_>, out: &mut Vec<u8>) {
     for event in span.events.of(&batch.events) {
@@ -49,13 +54,47 @@ pub fn encode_links(batch: &TraceBatch<'_>, span: &Span<'_>, out: &mut Vec<u8>) 
 }
 
 fn put_pairs(field: u8, pairs: &[KeyValue<'_>], out: &mut Vec<u8>) {
-    for pair in pairs {
-        put_head(field, pair_len(pair), out);
-        put_bytes(1, pair.key.as_bytes(), out);
-        if pair.value != AnyValue::Empty {
-            put_head(2, value_len(pair.value), out);
-            put_value(pair.value, out);
+    pairs.iter().for_each(|pair| put_pair(field, pair, out));
+}
+
+fn put_pair(field: u8, pair: &KeyValue<'_>, out: &mut Vec<u8>) {
+    match pair.value {
+        AnyValue::Str(text) if is_short(pair.key, 2 + text.len()) => {
+            put_short_key(field, pair.key, 2 + text.len(), out);
+            out.extend_from_slice(&[1 << 3 | 2, text.len() as u8]);
+            out.extend_from_slice(text.as_bytes());
         }
+        AnyValue::Int(number @ 0..0x80) if is_short(pair.key, 2) => {
+            put_short_key(field, pair.key, 2, out);
+            out.extend_from_slice(&[3 << 3, number as u8]);
+        }
+        AnyValue::Int(number @ 0x80..0x4000) if is_short(pair.key, 3) => {
+            put_short_key(field, pair.key, 3, out);
+            out.extend_from_slice(&[3 << 3, number as u8 | 0x80, (number >> 7) as u8]);
+        }
+        _ => put_any_pair(field, pair, out),
+    }
+}
+
+/// Every length of the pair takes one byte, and its key is written.
+fn is_short(key: &str, value_len: usize) -> bool {
+    !key.is_empty() && key.len() + value_len < 0x80 - 4
+}
+
+/// All of a short pair up to its value.
+fn put_short_key(field: u8, key: &str, value_len: usize, out: &mut Vec<u8>) {
+    let length = key.len() + value_len + 4;
+    out.extend_from_slice(&[field << 3 | 2, length as u8, 1 << 3 | 2, key.len() as u8]);
+    out.extend_from_slice(key.as_bytes());
+    out.extend_from_slice(&[2 << 3 | 2, value_len as u8]);
+}
+
+fn put_any_pair(field: u8, pair: &KeyValue<'_>, out: &mut Vec<u8>) {
+    put_head(field, pair_len(pair), out);
+    put_bytes(1, pair.key.as_bytes(), out);
+    if pair.value != AnyValue::Empty {
+        put_head(2, value_len(pair.value), out);
+        put_value(pair.value, out);
     }
 }
 

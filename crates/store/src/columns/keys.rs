@@ -3,7 +3,7 @@
 use tidewatch_domain::model::{KeyValue, SpanId, TraceId};
 use tidewatch_domain::project::Exception;
 use tidewatch_domain::wire;
-use xxhash_rust::xxh3::{Xxh3, xxh3_64, xxh3_128};
+use xxhash_rust::xxh3::{Xxh3, xxh3_64, xxh3_64_with_seed, xxh3_128};
 
 /// "No key": a record that cannot be recognised again.
 pub const NO_KEY: u128 = 0;
@@ -57,20 +57,20 @@ impl SeriesHasher {
         self.hashes.clear();
         for attribute in attributes {
             self.bytes.clear();
-            wire::encode_attributes(std::slice::from_ref(attribute), &mut self.bytes);
+            wire::encode_attribute(attribute, &mut self.bytes);
             self.hashes.push(xxh3_64(&self.bytes));
         }
         self.hashes.sort_unstable();
-        let mut hasher = Xxh3::new();
-        self.hashes.iter().for_each(|hash| hasher.update(&hash.to_le_bytes()));
-        hasher.digest()
+        self.bytes.clear();
+        self.hashes.iter().for_each(|hash| self.bytes.extend_from_slice(&hash.to_le_bytes()));
+        xxh3_64(&self.bytes)
     }
-}
 
-/// `attributes` and `resource` as [`SeriesHasher::attributes`] gives them.
-pub fn series(name: &str, attributes: u64, resource: u64) -> u64 {
-    let mut hasher = Xxh3::with_seed(resource);
-    hasher.update(&attributes.to_le_bytes());
-    hasher.update(name.as_bytes());
-    hasher.digest()
+    /// `attributes` and `resource` as [`SeriesHasher::attributes`] gives them.
+    pub fn series(&mut self, name: &str, attributes: u64, resource: u64) -> u64 {
+        self.bytes.clear();
+        self.bytes.extend_from_slice(&attributes.to_le_bytes());
+        self.bytes.extend_from_slice(name.as_bytes());
+        xxh3_64_with_seed(&self.bytes, resource)
+    }
 }

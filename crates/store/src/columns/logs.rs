@@ -1,10 +1,12 @@
 //! Log records, and the exceptions some projects make of them (DECISIONS 9).
 
-use tidewatch_domain::model::{LogBatch, Signal};
+use tidewatch_domain::model::{LogBatch, LogRecord, Signal};
 use tidewatch_domain::project::{KeptLog, LogProjection, ProjectContext};
 
+use super::attributes::{Shared, encode_sorted, trimmed};
+use super::block::BLOCK_ROWS;
 use super::traces::write_exception;
-use super::{Rows, Shared, TableRows, Twin, encode_sorted, trimmed};
+use super::{Rows, TableRows, Twin};
 use crate::tables::Table;
 
 impl Rows {
@@ -26,9 +28,7 @@ impl Rows {
 
         let mut logs = TableRows::new(Table::Logs);
         let mut exceptions = TableRows::new(Table::Exceptions);
-        for log in &projection.logs {
-            write_log(&mut logs, project, batch, &shared, log);
-        }
+        write_logs(&mut logs, project, batch, &shared, &projection.logs);
         for exception in &projection.exceptions {
             let record = &batch.records[exception.span as usize];
             let attributes = batch.attributes(record.attributes).0;
@@ -54,32 +54,37 @@ struct ResourcesAndScopes {
     scopes: Vec<Shared>,
 }
 
-fn write_log(
+fn write_logs(
     table: &mut TableRows,
     project: u32,
     batch: &LogBatch<'_>,
     shared: &ResourcesAndScopes,
-    log: &KeptLog<'_>,
+    all: &[KeptLog<'_>],
 ) {
-    let record = &batch.records[log.record as usize];
-    let scope = &batch.scopes[record.scope as usize];
-    table
-        .row(log.record)
-        .u32(project)
-        .text(log.server_name)
-        .i64(log.time_ns)
-        .i64(i64::try_from(record.observed_time_ns).unwrap_or(i64::MAX))
-        .u8(log.severity_number)
-        .text(log.severity_text)
-        .text(log.body)
-        .id(&record.trace_id.0)
-        .id(&record.span_id.0)
-        .text(record.event_name)
-        .u32(record.flags)
-        .text(scope.name)
-        .text(scope.version)
-        .bytes(&shared.scopes[record.scope as usize].bytes)
-        .bytes_with(|out| encode_sorted(batch.attributes(record.attributes).0, out))
-        .bytes(&shared.resources[record.resource as usize].bytes)
-        .u32(record.dropped_attributes);
+    let mut pairs = Vec::with_capacity(BLOCK_ROWS.min(all.len()));
+    for block in all.chunks(BLOCK_ROWS) {
+        pairs.clear();
+        pairs.extend(block.iter().map(|log| (log, &batch.records[log.record as usize])));
+        let rows = || pairs.iter().copied();
+        let scope = |record: &LogRecord<'_>| &batch.scopes[record.scope as usize];
+        table
+            .block(block.iter().map(|log| log.record))
+            .u32(rows().map(|_| project))
+            .text(rows().map(|(log, _)| log.server_name))
+            .i64(rows().map(|(log, _)| log.time_ns))
+            .i64(rows().map(|(_, record)| i64::try_from(record.observed_time_ns).unwrap_or(i64::MAX)))
+            .u8(rows().map(|(log, _)| log.severity_number))
+            .text(rows().map(|(log, _)| log.severity_text))
+            .text(rows().map(|(log, _)| log.body))
+            .id16(rows().map(|(_, record)| record.trace_id.0))
+            .id8(rows().map(|(_, record)| record.span_id.0))
+            .text(rows().map(|(_, record)| record.event_name))
+            .u32(rows().map(|(_, record)| record.flags))
+            .text(rows().map(|(_, record)| scope(record).name))
+            .text(rows().map(|(_, record)| scope(record).version))
+            .shared(shared.scopes.iter().map(Shared::bytes), rows().map(|(_, record)| record.scope))
+            .bytes_with(rows(), |(_, record), out| encode_sorted(batch.attributes(record.attributes).0, out))
+            .shared(shared.resources.iter().map(Shared::bytes), rows().map(|(_, record)| record.resource))
+            .u32(rows().map(|(_, record)| record.dropped_attributes));
+    }
 }

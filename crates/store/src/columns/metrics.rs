@@ -3,8 +3,10 @@
 use tidewatch_domain::model::{MetricBatch, PointData, Signal};
 use tidewatch_domain::project::{MetricProjection, MetricValue, ProjectContext};
 
-use super::keys::{SeriesHasher, series};
-use super::{Rows, Shared, TableRows, encode_sorted, trimmed};
+use super::attributes::{Shared, encode_sorted, trimmed};
+use super::block::BLOCK_ROWS;
+use super::keys::SeriesHasher;
+use super::{Rows, TableRows};
 use crate::tables::Table;
 
 impl Rows {
@@ -31,10 +33,7 @@ impl Rows {
             .collect();
 
         let mut points = TableRows::new(Table::MetricPoints);
-        for value in &projection.values {
-            let resource = &resources[batch.metrics[value.metric as usize].resource as usize];
-            write_value(&mut points, project, batch, resource, value, &mut hasher);
-        }
+        write_values(&mut points, project, batch, &resources, &projection.values, &mut hasher);
         let mut rows = Rows::new(project, Signal::Metrics, vec![points], batch.points.len(), &projection.dropped);
         let is_trimmed = |value: &MetricValue<'_>| {
             resources[batch.metrics[value.metric as usize].resource as usize].shared.is_trimmed
@@ -51,40 +50,60 @@ struct Resource {
     hash: u64,
 }
 
-fn write_value(
+fn write_values(
     table: &mut TableRows,
     project: u32,
     batch: &MetricBatch<'_>,
-    resource: &Resource,
-    value: &MetricValue<'_>,
+    resources: &[Resource],
+    all: &[MetricValue<'_>],
     hasher: &mut SeriesHasher,
 ) {
-    let metric = &batch.metrics[value.metric as usize];
-    let point = &batch.points[value.point as usize];
-    let attributes = batch.attributes(point.attributes).0;
-    let histogram = match point.data {
-        PointData::Histogram(histogram) if value.with_buckets => Some(histogram),
-        _ => None,
-    };
-    let bounds: Option<Vec<u8>> = histogram.map(|h| h.bounds.iter().flat_map(|bound| bound.to_le_bytes()).collect());
-    let buckets: Option<Vec<u8>> = histogram.map(|h| h.buckets.iter().flat_map(|count| count.to_le_bytes()).collect());
-    table
-        .row(value.point)
-        .u32(project)
-        .text(value.name)
-        .i64(value.time_ns)
-        .i64(i64::try_from(point.start_ns).unwrap_or(i64::MAX))
-        .f64(value.value)
-        .u8(metric.kind as u8)
-        .u8(metric.temporality as u8)
-        .bool(metric.monotonic)
-        .text(metric.unit)
-        .text(metric.description)
-        .u64(series(value.name, hasher.attributes(attributes), resource.hash))
-        .text(value.server_name)
-        .bytes_with(|out| encode_sorted(attributes, out))
-        .bytes(&resource.shared.bytes)
-        .text(batch.scopes[metric.scope as usize].name)
-        .optional_bytes(bounds.as_deref())
-        .optional_bytes(buckets.as_deref());
+    let size = BLOCK_ROWS.min(all.len());
+    let (mut triples, mut series) = (Vec::with_capacity(size), Vec::with_capacity(size));
+    // The values of one point lie together and have its attributes.
+    let mut last = (u32::MAX, 0);
+    for block in all.chunks(BLOCK_ROWS) {
+        triples.clear();
+        triples.extend(block.iter().map(|v| (v, &batch.metrics[v.metric as usize], &batch.points[v.point as usize])));
+        series.clear();
+        series.extend(triples.iter().map(|(value, metric, point)| {
+            if last.0 != value.point {
+                last = (value.point, hasher.attributes(batch.attributes(point.attributes).0));
+            }
+            hasher.series(value.name, last.1, resources[metric.resource as usize].hash)
+        }));
+        let rows = || triples.iter().copied();
+        let histograms = || {
+            rows().map(|(value, _, point)| match point.data {
+                PointData::Histogram(histogram) if value.with_buckets => Some(histogram),
+                _ => None,
+            })
+        };
+        table
+            .block(block.iter().map(|value| value.point))
+            .u32(rows().map(|_| project))
+            .text(rows().map(|(value, ..)| value.name))
+            .i64(rows().map(|(value, ..)| value.time_ns))
+            .i64(rows().map(|(_, _, point)| i64::try_from(point.start_ns).unwrap_or(i64::MAX)))
+            .f64(rows().map(|(value, ..)| value.value))
+            .u8(rows().map(|(_, metric, _)| metric.kind as u8))
+            .u8(rows().map(|(_, metric, _)| metric.temporality as u8))
+            .bool(rows().map(|(_, metric, _)| metric.monotonic))
+            .text(rows().map(|(_, metric, _)| metric.unit))
+            .text(rows().map(|(_, metric, _)| metric.description))
+            .u64(series.iter().copied())
+            .text(rows().map(|(value, ..)| value.server_name))
+            .bytes_with(rows(), |(_, _, point), out| encode_sorted(batch.attributes(point.attributes).0, out))
+            .shared(
+                resources.iter().map(|resource| resource.shared.bytes()),
+                rows().map(|(_, metric, _)| metric.resource),
+            )
+            .text(rows().map(|(_, metric, _)| batch.scopes[metric.scope as usize].name))
+            .optional_bytes_with(histograms(), |histogram, out| {
+                histogram.bounds.iter().for_each(|bound| out.extend_from_slice(&bound.to_le_bytes()));
+            })
+            .optional_bytes_with(histograms(), |histogram, out| {
+                histogram.buckets.iter().for_each(|count| out.extend_from_slice(&count.to_le_bytes()));
+            });
+    }
 }

@@ -14,6 +14,7 @@ use tidewatch_domain::project::{
 };
 use tidewatch_domain::wire;
 
+use super::attributes::{Shared, encode_sorted};
 use super::*;
 
 fn context() -> ProjectContext {
@@ -22,7 +23,7 @@ fn context() -> ProjectContext {
 
 fn batch(rows: &Rows, table: Table) -> RecordBatch {
     let rows = rows.tables.iter().find(|rows| rows.buffer.table() == table).expect("the table has rows");
-    rows.buffer.clone().into_batch()
+    crate::lake::plain(&rows.buffer.clone().into_batch())
 }
 
 /// One cell as text: ids and bytes in hexadecimal, a null as `-`.
@@ -372,7 +373,52 @@ fn appending_keeps_the_rows_asked_for() {
     all.append(spans, Some(&[false, true]));
     assert_eq!(all.rows(), 3);
     let expected = batch(&rows, Table::Spans);
-    let batch = all.into_batch();
+    let batch = crate::lake::plain(&all.into_batch());
     assert_eq!(batch.slice(0, 2), expected);
     assert_eq!(batch.slice(2, 1), expected.slice(1, 1));
+}
+
+/// A resource is held once, however many rows and requests have it; rows read as if each had its own copy.
+#[test]
+fn shared_cells_are_held_once() {
+    let resource = [7; 1000];
+    let mut request = TableBuffer::new(Table::Logs);
+    let mut expected = Vec::new();
+    for row in 0..100_u8 {
+        let value: &[u8] = if row % 10 == 3 { b"rare" } else { &resource };
+        expected.push(value);
+        let mut cells = request.row();
+        cells.u32(1).text("s").i64(0).i64(0).u8(0).text("").text("").id(&[1; 16]).id(&[1; 8]).text("").u32(0);
+        cells.text("").text("").bytes(b"").bytes(&[row]).bytes(value).u32(0);
+    }
+    let mut all = TableBuffer::new(Table::Logs);
+    all.append(&request, None);
+    let keep: Vec<bool> = (0..100).map(|row| row % 2 == 0).collect();
+    all.append(&request, Some(&keep));
+    all.append(&request, Some(&[false; 100]));
+    assert_eq!((all.rows(), all.bytes() < 15_000), (150, true));
+    expected.extend(expected.clone().into_iter().step_by(2));
+    let batch = crate::lake::plain(&all.into_batch());
+    let stored = batch.column_by_name("resource").expect("logs have a resource").as_binary::<i32>();
+    assert_eq!(stored.iter().flatten().collect::<Vec<_>>(), expected);
+}
+
+/// More values than are looked for are appended as they are.
+#[test]
+fn many_shared_values() {
+    let mut request = TableBuffer::new(Table::Spans);
+    let values: Vec<Vec<u8>> = (0..40).map(|number: u8| vec![number; 3]).collect();
+    for value in &values {
+        let mut cells = request.row();
+        cells.u32(1).id(&[1; 16]).id(&[2; 8]).id(&[3; 8]).i64(0).i64(0).text("").u8(0).u8(0).text("").i16(0).u8(0);
+        cells.text("").text("").text("").text("").text("").u32(0).f64(1.0).bytes(b"").bytes(value).bytes(b"");
+        cells.bytes(b"").u32(0).u32(0).u32(0);
+    }
+    let mut all = TableBuffer::new(Table::Spans);
+    all.append(&request, None);
+    all.append(&request, None);
+    let batch = crate::lake::plain(&all.into_batch());
+    let stored = batch.column_by_name("resource").expect("spans have a resource").as_binary::<i32>();
+    let expected: Vec<&[u8]> = values.iter().chain(&values).map(Vec::as_slice).collect();
+    assert_eq!(stored.iter().flatten().collect::<Vec<_>>(), expected);
 }

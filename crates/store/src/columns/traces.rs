@@ -1,12 +1,14 @@
 //! Spans, Endpoints, Tasks, AI Traces and exceptions of a trace export.
 
-use tidewatch_domain::model::{Signal, SpanId, TraceBatch};
+use tidewatch_domain::model::{Signal, Span, SpanId, TraceBatch};
 use tidewatch_domain::project::{
     AiTrace, Entity, EntityKind, Exception, KeptSpan, Owner, ProjectContext, TraceProjection,
 };
 use tidewatch_domain::wire;
 
-use super::{NO_KEY, Rows, Shared, TableRows, Twin, encode_sorted, span_key, trimmed};
+use super::attributes::{Shared, encode_sorted, trimmed};
+use super::block::BLOCK_ROWS;
+use super::{NO_KEY, Rows, TableRows, Twin, span_key};
 use crate::tables::Table;
 
 /// Bits of the `promoted` column.
@@ -14,6 +16,9 @@ const ENDPOINT: u8 = 1;
 const TASK: u8 = 1 << 1;
 const AI_TRACE: u8 = 1 << 2;
 const HAS_EXCEPTIONS: u8 = 1 << 3;
+
+/// The place of `attributes` among the columns of spans.
+const SPAN_ATTRIBUTES: usize = 19;
 
 impl Rows {
     /// The rows of a trace export. `project` is the number of the project in the control database.
@@ -31,18 +36,18 @@ impl Rows {
         let mut exceptions = TableRows::new(Table::Exceptions);
 
         let with_exceptions = spans_with_exceptions(batch.spans.len(), &projection.exceptions);
-        for kept in &projection.spans {
-            writer.span(&mut spans, kept, with_exceptions[kept.span as usize]);
-        }
+        writer.spans(&mut spans, &projection.spans, &with_exceptions);
+        // Their attributes are the span's: copied, not encoded again.
+        let attributes = |kept: u32| spans.buffer.cell(SPAN_ATTRIBUTES, kept as usize);
         for entity in &projection.entities {
             let table = match entity.kind {
                 EntityKind::Endpoint => &mut endpoints,
                 EntityKind::Task => &mut tasks,
             };
-            writer.entity(table, entity, &projection.spans[entity.kept as usize]);
+            writer.entity(table, entity, &projection.spans[entity.kept as usize], attributes(entity.kept));
         }
-        for ai_trace in &projection.ai_traces {
-            writer.ai_trace(&mut ai_traces, ai_trace, &projection.spans[ai_trace.kept as usize]);
+        for ai in &projection.ai_traces {
+            writer.ai_trace(&mut ai_traces, ai, &projection.spans[ai.kept as usize], attributes(ai.kept));
         }
         for exception in &projection.exceptions {
             writer.exception(&mut exceptions, exception);
@@ -54,7 +59,7 @@ impl Rows {
 
         let tables = vec![spans, endpoints, tasks, ai_traces, exceptions];
         let mut rows = Rows::new(project, Signal::Traces, tables, batch.spans.len(), &projection.dropped);
-        let key = |span: &tidewatch_domain::model::Span<'_>| match span.invalid {
+        let key = |span: &Span<'_>| match span.invalid {
             Some(_) => NO_KEY,
             None => span_key(project, span.trace_id, span.span_id),
         };
@@ -90,46 +95,53 @@ struct Writer<'b, 'a> {
 }
 
 impl Writer<'_, '_> {
-    fn span(&self, table: &mut TableRows, kept: &KeptSpan<'_>, has_exceptions: bool) {
-        let batch = self.batch;
-        let span = &batch.spans[kept.span as usize];
-        let scope = &batch.scopes[span.scope as usize];
-        let bit = |set: bool, bit: u8| if set { bit } else { 0 };
-        let promoted = bit(kept.promoted.endpoint, ENDPOINT)
-            | bit(kept.promoted.task, TASK)
-            | bit(kept.promoted.ai_trace, AI_TRACE)
-            | bit(has_exceptions, HAS_EXCEPTIONS);
-        table
-            .row(kept.span)
-            .u32(self.project)
-            .id(&span.trace_id.0)
-            .id(&span.span_id.0)
-            .id(&span.parent_span_id.0)
-            .i64(kept.start_ns)
-            .i64(kept.duration_ns)
-            .text(span.name)
-            .u8(span.kind as u8)
-            .u8(span.status as u8)
-            .text(span.status_message)
-            .i16(kept.http_status)
-            .u8(promoted)
-            .text(kept.server_name)
-            .text(kept.app_version)
-            .text(scope.name)
-            .text(scope.version)
-            .text(span.trace_state)
-            .u32(span.flags)
-            .f64(kept.weight)
-            .bytes_with(|out| encode_sorted(batch.span_attributes(span).0, out))
-            .bytes(&self.resources[span.resource as usize].bytes)
-            .bytes_with(|out| wire::encode_events(batch, span, out))
-            .bytes_with(|out| wire::encode_links(batch, span, out))
-            .u32(span.dropped_attributes)
-            .u32(span.dropped_events)
-            .u32(span.dropped_links);
+    fn spans(&self, table: &mut TableRows, all: &[KeptSpan<'_>], with_exceptions: &[bool]) {
+        let Writer { project, batch, ref resources } = *self;
+        let mut pairs = Vec::with_capacity(BLOCK_ROWS.min(all.len()));
+        for block in all.chunks(BLOCK_ROWS) {
+            pairs.clear();
+            pairs.extend(block.iter().map(|kept| (kept, &batch.spans[kept.span as usize])));
+            let rows = || pairs.iter().copied();
+            let scope = |span: &Span<'_>| &batch.scopes[span.scope as usize];
+            let bit = |set: bool, bit: u8| if set { bit } else { 0 };
+            let promoted = |kept: &KeptSpan<'_>| {
+                bit(kept.promoted.endpoint, ENDPOINT)
+                    | bit(kept.promoted.task, TASK)
+                    | bit(kept.promoted.ai_trace, AI_TRACE)
+                    | bit(with_exceptions[kept.span as usize], HAS_EXCEPTIONS)
+            };
+            table
+                .block(block.iter().map(|kept| kept.span))
+                .u32(rows().map(|_| project))
+                .id16(rows().map(|(_, span)| span.trace_id.0))
+                .id8(rows().map(|(_, span)| span.span_id.0))
+                .id8(rows().map(|(_, span)| span.parent_span_id.0))
+                .i64(rows().map(|(kept, _)| kept.start_ns))
+                .i64(rows().map(|(kept, _)| kept.duration_ns))
+                .text(rows().map(|(_, span)| span.name))
+                .u8(rows().map(|(_, span)| span.kind as u8))
+                .u8(rows().map(|(_, span)| span.status as u8))
+                .text(rows().map(|(_, span)| span.status_message))
+                .i16(rows().map(|(kept, _)| kept.http_status))
+                .u8(rows().map(|(kept, _)| promoted(kept)))
+                .text(rows().map(|(kept, _)| kept.server_name))
+                .text(rows().map(|(kept, _)| kept.app_version))
+                .text(rows().map(|(_, span)| scope(span).name))
+                .text(rows().map(|(_, span)| scope(span).version))
+                .text(rows().map(|(_, span)| span.trace_state))
+                .u32(rows().map(|(_, span)| span.flags))
+                .f64(rows().map(|(kept, _)| kept.weight))
+                .bytes_with(rows(), |(_, span), out| encode_sorted(batch.span_attributes(span).0, out))
+                .shared(resources.iter().map(Shared::bytes), rows().map(|(_, span)| span.resource))
+                .bytes_with(rows(), |(_, span), out| wire::encode_events(batch, span, out))
+                .bytes_with(rows(), |(_, span), out| wire::encode_links(batch, span, out))
+                .u32(rows().map(|(_, span)| span.dropped_attributes))
+                .u32(rows().map(|(_, span)| span.dropped_events))
+                .u32(rows().map(|(_, span)| span.dropped_links));
+        }
     }
 
-    fn entity(&self, table: &mut TableRows, entity: &Entity<'_>, kept: &KeptSpan<'_>) {
+    fn entity(&self, table: &mut TableRows, entity: &Entity<'_>, kept: &KeptSpan<'_>, attributes: &[u8]) {
         let span = &self.batch.spans[entity.span as usize];
         table
             .row(entity.span)
@@ -150,10 +162,10 @@ impl Writer<'_, '_> {
             .text(entity.client_ip)
             .i64(entity.body_size)
             .f64(kept.weight)
-            .bytes_with(|out| encode_sorted(self.batch.span_attributes(span).0, out));
+            .bytes(attributes);
     }
 
-    fn ai_trace(&self, table: &mut TableRows, ai: &AiTrace<'_>, kept: &KeptSpan<'_>) {
+    fn ai_trace(&self, table: &mut TableRows, ai: &AiTrace<'_>, kept: &KeptSpan<'_>, attributes: &[u8]) {
         let span = &self.batch.spans[ai.span as usize];
         table
             .row(ai.span)
@@ -188,7 +200,7 @@ impl Writer<'_, '_> {
             .text(ai.conversation_id)
             .i64(ai.tool_call_count)
             .f64(kept.weight)
-            .bytes_with(|out| encode_sorted(self.batch.span_attributes(span).0, out));
+            .bytes(attributes);
     }
 
     fn exception(&self, table: &mut TableRows, exception: &Exception<'_>) {

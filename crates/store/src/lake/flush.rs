@@ -17,7 +17,7 @@ use super::part::{Part, PartFacts};
 use super::part_writer::PartWriter;
 use super::seen::KeySet;
 use super::seen::file::{self as seen_file, SeenFacts, SeenFile};
-use super::sort;
+use super::{sort, unshare};
 use crate::StoreError;
 use crate::rollup::builder::Builder;
 use crate::tables::Table;
@@ -173,7 +173,8 @@ pub fn write_table(
 
 /// Some rows of every batch.
 fn samples(batches: &[RecordBatch]) -> Vec<RecordBatch> {
-    batches.iter().map(|batch| batch.slice(0, batch.num_rows().min(attr_columns::SAMPLE_ROWS))).collect()
+    let some = |batch: &RecordBatch| batch.slice(0, batch.num_rows().min(attr_columns::SAMPLE_ROWS));
+    batches.iter().map(|batch| unshare::plain(&some(batch))).collect()
 }
 
 /// Writes the keys received with a memtable; `None` when there were none.

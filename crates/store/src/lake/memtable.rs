@@ -9,7 +9,7 @@ use arrow::array::RecordBatch;
 use tidewatch_journal::Position;
 
 use super::counts::Counts;
-use crate::columns::{Rows, TableBuffer};
+use crate::columns::{Rows, TableBuffer, TableRows};
 use crate::tables::Table;
 
 /// A growing buffer becomes a batch at this many rows or bytes.
@@ -66,11 +66,11 @@ impl Memtable {
 
     /// Appends the rows of records that are no duplicates (`duplicates` by record; `None`: none is).
     pub fn append(&mut self, rows: Rows, duplicates: Option<&[bool]>) {
-        for table in rows.tables {
+        for mut table in rows.tables {
             let keep: Option<Vec<bool>> =
                 duplicates.map(|duplicates| table.records.iter().map(|record| !duplicates[*record as usize]).collect());
             let memory = &mut self.tables[table.buffer.table() as usize];
-            let (rows, bytes) = memory.append(table.buffer, keep.as_deref());
+            let (rows, bytes) = memory.append(&mut table, keep.as_deref());
             self.rows += rows;
             self.bytes += bytes;
         }
@@ -125,16 +125,16 @@ impl Memtable {
 
 impl TableMemory {
     /// Rows and bytes added.
-    fn append(&mut self, buffer: TableBuffer, keep: Option<&[bool]>) -> (usize, usize) {
+    fn append(&mut self, table: &mut TableRows, keep: Option<&[bool]>) -> (usize, usize) {
         self.snapshot = None;
         // A large request stays as it is: no copy.
-        if keep.is_none() && is_chunk(&buffer) {
-            let added = (buffer.rows(), buffer.bytes());
-            self.chunks.push(buffer.into_batch());
+        if keep.is_none() && is_chunk(&table.buffer) {
+            let added = (table.buffer.rows(), table.buffer.bytes());
+            self.chunks.push(table.take_buffer().into_batch());
             return added;
         }
         let before = (self.growing.rows(), self.growing.bytes());
-        self.growing.append(&buffer, keep);
+        self.growing.append(&table.buffer, keep);
         let added = (self.growing.rows() - before.0, self.growing.bytes() - before.1);
         if is_chunk(&self.growing) {
             self.cut();
@@ -144,10 +144,10 @@ impl TableMemory {
 
     /// The growing buffer becomes a batch.
     fn cut(&mut self) {
-        let table = self.growing.table();
         let snapshot = self.snapshot.take();
         if self.growing.rows() > 0 {
-            let grown = std::mem::replace(&mut self.growing, TableBuffer::new(table));
+            let next = TableBuffer::as_large_as(&self.growing);
+            let grown = std::mem::replace(&mut self.growing, next);
             self.chunks.push(snapshot.unwrap_or_else(|| grown.into_batch()));
         }
     }

@@ -35,6 +35,7 @@ mod seen;
 mod sort;
 pub mod source;
 mod state;
+mod unshare;
 mod upkeep;
 mod workers;
 
@@ -61,6 +62,9 @@ pub use part::{Part, PartFacts, PartFile};
 pub use pick::MergeOptions;
 pub use source::Source;
 pub use state::{Stats, TableStats};
+
+#[cfg(test)]
+pub(crate) use unshare::plain;
 
 use seen::Seen;
 use state::Shared;

@@ -23,6 +23,8 @@ pub(crate) enum Cells<'a> {
     /// Keys into a list of distinct texts.
     Dictionary(&'a Int32Array, &'a StringArray),
     Bytes(&'a BinaryArray),
+    /// As `Dictionary`, of bytes: shared columns in memory.
+    Shared(&'a Int32Array, &'a BinaryArray),
     Id(&'a FixedSizeBinaryArray),
 }
 
@@ -53,6 +55,10 @@ impl<'a> Cells<'a> {
                 let dictionary = array.as_dictionary::<Int32Type>();
                 Cells::Dictionary(dictionary.keys(), dictionary.values().as_string())
             }
+            DataType::Dictionary(key, value) if **key == DataType::Int32 && **value == DataType::Binary => {
+                let dictionary = array.as_dictionary::<Int32Type>();
+                Cells::Shared(dictionary.keys(), dictionary.values().as_binary())
+            }
             other => return Err(defect(format!("no column has the type {other}"))),
         })
     }
@@ -67,7 +73,7 @@ impl<'a> Cells<'a> {
             Cells::I64(array) => *array,
             Cells::F64(array) => *array,
             Cells::Text(array) => *array,
-            Cells::Dictionary(keys, _) => *keys,
+            Cells::Dictionary(keys, _) | Cells::Shared(keys, _) => *keys,
             Cells::Bytes(array) => *array,
             Cells::Id(array) => *array,
         }
@@ -88,7 +94,7 @@ impl<'a> Cells<'a> {
             Cells::I64(array) => Array::nulls(*array),
             Cells::F64(array) => Array::nulls(*array),
             Cells::Text(array) => Array::nulls(*array),
-            Cells::Dictionary(keys, _) => Array::nulls(*keys),
+            Cells::Dictionary(keys, _) | Cells::Shared(keys, _) => Array::nulls(*keys),
             Cells::Bytes(array) => Array::nulls(*array),
             Cells::Id(array) => Array::nulls(*array),
         }
@@ -107,6 +113,7 @@ impl<'a> Cells<'a> {
             Cells::Text(array) => array.value(row).as_bytes(),
             Cells::Dictionary(keys, values) => values.value(keys.value(row) as usize).as_bytes(),
             Cells::Bytes(array) => array.value(row),
+            Cells::Shared(keys, values) => values.value(keys.value(row) as usize),
             Cells::Id(array) => array.value(row),
             _ => &[],
         }

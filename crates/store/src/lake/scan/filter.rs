@@ -151,6 +151,7 @@ fn bytes(cells: &Cells<'_>, test: impl Fn(&[u8]) -> bool) -> BooleanBuffer {
     match cells {
         Cells::Text(array) => BooleanBuffer::collect_bool(array.len(), |row| test(array.value(row).as_bytes())),
         Cells::Bytes(array) => BooleanBuffer::collect_bool(array.len(), |row| test(array.value(row))),
+        Cells::Shared(keys, _) => BooleanBuffer::collect_bool(keys.len(), |row| test(cells.bytes(row))),
         Cells::Id(array) => BooleanBuffer::collect_bool(array.len(), |row| test(array.value(row))),
         Cells::Dictionary(_, values) => {
             let mask = BooleanBuffer::collect_bool(values.len(), |row| test(values.value(row).as_bytes()));

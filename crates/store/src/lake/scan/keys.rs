@@ -187,7 +187,7 @@ impl Distinct {
                     });
                 }
             }
-            Cells::Text(_) | Cells::Bytes(_) | Cells::Id(_) => {
+            Cells::Text(_) | Cells::Bytes(_) | Cells::Shared(..) | Cells::Id(_) => {
                 let mut last: (&[u8], u32) = (&[], NULL);
                 for row in 0..cells.len() {
                     if cells.is_null(row) {

@@ -90,6 +90,8 @@ fn encode_cell(cells: &Cells<'_>, row: usize, key: &mut Vec<u8>) {
         Cells::I64(array) => key.extend(sortable_i64(array.value(row)).to_be_bytes()),
         Cells::F64(array) => key.extend(sortable_f64(array.value(row)).to_be_bytes()),
         Cells::Id(array) => key.extend(array.value(row)),
-        Cells::Text(_) | Cells::Dictionary(..) | Cells::Bytes(_) => encode_bytes(cells.bytes(row), key),
+        Cells::Text(_) | Cells::Dictionary(..) | Cells::Bytes(_) | Cells::Shared(..) => {
+            encode_bytes(cells.bytes(row), key)
+        }
     }
 }

@@ -17,6 +17,7 @@ use super::rolled::Rolled;
 use crate::StoreError;
 use crate::lake::footers::Rollup;
 use crate::lake::source::Source;
+use crate::lake::unshare;
 use crate::rollup::levels::{Cover, Span, cover};
 
 /// Rows of memory looked at in one go.
@@ -123,7 +124,8 @@ impl<'a> Opened<'a> {
                 let indices: Result<Vec<usize>, _> = columns.iter().map(index).collect();
                 let narrow = indices.and_then(|indices| batch.project(&indices));
                 let rows: UInt64Array = rows.iter().map(|row| *row as u64).collect();
-                each(narrow.and_then(|narrow| take_record_batch(&narrow, &rows)).map_err(internal)?)
+                let taken = narrow.and_then(|narrow| take_record_batch(&narrow, &rows)).map_err(internal)?;
+                each(unshare::plain(&taken))
             }
             Source::Part(_) => match self.part(source) {
                 Some(part) => {

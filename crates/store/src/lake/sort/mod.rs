@@ -6,10 +6,11 @@ mod packed;
 use std::sync::Arc;
 
 use arrow::array::{Array, ArrayRef, AsArray, Int64Array, RecordBatch};
-use arrow::compute::interleave_record_batch;
+use arrow::compute::interleave;
 use arrow::datatypes::Int64Type;
 use arrow::row::{RowConverter, Rows, SortField};
 
+use super::unshare;
 use crate::StoreError;
 use crate::tables::Table;
 
@@ -65,15 +66,24 @@ pub fn sort_places(table: Table, batches: &[RecordBatch], lists: &mut [&mut Vec<
     }
 }
 
-/// The rows at these places, [`BATCH_ROWS`] at a time.
+/// The rows at these places, [`BATCH_ROWS`] at a time, shared columns as parts have them.
 pub fn gather(
     batches: &[RecordBatch],
     order: &[(usize, usize)],
     mut each: impl FnMut(&RecordBatch) -> Result<(), StoreError>,
 ) -> Result<(), StoreError> {
-    let batches: Vec<&RecordBatch> = batches.iter().collect();
+    let Some(first) = batches.first() else { return Ok(()) };
+    let pieces = |column| batches.iter().map(|batch: &RecordBatch| batch.column(column).as_ref()).collect();
+    let columns: Vec<Vec<&dyn Array>> = (0..first.num_columns()).map(pieces).collect();
+    let schema = unshare::plain_schema(first.schema_ref());
     for places in order.chunks(BATCH_ROWS) {
-        each(&interleave_record_batch(&batches, places).map_err(StoreError::internal("gather rows"))?)?;
+        let gathered = columns.iter().map(|pieces| match unshare::gather(pieces, places) {
+            Some(column) => Ok(column),
+            None => interleave(pieces, places),
+        });
+        let columns = gathered.collect::<Result<Vec<_>, _>>();
+        let batch = columns.and_then(|columns| RecordBatch::try_new(Arc::clone(&schema), columns));
+        each(&batch.map_err(StoreError::internal("gather rows"))?)?;
     }
     Ok(())
 }

@@ -309,7 +309,10 @@ impl State {
 fn better(cells: &Cells<'_>, row: usize, best: Option<&Datum>, wanted: Ordering) -> Option<Datum> {
     match (cells, best) {
         // Nothing is copied out of a text that is not better.
-        (Cells::Text(_) | Cells::Dictionary(..) | Cells::Bytes(_) | Cells::Id(_), Some(Datum::Bytes(best))) => {
+        (
+            Cells::Text(_) | Cells::Dictionary(..) | Cells::Bytes(_) | Cells::Shared(..) | Cells::Id(_),
+            Some(Datum::Bytes(best)),
+        ) => {
             let wins = !cells.is_null(row) && cells.bytes(row).cmp(best.as_slice()) == wanted;
             wins.then(|| Datum::Bytes(cells.bytes(row).to_vec()))
         }

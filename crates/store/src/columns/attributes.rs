@@ -1,0 +1,101 @@
+//! Attributes as bytes, sorted by key: what means the same is the same bytes, and `lake::attr_columns` can take them
+//! apart and put them together again.
+
+use tidewatch_domain::model::KeyValue;
+use tidewatch_domain::wire;
+
+/// Attributes that are sorted without an allocation.
+const FEW: usize = 32;
+
+/// Appends the attributes sorted by key, those of one key in their order.
+pub(super) fn encode_sorted(attributes: &[KeyValue<'_>], out: &mut Vec<u8>) {
+    if attributes.len() > FEW {
+        let mut order: Vec<&KeyValue<'_>> = attributes.iter().collect();
+        order.sort_by_key(|attribute| attribute.key);
+        return order.into_iter().for_each(|attribute| wire::encode_attribute(attribute, out));
+    }
+    // Insertion sort of few by the first bytes of their keys, which nearly always decide.
+    let mut order = [(0_u64, 0_u32); FEW];
+    for (index, attribute) in attributes.iter().enumerate() {
+        let entry = (first_bytes(attribute.key), index as u32);
+        let comes_before = |other: (u64, u32)| match entry.0 == other.0 {
+            true => attribute.key < attributes[other.1 as usize].key,
+            false => entry.0 < other.0,
+        };
+        let mut place = index;
+        while place > 0 && comes_before(order[place - 1]) {
+            order[place] = order[place - 1];
+            place -= 1;
+        }
+        order[place] = entry;
+    }
+    for (_, index) in &order[..attributes.len()] {
+        wire::encode_attribute(&attributes[*index as usize], out);
+    }
+}
+
+/// Compares as the key does, as far as eight bytes go.
+fn first_bytes(key: &str) -> u64 {
+    match key.as_bytes().first_chunk() {
+        Some(first) => u64::from_be_bytes(*first),
+        None => {
+            let mut first = [0; 8];
+            first[..key.len()].copy_from_slice(key.as_bytes());
+            u64::from_be_bytes(first)
+        }
+    }
+}
+
+/// Bytes that the copies of one shared list may take in a request.
+const SHARED_BYTES_MAX: usize = 64 * 1024 * 1024;
+/// What a shared list may always take, however many records share it …
+const SHARED_BYTES_FREE: usize = 1024;
+/// … and what it may take at most: a scan decodes thousands of rows at a time, each with its copy.
+const SHARED_BYTES_EACH_MAX: usize = 32 * 1024;
+
+/// Attributes that many records of a request share (those of a resource or scope), encoded once.
+#[derive(Debug, Default)]
+pub(super) struct Shared {
+    pub bytes: Vec<u8>,
+    /// Some attributes did not fit.
+    pub is_trimmed: bool,
+}
+
+impl Shared {
+    /// The attributes, to be written with each of `repeats` records.
+    ///
+    /// A hostile request can name one huge resource and a hundred thousand records; attributes that would make the
+    /// copies exceed [`SHARED_BYTES_MAX`], or one copy [`SHARED_BYTES_EACH_MAX`], are left out, one by one. Records
+    /// that lose any are counted and the sender is told ([`Rows::trimmed`]).
+    pub fn new(attributes: &[KeyValue<'_>], repeats: usize) -> Shared {
+        if repeats == 0 {
+            return Shared::default();
+        }
+        let bytes_max = (SHARED_BYTES_MAX / repeats).clamp(SHARED_BYTES_FREE, SHARED_BYTES_EACH_MAX);
+        let mut bytes = Vec::new();
+        encode_sorted(attributes, &mut bytes);
+        if bytes.len() <= bytes_max {
+            return Shared { bytes, is_trimmed: false };
+        }
+        bytes.clear();
+        let mut sorted = attributes.to_vec();
+        sorted.sort_by_key(|attribute| attribute.key);
+        for attribute in &sorted {
+            let before = bytes.len();
+            wire::encode_attribute(attribute, &mut bytes);
+            if bytes.len() > bytes_max {
+                bytes.truncate(before);
+            }
+        }
+        Shared { bytes, is_trimmed: true }
+    }
+
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+}
+
+/// The records of `shared`, pairs of a record and whether it is trimmed, that lost attributes.
+pub(super) fn trimmed(shared: impl Iterator<Item = (u32, bool)>) -> Vec<u32> {
+    shared.filter(|(_, is_trimmed)| *is_trimmed).map(|(record, _)| record).collect()
+}

@@ -1,0 +1,117 @@
+//! A block of rows, column by column: the kind of a column is asked once per block, and numbers are written in one loop.
+//!
+//! Blocks are small, so that what the rows are made of stays in the nearest cache while it is read once per column.
+
+use super::buffer::Column;
+use super::cells::{Cells, offset};
+
+/// Rows per block.
+pub(super) const BLOCK_ROWS: usize = 64;
+
+/// Writes the columns of a block of rows, in order.
+pub(super) struct Block<'a> {
+    columns: std::slice::IterMut<'a, Column>,
+    /// Of the buffer, this block included.
+    rows: usize,
+}
+
+macro_rules! column {
+    ($($name:ident($type:ty) => $variant:ident),* $(,)?) => { $(
+        pub fn $name(&mut self, cells: impl Iterator<Item = $type>) -> &mut Self {
+            match self.next() {
+                Cells::$variant(into) => into.extend(cells),
+                other => other.refuse(stringify!($name)),
+            }
+            self
+        }
+    )* };
+}
+
+impl<'a> Block<'a> {
+    pub fn new(columns: &'a mut [Column], rows: usize) -> Block<'a> {
+        Block { columns: columns.iter_mut(), rows }
+    }
+
+    column! {
+        bool(bool) => Bool,
+        u8(u8) => U8,
+        i16(i16) => I16,
+        u32(u32) => U32,
+        u64(u64) => U64,
+        i64(i64) => I64,
+        f64(f64) => F64,
+        id8([u8; 8]) => Id8,
+        id16([u8; 16]) => Id16,
+    }
+
+    pub fn text<'t>(&mut self, cells: impl Iterator<Item = &'t str>) -> &mut Self {
+        self.bytes_with(cells, |text, bytes| {
+            if !text.is_empty() {
+                bytes.extend_from_slice(text.as_bytes());
+            }
+        })
+    }
+
+    /// Bytes that `write` appends in place.
+    pub fn bytes_with<T>(
+        &mut self,
+        cells: impl Iterator<Item = T>,
+        mut write: impl FnMut(T, &mut Vec<u8>),
+    ) -> &mut Self {
+        match self.next() {
+            Cells::Variable { ends, bytes, .. } => ends.extend(cells.map(|cell| {
+                write(cell, bytes);
+                offset(bytes.len())
+            })),
+            other => other.refuse("bytes"),
+        }
+        self
+    }
+
+    /// As [`Block::bytes_with`], in a column that may be null.
+    pub fn optional_bytes_with<T>(
+        &mut self,
+        cells: impl Iterator<Item = Option<T>>,
+        mut write: impl FnMut(T, &mut Vec<u8>),
+    ) -> &mut Self {
+        let column = self.columns.next().expect("a block has no more columns than its table");
+        match (&mut column.cells, &mut column.valid) {
+            (Cells::Variable { ends, bytes, .. }, Some(valid)) => ends.extend(cells.map(|cell| {
+                valid.push(cell.is_some());
+                if let Some(cell) = cell {
+                    write(cell, bytes);
+                }
+                offset(bytes.len())
+            })),
+            (other, _) => other.refuse("optional bytes"),
+        }
+        debug_assert_eq!(column.cells.len(), self.rows);
+        self
+    }
+
+    /// Which of `values` each row has. All blocks of a buffer name the same values.
+    pub fn shared<'v>(
+        &mut self,
+        values: impl ExactSizeIterator<Item = &'v [u8]>,
+        cells: impl Iterator<Item = u32>,
+    ) -> &mut Self {
+        match self.next() {
+            Cells::Shared(shared) => shared.extend(values, cells),
+            other => other.refuse("shared"),
+        }
+        self
+    }
+
+    fn next(&mut self) -> &'a mut Cells {
+        let column = self.columns.next().expect("a block has no more columns than its table");
+        debug_assert!(column.valid.is_none(), "use optional_… for it");
+        &mut column.cells
+    }
+}
+
+impl Drop for Block<'_> {
+    fn drop(&mut self) {
+        let missing = self.columns.len();
+        debug_assert!(missing == 0 || std::thread::panicking(), "{missing} columns are missing");
+    }
+}

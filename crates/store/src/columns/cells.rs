@@ -1,0 +1,255 @@
+//! The cells of one column.
+
+use std::sync::Arc;
+
+use arrow::array::{Array, ArrayRef, BinaryArray, BooleanArray, FixedSizeBinaryArray, PrimitiveArray, StringArray};
+use arrow::buffer::{BooleanBuffer, Buffer, NullBuffer, OffsetBuffer, ScalarBuffer};
+use arrow::datatypes::{ArrowPrimitiveType, Float64Type, Int16Type, Int64Type, UInt8Type, UInt32Type, UInt64Type};
+
+use super::shared::SharedCells;
+use crate::tables::{Column, Kind};
+
+/// Variable-length cells: `bytes[ends[i - 1]..ends[i]]`.
+#[derive(Debug, Clone)]
+pub(super) enum Cells {
+    Bool(Vec<bool>),
+    U8(Vec<u8>),
+    I16(Vec<i16>),
+    U32(Vec<u32>),
+    U64(Vec<u64>),
+    I64(Vec<i64>),
+    F64(Vec<f64>),
+    Variable { kind: Kind, ends: Vec<i32>, bytes: Vec<u8> },
+    Shared(SharedCells),
+    Id8(Vec<[u8; 8]>),
+    Id16(Vec<[u8; 16]>),
+}
+
+/// Offsets are 32 bits: the memtable seals a chunk long before (see `lake::memtable`), and one request is far smaller.
+pub(super) fn offset(length: usize) -> i32 {
+    i32::try_from(length).expect("a buffer holds less than 2 GiB of one column")
+}
+
+/// The cell of these ends.
+pub(super) fn variable<'c>(ends: &[i32], bytes: &'c [u8], row: usize) -> &'c [u8] {
+    let start = row.checked_sub(1).map_or(0, |before| ends[before] as usize);
+    &bytes[start..ends[row] as usize]
+}
+
+impl Cells {
+    pub fn new(column: &Column) -> Cells {
+        match column.kind {
+            _ if column.shared => Cells::Shared(SharedCells::default()),
+            Kind::Bool => Cells::Bool(Vec::new()),
+            Kind::U8 => Cells::U8(Vec::new()),
+            Kind::I16 => Cells::I16(Vec::new()),
+            Kind::U32 => Cells::U32(Vec::new()),
+            Kind::U64 => Cells::U64(Vec::new()),
+            Kind::I64 => Cells::I64(Vec::new()),
+            Kind::F64 => Cells::F64(Vec::new()),
+            kind @ (Kind::Text | Kind::Bytes) => Cells::Variable { kind, ends: Vec::new(), bytes: Vec::new() },
+            Kind::Id8 => Cells::Id8(Vec::new()),
+            Kind::Id16 => Cells::Id16(Vec::new()),
+        }
+    }
+
+    /// Rows.
+    pub fn len(&self) -> usize {
+        match self {
+            Cells::Bool(cells) => cells.len(),
+            Cells::U8(cells) => cells.len(),
+            Cells::I16(cells) => cells.len(),
+            Cells::U32(cells) => cells.len(),
+            Cells::U64(cells) => cells.len(),
+            Cells::I64(cells) => cells.len(),
+            Cells::F64(cells) => cells.len(),
+            Cells::Variable { ends, .. } => ends.len(),
+            Cells::Shared(shared) => shared.len(),
+            Cells::Id8(cells) => cells.len(),
+            Cells::Id16(cells) => cells.len(),
+        }
+    }
+
+    /// Bytes of a row of the columns whose rows all take the same; of a shared or variable one, what a row takes besides.
+    fn row_bytes(&self) -> usize {
+        match self {
+            Cells::Bool(_) | Cells::U8(_) => 1,
+            Cells::I16(_) => 2,
+            Cells::U32(_) | Cells::Variable { .. } | Cells::Shared(_) => 4,
+            Cells::U64(_) | Cells::I64(_) | Cells::F64(_) | Cells::Id8(_) => 8,
+            Cells::Id16(_) => 16,
+        }
+    }
+
+    pub fn bytes(&self) -> usize {
+        let besides = match self {
+            Cells::Variable { bytes, .. } => bytes.len(),
+            Cells::Shared(shared) => shared.values_bytes(),
+            _ => 0,
+        };
+        self.len() * self.row_bytes() + besides
+    }
+
+    pub fn capacity_bytes(&self) -> usize {
+        let rows = match self {
+            Cells::Bool(cells) => cells.capacity(),
+            Cells::U8(cells) => cells.capacity(),
+            Cells::I16(cells) => cells.capacity(),
+            Cells::U32(cells) => cells.capacity(),
+            Cells::U64(cells) => cells.capacity(),
+            Cells::I64(cells) => cells.capacity(),
+            Cells::F64(cells) => cells.capacity(),
+            Cells::Id8(cells) => cells.capacity(),
+            Cells::Id16(cells) => cells.capacity(),
+            Cells::Variable { ends, bytes, .. } => return ends.capacity() * 4 + bytes.capacity(),
+            Cells::Shared(shared) => return shared.capacity_bytes(),
+        };
+        rows * self.row_bytes()
+    }
+
+    pub fn clear(&mut self) {
+        match self {
+            Cells::Bool(cells) => cells.clear(),
+            Cells::U8(cells) => cells.clear(),
+            Cells::I16(cells) => cells.clear(),
+            Cells::U32(cells) => cells.clear(),
+            Cells::U64(cells) => cells.clear(),
+            Cells::I64(cells) => cells.clear(),
+            Cells::F64(cells) => cells.clear(),
+            Cells::Id8(cells) => cells.clear(),
+            Cells::Id16(cells) => cells.clear(),
+            Cells::Variable { ends, bytes, .. } => {
+                ends.clear();
+                bytes.clear();
+            }
+            Cells::Shared(shared) => shared.clear(),
+        }
+    }
+
+    /// Room for as much as `other`, of the same kind, has.
+    pub fn reserve_as(&mut self, other: &Cells) {
+        match (self, other) {
+            (Cells::Bool(cells), Cells::Bool(other)) => cells.reserve(other.len()),
+            (Cells::U8(cells), Cells::U8(other)) => cells.reserve(other.len()),
+            (Cells::I16(cells), Cells::I16(other)) => cells.reserve(other.len()),
+            (Cells::U32(cells), Cells::U32(other)) => cells.reserve(other.len()),
+            (Cells::U64(cells), Cells::U64(other)) => cells.reserve(other.len()),
+            (Cells::I64(cells), Cells::I64(other)) => cells.reserve(other.len()),
+            (Cells::F64(cells), Cells::F64(other)) => cells.reserve(other.len()),
+            (Cells::Id8(cells), Cells::Id8(other)) => cells.reserve(other.len()),
+            (Cells::Id16(cells), Cells::Id16(other)) => cells.reserve(other.len()),
+            (Cells::Variable { ends, bytes, .. }, Cells::Variable { ends: other_ends, bytes: other, .. }) => {
+                // One more: Arrow's offsets begin with a zero.
+                ends.reserve(other_ends.len() + 1);
+                bytes.reserve(other.len());
+            }
+            _ => {}
+        }
+    }
+
+    /// A variable-length cell; empty for any other.
+    pub fn variable(&self, row: usize) -> &[u8] {
+        match self {
+            Cells::Variable { ends, bytes, .. } => variable(ends, bytes, row),
+            _ => &[],
+        }
+    }
+
+    #[cold]
+    pub fn refuse(&self, written: &str) -> ! {
+        panic!("a {written} cell does not fit a column of {self:?}")
+    }
+
+    pub fn append(&mut self, other: &Cells, keep: Option<&[bool]>) {
+        match (self, other) {
+            (Cells::Bool(into), Cells::Bool(from)) => extend(into, from, keep),
+            (Cells::U8(into), Cells::U8(from)) => extend(into, from, keep),
+            (Cells::I16(into), Cells::I16(from)) => extend(into, from, keep),
+            (Cells::U32(into), Cells::U32(from)) => extend(into, from, keep),
+            (Cells::U64(into), Cells::U64(from)) => extend(into, from, keep),
+            (Cells::I64(into), Cells::I64(from)) => extend(into, from, keep),
+            (Cells::F64(into), Cells::F64(from)) => extend(into, from, keep),
+            (Cells::Id8(into), Cells::Id8(from)) => extend(into, from, keep),
+            (Cells::Id16(into), Cells::Id16(from)) => extend(into, from, keep),
+            (Cells::Shared(into), Cells::Shared(from)) => into.append(from, keep),
+            (Cells::Variable { ends, bytes, .. }, Cells::Variable { ends: from_ends, bytes: from, .. }) => {
+                extend_variable(ends, bytes, from_ends, from, keep);
+            }
+            (this, other) => panic!("{other:?} cannot be appended to {this:?}"),
+        }
+    }
+
+    pub fn into_array(self, nulls: Option<NullBuffer>) -> ArrayRef {
+        match self {
+            Cells::Bool(cells) => Arc::new(BooleanArray::new(BooleanBuffer::from(cells), nulls)),
+            Cells::U8(cells) => primitive::<UInt8Type>(cells, nulls),
+            Cells::I16(cells) => primitive::<Int16Type>(cells, nulls),
+            Cells::U32(cells) => primitive::<UInt32Type>(cells, nulls),
+            Cells::U64(cells) => primitive::<UInt64Type>(cells, nulls),
+            Cells::I64(cells) => primitive::<Int64Type>(cells, nulls),
+            Cells::F64(cells) => primitive::<Float64Type>(cells, nulls),
+            Cells::Id8(ids) => fixed(8, ids.into_flattened(), nulls),
+            Cells::Id16(ids) => fixed(16, ids.into_flattened(), nulls),
+            Cells::Variable { kind, ends, bytes } => variable_array(kind, ends, bytes, nulls),
+            Cells::Shared(shared) => shared.into_array(),
+        }
+    }
+}
+
+pub(super) fn extend<T: Copy>(into: &mut Vec<T>, from: &[T], keep: Option<&[bool]>) {
+    match keep {
+        None => into.extend_from_slice(from),
+        Some(keep) => into.extend(from.iter().zip(keep).filter(|(_, keep)| **keep).map(|(cell, _)| *cell)),
+    }
+}
+
+/// Rows behind one another, their ends moved.
+pub(super) fn extend_variable(
+    ends: &mut Vec<i32>,
+    bytes: &mut Vec<u8>,
+    from_ends: &[i32],
+    from: &[u8],
+    keep: Option<&[bool]>,
+) {
+    match keep {
+        None => {
+            let base = offset(bytes.len());
+            offset(bytes.len() + from.len());
+            bytes.extend_from_slice(from);
+            ends.extend(from_ends.iter().map(|end| base + end));
+        }
+        Some(keep) => {
+            let mut start = 0;
+            for (end, keep) in from_ends.iter().zip(keep) {
+                let end = *end as usize;
+                if *keep {
+                    bytes.extend_from_slice(&from[start..end]);
+                    ends.push(offset(bytes.len()));
+                }
+                start = end;
+            }
+        }
+    }
+}
+
+fn fixed(width: i32, bytes: Vec<u8>, nulls: Option<NullBuffer>) -> ArrayRef {
+    Arc::new(FixedSizeBinaryArray::new(width, Buffer::from(bytes), nulls))
+}
+
+fn primitive<T: ArrowPrimitiveType>(cells: Vec<T::Native>, nulls: Option<NullBuffer>) -> ArrayRef {
+    Arc::new(PrimitiveArray::<T>::new(ScalarBuffer::from(cells), nulls))
+}
+
+pub(super) fn variable_array(kind: Kind, mut ends: Vec<i32>, bytes: Vec<u8>, nulls: Option<NullBuffer>) -> ArrayRef {
+    ends.insert(0, 0);
+    let offsets = OffsetBuffer::new(ScalarBuffer::from(ends));
+    let bytes = Buffer::from(bytes);
+    match kind {
+        Kind::Text => {
+            // Only `text` writes into text columns, so this check never fails.
+            let array = StringArray::try_new(offsets, bytes, nulls).expect("text columns hold whole UTF-8 strings");
+            Arc::new(array) as Arc<dyn Array>
+        }
+        _ => Arc::new(BinaryArray::new(offsets, bytes, nulls)),
+    }
+}
