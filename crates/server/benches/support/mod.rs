@@ -10,7 +10,7 @@ use opentelemetry_proto::tonic::collector::{
 };
 use prost::Message;
 use tidewatch_domain::decode::{self, Encoding};
-use tidewatch_domain::model::{ProjectId, Signal};
+use tidewatch_domain::model::{LogBatch, MetricBatch, ProjectId, Signal, TraceBatch};
 use tidewatch_domain::project::{self, IngestSettings, ProjectContext};
 use tidewatch_store::columns::Rows;
 
@@ -83,14 +83,20 @@ pub fn stages(payload: &Payload) -> Vec<Stage<'_>> {
     };
     let mut stages: Vec<Stage<'_>> = vec![
         ("prost decode", Box::new(|| prost_decode(payload))),
-        ("decode protobuf", Box::new(|| decode_only(payload, Encoding::Protobuf, &payload.protobuf))),
+        ("decode protobuf", {
+            let mut workspace = Workspace::default();
+            Box::new(move || decode_only(payload, Encoding::Protobuf, &payload.protobuf, &mut workspace))
+        }),
     ];
-    let with_rules = context.clone();
-    stages.push(("decode + rules", Box::new(move || decode_and_rules(payload, &with_rules))));
-    stages.push(("decode + rules + columns", Box::new(move || whole(payload, &context))));
+    let (with_rules, mut workspace) = (context.clone(), Workspace::default());
+    stages.push(("decode + rules", Box::new(move || decode_and_rules(payload, &with_rules, &mut workspace))));
+    let mut workspace = Workspace::default();
+    stages.push(("decode + rules + columns", Box::new(move || whole(payload, &context, &mut workspace))));
     if let Some(json) = &payload.json {
         stages.push(("serde_json into generated types", Box::new(|| serde_decode(payload, json))));
-        stages.push(("decode JSON", Box::new(|| decode_only(payload, Encoding::Json, json))));
+        let mut workspace = Workspace::default();
+        let decode = move || decode_only(payload, Encoding::Json, json, &mut workspace);
+        stages.push(("decode JSON", Box::new(decode)));
     }
     let mut inflated = vec![0; payload.protobuf.len()];
     let mut inflater = libdeflater::Decompressor::new();
@@ -126,52 +132,67 @@ fn serde_decode(payload: &Payload, json: &[u8]) {
     }
 }
 
-fn decode_only(payload: &Payload, encoding: Encoding, body: &[u8]) {
-    let arena = Bump::new();
+/// What a thread of the server reuses from request to request.
+#[derive(Default)]
+struct Workspace {
+    arena: Bump,
+    traces: TraceBatch<'static>,
+    logs: LogBatch<'static>,
+    metrics: MetricBatch<'static>,
+}
+
+/// Decodes into reused lists, and hands batch and arena on.
+macro_rules! decoded {
+    ($decode:path, $workspace:ident.$signal:ident, $encoding:expr, $body:expr, |$batch:ident, $arena:ident| $then:expr) => {{
+        let Workspace { arena: $arena, $signal: kept, .. } = &mut *$workspace;
+        let mut $batch = std::mem::take(kept).recycle();
+        $decode($encoding, $body, $arena, &mut $batch).expect("a valid fixture");
+        black_box($then);
+        *kept = $batch.recycle();
+        $arena.reset();
+    }};
+}
+
+fn decode_only(payload: &Payload, encoding: Encoding, body: &[u8], workspace: &mut Workspace) {
     match payload.signal {
-        Signal::Traces => drop(black_box(decode::traces(encoding, body, &arena).expect("a valid fixture"))),
-        Signal::Logs => drop(black_box(decode::logs(encoding, body, &arena).expect("a valid fixture"))),
-        Signal::Metrics => drop(black_box(decode::metrics(encoding, body, &arena).expect("a valid fixture"))),
+        Signal::Traces => decoded!(decode::traces_into, workspace.traces, encoding, body, |batch, arena| &batch),
+        Signal::Logs => decoded!(decode::logs_into, workspace.logs, encoding, body, |batch, arena| &batch),
+        Signal::Metrics => decoded!(decode::metrics_into, workspace.metrics, encoding, body, |batch, arena| &batch),
     }
 }
 
-fn decode_and_rules(payload: &Payload, context: &ProjectContext) {
-    let arena = Bump::new();
-    let body = payload.protobuf.as_slice();
+fn decode_and_rules(payload: &Payload, context: &ProjectContext, workspace: &mut Workspace) {
+    let (encoding, body) = (Encoding::Protobuf, payload.protobuf.as_slice());
     match payload.signal {
         Signal::Traces => {
-            let batch = decode::traces(Encoding::Protobuf, body, &arena).expect("a valid fixture");
-            black_box(project::traces(&batch, context, &arena));
+            decoded!(decode::traces_into, workspace.traces, encoding, body, |batch, arena| project::traces(
+                &batch, context, arena
+            ));
         }
-        Signal::Logs => {
-            let batch = decode::logs(Encoding::Protobuf, body, &arena).expect("a valid fixture");
-            black_box(project::logs(&batch, context, &arena));
-        }
+        Signal::Logs => decoded!(decode::logs_into, workspace.logs, encoding, body, |batch, arena| project::logs(
+            &batch, context, arena
+        )),
         Signal::Metrics => {
-            let batch = decode::metrics(Encoding::Protobuf, body, &arena).expect("a valid fixture");
-            black_box(project::metrics(&batch, context, &arena));
+            decoded!(decode::metrics_into, workspace.metrics, encoding, body, |batch, arena| project::metrics(
+                &batch, context, arena
+            ));
         }
     }
 }
 
-fn whole(payload: &Payload, context: &ProjectContext) {
-    let arena = Bump::new();
-    let body = payload.protobuf.as_slice();
-    let rows = match payload.signal {
-        Signal::Traces => {
-            let batch = decode::traces(Encoding::Protobuf, body, &arena).expect("a valid fixture");
-            Rows::traces(1, context, &batch, &project::traces(&batch, context, &arena))
-        }
-        Signal::Logs => {
-            let batch = decode::logs(Encoding::Protobuf, body, &arena).expect("a valid fixture");
-            Rows::logs(1, context, &batch, &project::logs(&batch, context, &arena))
-        }
-        Signal::Metrics => {
-            let batch = decode::metrics(Encoding::Protobuf, body, &arena).expect("a valid fixture");
-            Rows::metrics(1, context, &batch, &project::metrics(&batch, context, &arena))
-        }
-    };
-    black_box(rows);
+fn whole(payload: &Payload, context: &ProjectContext, workspace: &mut Workspace) {
+    let (encoding, body) = (Encoding::Protobuf, payload.protobuf.as_slice());
+    match payload.signal {
+        Signal::Traces => decoded!(decode::traces_into, workspace.traces, encoding, body, |batch, arena| {
+            Rows::traces(1, context, &batch, &project::traces(&batch, context, arena))
+        }),
+        Signal::Logs => decoded!(decode::logs_into, workspace.logs, encoding, body, |batch, arena| {
+            Rows::logs(1, context, &batch, &project::logs(&batch, context, arena))
+        }),
+        Signal::Metrics => decoded!(decode::metrics_into, workspace.metrics, encoding, body, |batch, arena| {
+            Rows::metrics(1, context, &batch, &project::metrics(&batch, context, arena))
+        }),
+    }
 }
 
 pub fn print_table(payload: &Payload, rows: &[Row<'_>]) {

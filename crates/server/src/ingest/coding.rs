@@ -134,8 +134,9 @@ impl Inflater {
 
 /// Whether a second gzip member may begin inside. Rarely true by chance, and then only slower.
 fn holds_another_member(body: &[u8]) -> bool {
+    let rest = &body[GZIP_MEMBER_BYTES_MIN..];
     // Reserved flag bits are zero in every member's fourth byte.
-    body[GZIP_MEMBER_BYTES_MIN..].windows(4).any(|four| four[..3] == GZIP_MAGIC && four[3] & 0xe0 == 0)
+    memchr::memmem::find_iter(rest, &GZIP_MAGIC).any(|at| rest.get(at + 3).is_some_and(|flags| flags & 0xe0 == 0))
 }
 
 fn has_zlib_header(body: &[u8]) -> bool {

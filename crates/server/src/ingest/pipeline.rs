@@ -12,7 +12,7 @@ use bumpalo::Bump;
 use bytes::Bytes;
 use tidewatch_domain::decode;
 use tidewatch_domain::decode::Encoding;
-use tidewatch_domain::model::{ProjectId, Signal};
+use tidewatch_domain::model::{LogBatch, MetricBatch, ProjectId, Signal, TraceBatch};
 use tidewatch_domain::project::{self, DropReason, Dropped, ProjectContext, TraceProjection};
 use tidewatch_store::columns::Rows;
 use xxhash_rust::xxh3::Xxh3Default;
@@ -98,6 +98,24 @@ fn is_small(header: &Header, body: &[u8]) -> bool {
 struct Workspace {
     inflater: Inflater,
     arena: Bump,
+    lists: Lists,
+}
+
+/// The lists of the last batches, empty.
+#[derive(Default)]
+struct Lists {
+    traces: TraceBatch<'static>,
+    metrics: MetricBatch<'static>,
+    logs: LogBatch<'static>,
+}
+
+/// Lists that grew longer than this are given back: few requests are so large.
+const KEPT_RECORDS_MAX: usize = 1 << 14;
+const KEPT_ATTRIBUTES_MAX: usize = 1 << 17;
+
+/// `records` are the capacities of the lists of records.
+fn is_worth_keeping<const N: usize>(records: [usize; N], attributes: usize) -> bool {
+    attributes <= KEPT_ATTRIBUTES_MAX && records.into_iter().all(|capacity| capacity <= KEPT_RECORDS_MAX)
 }
 
 thread_local! {
@@ -107,9 +125,9 @@ thread_local! {
 /// From a body as received to rows. Pure: the same header and body give the same result, now and after a crash.
 pub fn prepare(header: &Header, body: &[u8], bytes_max: usize, prices: Prices) -> Result<Prepared, Refused> {
     WORKSPACE.with_borrow_mut(|workspace| {
-        let Workspace { inflater, arena } = workspace;
+        let Workspace { inflater, arena, lists } = workspace;
         let result =
-            inflate(inflater, header.coding, body, bytes_max).and_then(|body| rows(header, body, prices, arena));
+            inflate(inflater, header.coding, body, bytes_max).and_then(|body| rows(header, body, prices, arena, lists));
         arena.reset();
         result
     })
@@ -130,26 +148,44 @@ fn inflate<'a>(
     })
 }
 
-fn rows(header: &Header, body: &[u8], prices: Prices, arena: &Bump) -> Result<Prepared, Refused> {
+fn rows(header: &Header, body: &[u8], prices: Prices, arena: &Bump, lists: &mut Lists) -> Result<Prepared, Refused> {
     let malformed = |error: decode::DecodeError| Refused::malformed(error.message);
     let context =
         ProjectContext { project: header.project, received_ns: header.received_ns, settings: header.settings };
     let number = header.project_number;
     let (rows, mut told) = match header.signal {
         Signal::Traces => {
-            let batch = decode::traces(header.encoding, body, arena).map_err(malformed)?;
+            let mut batch = std::mem::take(&mut lists.traces).recycle();
+            decode::traces_into(header.encoding, body, arena, &mut batch).map_err(malformed)?;
             let projection = project::traces_priced(&batch, &context, prices, arena);
-            (Rows::traces(number, &context, &batch, &projection), told_of_spans(&projection))
+            let rows = (Rows::traces(number, &context, &batch, &projection), told_of_spans(&projection));
+            if is_worth_keeping(
+                [batch.spans.capacity(), batch.events.capacity(), batch.links.capacity()],
+                batch.attributes.capacity(),
+            ) {
+                lists.traces = batch.recycle();
+            }
+            rows
         }
         Signal::Metrics => {
-            let batch = decode::metrics(header.encoding, body, arena).map_err(malformed)?;
+            let mut batch = std::mem::take(&mut lists.metrics).recycle();
+            decode::metrics_into(header.encoding, body, arena, &mut batch).map_err(malformed)?;
             let projection = project::metrics(&batch, &context, arena);
-            (Rows::metrics(number, &context, &batch, &projection), told_of(&projection.dropped))
+            let rows = (Rows::metrics(number, &context, &batch, &projection), told_of(&projection.dropped));
+            if is_worth_keeping([batch.metrics.capacity(), batch.points.capacity()], batch.attributes.capacity()) {
+                lists.metrics = batch.recycle();
+            }
+            rows
         }
         Signal::Logs => {
-            let batch = decode::logs(header.encoding, body, arena).map_err(malformed)?;
+            let mut batch = std::mem::take(&mut lists.logs).recycle();
+            decode::logs_into(header.encoding, body, arena, &mut batch).map_err(malformed)?;
             let projection = project::logs(&batch, &context, arena);
-            (Rows::logs(number, &context, &batch, &projection), told_of(&projection.dropped))
+            let rows = (Rows::logs(number, &context, &batch, &projection), told_of(&projection.dropped));
+            if is_worth_keeping([batch.records.capacity()], batch.attributes.capacity()) {
+                lists.logs = batch.recycle();
+            }
+            rows
         }
     };
     told.trimmed = rows.trimmed() as u64;

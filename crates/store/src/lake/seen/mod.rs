@@ -114,10 +114,12 @@ impl Seen {
 
     /// Marks as received at `received_ns`. False when it was already.
     pub fn insert(&mut self, key: u128, received_ns: i64) -> bool {
-        if self.contains(key) {
+        let is_older = self.sealed.iter().any(|set| set.keys.contains(&key))
+            || self.files.iter_mut().any(|held| held.contains(key));
+        // Most keys are new: the set of the active memtable is asked and told in one go.
+        if is_older || !self.active.keys.insert(key) {
             return false;
         }
-        self.active.keys.insert(key);
         self.active.received_min = self.active.received_min.min(received_ns);
         self.active.received_max = self.active.received_max.max(received_ns);
         true
@@ -130,7 +132,10 @@ impl Seen {
 
     /// Sets the keys so far apart; they are still known.
     pub fn seal(&mut self) -> Arc<KeySet> {
-        let set = Arc::new(std::mem::take(&mut self.active));
+        let mut next = KeySet::default();
+        // The next memtable will be about as large; a set that grows is written again and again.
+        next.keys.reserve(self.active.keys.len());
+        let set = Arc::new(std::mem::replace(&mut self.active, next));
         self.sealed.push_back(Arc::clone(&set));
         set
     }
