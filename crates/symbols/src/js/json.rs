@@ -102,10 +102,14 @@ impl<'a> RawMap<'a> {
         const END: (u32, u32) = (u32::MAX, u32::MAX);
         let Some(sections) = self.sections.take() else {
             return match self.mappings {
+                Some(_) if self.sources.is_none() => Err(SymbolError::malformed("the source map has no sources")),
                 Some(_) => Ok(vec![Part { map: self, start: (0, 0), end: END }]),
                 None => Err(SymbolError::malformed("the source map has no mappings")),
             };
         };
+        if self.mappings.is_some() {
+            return Err(SymbolError::malformed("the source map has both mappings and sections"));
+        }
         if sections.len() > MAP_SECTIONS_MAX {
             return Err(SymbolError::TooLarge {
                 what: "the sections of the index map",

@@ -44,14 +44,16 @@ pub(super) fn number(text: &[u8], at: &mut usize) -> Result<i64> {
             return Err(SymbolError::malformed("the mappings have a character that is no Base64 digit"));
         }
         *at += 1;
-        value |= u64::from(digit & 31) << shift;
+        // A number may be padded with zeros, without end.
+        match shift {
+            0..35 => value |= u64::from(digit & 31) << shift,
+            _ if digit & 31 == 0 => {}
+            _ => return Err(SymbolError::malformed("the mappings have a number of more than 32 bits")),
+        }
         if digit < 32 {
             break;
         }
-        shift += 5;
-        if shift > 30 {
-            return Err(SymbolError::malformed("the mappings have a number of more than 32 bits"));
-        }
+        shift = (shift + 5).min(35);
     }
     let magnitude = (value >> 1) as i64;
     if magnitude > i64::from(i32::MAX) + 1 {
@@ -63,7 +65,7 @@ pub(super) fn number(text: &[u8], at: &mut usize) -> Result<i64> {
 fn moved(value: u32, delta: i64, what: &str) -> Result<u32> {
     u32::try_from(i64::from(value) + delta)
         .ok()
-        .filter(|v| *v < i32::MAX as u32)
+        .filter(|v| *v <= i32::MAX as u32)
         .ok_or_else(|| SymbolError::malformed(format!("the mappings have {what} that is negative or too large")))
 }
 
@@ -174,12 +176,14 @@ mod tests {
         check("EAAA,DAAA", Some(&[(0, 1, 0, 0, 0, NONE), (0, 2, 0, 0, 0, NONE)]));
         check("", Some(&[]));
         check(",,;,", Some(&[]));
+        check("ggggggggggggA", Some(&[(0, 0, NONE, 0, 0, NONE)]));
     }
 
     #[test]
     fn broken_mappings_are_refused() {
         // Negative column, line, unknown source, unknown name, wrong count, not Base64, cut off, too long.
-        for text in ["DAAA", "AADA", "AEAA", "AAAAE", "AA", "AAAAAA", "A!AA", "AÄAA", "AAgg", "gggggggE"] {
+        for text in ["DAAA", "AADA", "AEAA", "AAAAE", "AA", "AAAAAA", "A!AA", "AÄAA", "AAgg", "gggggggE", "//////////"]
+        {
             check(text, None);
         }
     }

@@ -278,7 +278,8 @@ fn large_maps_are_handled_or_refused() {
     assert!(handle(map(&",".repeat(5_000_000)).as_bytes(), "a.map"));
     assert!(handle(map(&"CAAC,".repeat(3_000_000)).as_bytes(), "a.map"));
     assert!(!handle(map(&"CAAC,".repeat(limits::SEGMENTS_MAX + 1)).as_bytes(), "a.map"));
-    assert!(!handle(map(&format!("{}A", "g".repeat(200_000))).as_bytes(), "a.map"));
+    assert!(handle(map(&format!("{}A", "g".repeat(200_000))).as_bytes(), "a.map"));
+    assert!(!handle(map(&format!("{}B", "/".repeat(200_000))).as_bytes(), "a.map"));
     let depth = format!(
         r#"{{"version":3,"sources":[],"names":[],"mappings":"","x":{}{}}}"#,
         "[".repeat(100_000),

@@ -17,3 +17,6 @@ mod native;
 mod native_traces;
 mod outside_bytes;
 mod scripts;
+mod source_map_spec;
+mod swift_names;
+mod uploads;
