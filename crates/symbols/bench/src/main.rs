@@ -85,12 +85,20 @@ fn native() {
     let build = best(3, || {
         black_box(convert_native(&bytes, &slices[0]).expect("it converts"));
     });
-    report("artifact of the dSYM", format!("{:.1} %", artifact.len() as f64 * 100.0 / bytes.len() as f64), "at most 30 %");
+    report(
+        "artifact of the dSYM",
+        format!("{:.1} %", artifact.len() as f64 * 100.0 / bytes.len() as f64),
+        "at most 30 %",
+    );
     report("build", format!("{:.0} MB/s", megabytes / (build / 1e9)), "at least 40 MB/s");
     let path: PathBuf = std::env::temp_dir().join(format!("tidewatch-symbols-bench-{}", std::process::id()));
     std::fs::write(&path, &bytes).expect("a temporary file");
     if let Some(peak) = peak_of_child(&path) {
-        report("peak memory of a build, the file included", format!("{:.1} x", peak as f64 / bytes.len() as f64), "at most 3 x");
+        report(
+            "peak memory of a build, the file included",
+            format!("{:.1} x", peak as f64 / bytes.len() as f64),
+            "at most 3 x",
+        );
     }
     let open = best(100, || {
         black_box(Native::open(Artifact::open(black_box(&artifact)).expect("just written")));
@@ -104,7 +112,10 @@ fn native() {
 
     let native = Native::open(Artifact::open(&artifact).expect("just written")).expect("native");
     let mut next = random(7);
-    let addresses: Vec<u64> = std::iter::repeat_with(|| 0x4000 + next(0xbd230 / 4) * 4).filter(|a| native.frames(*a).next().is_some()).take(LOOKUPS).collect();
+    let addresses: Vec<u64> = std::iter::repeat_with(|| 0x4000 + next(0xbd230 / 4) * 4)
+        .filter(|a| native.frames(*a).next().is_some())
+        .take(LOOKUPS)
+        .collect();
     let frames: usize = addresses.iter().map(|a| native.frames(*a).count()).sum();
     let with_names = best(5, || {
         let mut bytes = 0;
@@ -140,7 +151,11 @@ fn native() {
     #[cfg(feature = "symcache")]
     {
         let their = with_symcache(&bytes, &addresses);
-        report("symbolic-symcache (no columns)", format!("{their:.0} ns"), &format!("{:.1} x ours, at least 3 x", their / ours));
+        report(
+            "symbolic-symcache (no columns)",
+            format!("{their:.0} ns"),
+            &format!("{:.1} x ours, at least 3 x", their / ours),
+        );
     }
     if let Some(their) = with_llvm(&path, &addresses[..20_000]) {
         report("llvm-symbolizer", format!("{their:.0} ns"), &format!("{:.0} x ours", their / ours));
@@ -158,7 +173,11 @@ fn native() {
         black_box(Trace::read(&text, &Hints::default()).expect("recognised").resolve(&shelf));
     });
     let lines = Trace::read(&text, &Hints::default()).expect("recognised").resolve(&shelf).text.lines().count();
-    report(&format!("an iOS trace of 50 frames ({lines} lines out)"), format!("{:.1} us", trace / 1e3), "at most 50 us");
+    report(
+        &format!("an iOS trace of 50 frames ({lines} lines out)"),
+        format!("{:.1} us", trace / 1e3),
+        "at most 50 us",
+    );
 }
 
 fn with_addr2line(bytes: &[u8], addresses: &[u64]) -> f64 {
@@ -194,7 +213,11 @@ fn with_symcache(bytes: &[u8], addresses: &[u64]) -> f64 {
         converter.process_object(&object).expect("it converts");
         converter.serialize(&mut cache).expect("it is written");
     });
-    report("symbolic-symcache: size, build", format!("{:.1} %", cache.len() as f64 * 100.0 / bytes.len() as f64), &format!("{:.0} MB/s", bytes.len() as f64 / 1e6 / (build / 1e9)));
+    report(
+        "symbolic-symcache: size, build",
+        format!("{:.1} %", cache.len() as f64 * 100.0 / bytes.len() as f64),
+        &format!("{:.0} MB/s", bytes.len() as f64 / 1e6 / (build / 1e9)),
+    );
     let cache = SymCache::parse(&cache).expect("just written");
     best(3, || {
         let mut total = 0;
@@ -237,12 +260,16 @@ fn script() {
     let artifact = convert_source_map(&map, None, None).expect("it converts");
     let script = Script::open(Artifact::open(&artifact).expect("just written")).expect("a script");
     let mut next = random(11);
-    let positions: Vec<(u32, u32)> =
-        std::iter::repeat_with(|| (next(3000) as u32 + 1, next(3_600_000) as u32)).filter(|(l, c)| script.place(*l, *c).is_some()).take(LOOKUPS).collect();
+    let positions: Vec<(u32, u32)> = std::iter::repeat_with(|| (next(3000) as u32 + 1, next(3_600_000) as u32))
+        .filter(|(l, c)| script.place(*l, *c).is_some())
+        .take(LOOKUPS)
+        .collect();
     let look_up = best(5, || {
         let mut total = 0;
         for (line, column) in &positions {
-            total += script.place(*line, *column).map_or(0, |p| p.source_number as usize + p.line as usize + p.column as usize);
+            total += script
+                .place(*line, *column)
+                .map_or(0, |p| p.source_number as usize + p.line as usize + p.column as usize);
         }
         black_box(total);
     }) / LOOKUPS as f64;

@@ -1,6 +1,7 @@
 //! JavaScript: source maps, and which function a position of a minified script is in.
 //!
-//! `json.rs` reads the file, `mappings.rs` its segments, `functions.rs` finds functions in a script, `names.rs` their
+//! `json.rs` reads the file, `mappings.rs` its segments, `scanner.rs` finds functions in a script, `functions.rs` cuts
+//! the script by them, `names.rs` their
 //! original names, `build.rs` writes the artifact, `read.rs` looks positions up in it.
 
 mod build;
@@ -9,6 +10,7 @@ mod json;
 mod mappings;
 mod names;
 mod read;
+mod scanner;
 
 pub use build::convert;
 pub(crate) use json::{debug_id_of_map, inline_map, script_debug_id, strip_prefixes};

@@ -12,6 +12,7 @@ use super::{
     lines::{self, Row},
     names::{NameAttributes, Names},
     nodes::{COLUMN_WIDE, FILE_MAX, NONE, Node, Nodes},
+    ranges::{buckets, gapless},
     read::bucket_shift,
     scopes::{Scope, TOP},
     sections,
@@ -433,46 +434,4 @@ impl Files {
             next
         })
     }
-}
-
-/// Range starts and their nodes; where nothing is covered, a range of node [`NONE`]. Of overlapping ranges, the one
-/// that starts first wins.
-fn gapless(ranges: &[(u32, u32, u32)]) -> (Vec<u32>, Vec<u32>) {
-    let (mut starts, mut nodes): (Vec<u32>, Vec<u32>) =
-        (Vec::with_capacity(ranges.len() + 1), Vec::with_capacity(ranges.len() + 1));
-    let mut push = |start: u32, node: u32| {
-        if nodes.last() != Some(&node) {
-            starts.push(start);
-            nodes.push(node);
-        }
-    };
-    let mut at = 0;
-    for &(start, end, node) in ranges {
-        let start = start.max(at);
-        if start >= end {
-            continue;
-        }
-        if start > at {
-            push(at, NONE);
-        }
-        push(start, node);
-        at = end;
-    }
-    push(at, NONE);
-    (starts, nodes)
-}
-
-/// For every `1 << shift` addresses, the first range that starts there or later; one more entry at the end.
-fn buckets(starts: &[u32], shift: u32) -> Vec<u32> {
-    let last = starts.last().map_or(0, |s| s >> shift);
-    let mut buckets = Vec::with_capacity(last as usize + 2);
-    let mut index = 0u32;
-    for bucket in 0..=last {
-        while starts.get(index as usize).is_some_and(|s| s >> shift < bucket) {
-            index += 1;
-        }
-        buckets.push(index);
-    }
-    buckets.push(starts.len() as u32);
-    buckets
 }

@@ -9,6 +9,7 @@ mod image;
 mod lines;
 mod names;
 mod nodes;
+mod ranges;
 mod read;
 mod scopes;
 mod sections;
