@@ -6,12 +6,16 @@ DATA_DIR ?= ./data
 LISTEN ?= 127.0.0.1:8080
 BIN_RELEASE = $(CARGO_TARGET_DIR)/release/tidewatch
 
-.PHONY: run test dev demo bench web check snapshots fuzz clean
+.PHONY: compilers run test dev demo bench web check snapshots fuzz clean
 
 ## Start the server with embedded storage; prints the URL and how to send the first span.
-run: web
+run: compilers web
 	cargo build --release --locked --bin tidewatch
 	$(BIN_RELEASE) serve --listen $(LISTEN) --data-dir $(DATA_DIR)
+
+# What some crates need; installed when it is missing.
+compilers:
+	@bash -c 'source scripts/setup.sh && need_compilers'
 
 ## Every test: Rust, web, browser. Installs what it needs.
 test:

@@ -11,16 +11,23 @@ as_root() {
   fi
 }
 
+# The C and C++ compilers that some crates build with (SQLite, zstd, Swift's demangler).
+need_compilers() {
+  { command -v cc && command -v c++; } >/dev/null || install build-essential
+}
+
+install() {
+  as_root apt-get update -qq
+  as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$@"
+}
+
 # Debian packages that the tests use: a browser, and Python with venv for a real OpenTelemetry SDK.
 need_system_packages() {
   local missing=()
   [ -x /usr/bin/chromium ] || missing+=(chromium fonts-liberation)
   command -v python3 >/dev/null || missing+=(python3 python3-venv)
-  command -v cc >/dev/null || missing+=(build-essential)
-  if [ ${#missing[@]} -gt 0 ]; then
-    as_root apt-get update -qq
-    as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}"
-  fi
+  need_compilers
+  [ ${#missing[@]} -eq 0 ] || install "${missing[@]}"
 }
 
 # The UI's packages, exactly as locked.
