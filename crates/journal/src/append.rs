@@ -7,6 +7,7 @@ use crate::disk::DiskLock;
 use crate::replay::{self, ReplayReport};
 use crate::segment::{RECORD_HEADER_BYTES, RecordHeader};
 use crate::segments::Segments;
+use crate::times::{Counting, Times};
 use crate::writer::Writer;
 use crate::{AppendError, OpenError, Options, Position};
 use parking_lot::{Condvar, Mutex};
@@ -14,6 +15,7 @@ use std::error::Error;
 use std::io;
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
+use std::time::Instant;
 use tracing::warn;
 
 /// An open journal whose records each carry a payload of type `T` through the writer thread, back to `settled`.
@@ -29,10 +31,20 @@ pub struct Opened<T> {
     pub report: ReplayReport,
 }
 
+/// What the writer has not settled yet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Waiting {
+    /// For the next group.
+    pub records: usize,
+    /// Of them, and of the group being written.
+    pub bytes: usize,
+}
+
 struct Shared<T> {
     queue: Mutex<Queue<T>>,
     arrived: Condvar,
     segments: Arc<Segments>,
+    commits: Counting,
     bytes_max: u64,
     record_bytes_max: usize,
     queue_bytes_max: usize,
@@ -110,6 +122,7 @@ impl<T: Send + 'static> Journal<T> {
             queue: Mutex::new(Queue { group: Vec::new(), payloads: Vec::new(), writing_bytes: 0, closed: false }),
             arrived: Condvar::new(),
             segments: Arc::clone(&segments),
+            commits: Counting::default(),
             bytes_max: options.bytes_max,
             record_bytes_max: options.record_bytes_max,
             queue_bytes_max: options.queue_bytes_max,
@@ -174,6 +187,16 @@ impl<T> Journal<T> {
         self.shared.segments.durable()
     }
 
+    /// How long each group took to be written and synced, failures included.
+    pub fn commits(&self) -> Times {
+        self.shared.commits.times()
+    }
+
+    pub fn waiting(&self) -> Waiting {
+        let queue = self.shared.queue.lock();
+        Waiting { records: queue.payloads.len(), bytes: queue.group.len() + queue.writing_bytes }
+    }
+
     /// Refuses further records, writes and settles those that wait, and ends the writer thread. Idempotent.
     pub fn shutdown(&self) {
         self.shared.queue.lock().closed = true;
@@ -220,7 +243,9 @@ impl<T, S: FnMut(T, Result<Position, AppendError>)> Worker<T, S> {
         if self.group.is_empty() {
             return;
         }
+        let start = Instant::now();
         let outcome = self.writer.commit(&mut self.group);
+        self.shared.commits.add(start.elapsed());
         self.shared.queue.lock().writing_bytes = 0;
 
         let mut at = 0;

@@ -5,10 +5,12 @@
 //! - `replay`: opening: which segments there are, what of them is needed, what is missing or damaged.
 //! - `reader`: the records of one segment, also of a damaged one.
 //! - `segment`: the layout on disk: names, header, records, checksums.
+//! - `times`: how long writing and syncing takes.
 //! - `disk`: the seam to the file system, and the simulated disk that stands in for it in tests.
 //!
 //! Invariants: what was settled as durable is replayed, in order, until it is trimmed; a position is never used
-//! twice; damage is reported, never returned as data; nothing here reads a clock or looks inside a record.
+//! twice; damage is reported, never returned as data; no outcome here depends on a
+//! clock, and nothing looks inside a record.
 
 mod append;
 pub mod disk;
@@ -22,12 +24,14 @@ mod segment;
 mod segments;
 #[cfg(test)]
 mod tests;
+mod times;
 mod writer;
 
-pub use append::{Journal, Opened};
+pub use append::{Journal, Opened, Waiting};
 pub use errors::{AppendError, OpenError};
 pub use options::Options;
 pub use replay::{CorruptRange, ReplayReport, TornTail};
+pub use times::Times;
 
 use std::fmt;
 

@@ -21,7 +21,7 @@ use crate::http::gate::per_ip::PerIpCounts;
 use crate::http::gate::upload;
 use crate::ingest::intake::Intake;
 use crate::ingest::outcome::Refused;
-use crate::metrics::IngestMetrics;
+use crate::metrics::{IngestMetrics, StoreMetrics};
 use crate::telemetry::RejectionLog;
 use crate::{limits, secrets};
 
@@ -62,6 +62,7 @@ pub struct App {
     /// The telemetry store and its journal.
     pub intake: Intake,
     pub ingest_metrics: IngestMetrics,
+    pub store_metrics: Arc<StoreMetrics>,
     refusals: RejectionLog,
     /// Questions answered at once.
     asking: Admission,
@@ -96,6 +97,7 @@ impl App {
             per_ip: PerIpCounts::default(),
             intake,
             ingest_metrics: IngestMetrics::default(),
+            store_metrics: Arc::default(),
             refusals: RejectionLog::default(),
             logins: Logins::new(&key),
             hashing: Semaphore::new(limits::PASSWORD_HASHES_MAX),
@@ -130,6 +132,11 @@ impl App {
         let app = self.clone();
         let done = tokio::task::spawn_blocking(move || work(&app)).await.map_err(ApiError::internal)?;
         done.map_err(ApiError::from)
+    }
+
+    /// Questions that wait for their turn.
+    pub fn questions_waiting(&self) -> usize {
+        self.asking.waiting()
     }
 
     /// Counts a refused export and says so in the log. `project` 0: the token belongs to none.

@@ -17,6 +17,7 @@ use crate::http::gate::client_ip::{Trust, TrustError};
 use crate::http::socket::ListenAddress;
 use crate::http::tls::Tls;
 use crate::limits::{self, RouteLimits};
+use crate::own_traces::target::Target;
 
 /// `REPORT_MAX_BODY_MB` counts in these.
 const MB: usize = 1 << 20;
@@ -40,6 +41,16 @@ pub struct Config {
     /// An address for the server's own figures, `GET /metrics` as Prometheus text; not served anywhere when not given.
     #[arg(long, env = "TIDEWATCH_METRICS_LISTEN")]
     pub metrics_listen: Option<ListenAddress>,
+    /// Where the server's own spans go: `self`, or the base of another OTLP/HTTP server such as `http://127.0.0.1:4318`
+    /// (`/v1/traces` is appended); nowhere when not given.
+    #[arg(long, env = "TIDEWATCH_TRACES_ENDPOINT")]
+    pub traces_endpoint: Option<String>,
+    /// Headers for it, as in `OTEL_EXPORTER_OTLP_HEADERS`: `Authorization=Bearer%20<PROJECT_TOKEN>`.
+    #[arg(long, env = "TIDEWATCH_TRACES_HEADERS", hide_env_values = true)]
+    pub traces_headers: Option<String>,
+    /// A file with these headers.
+    #[arg(long, env = "TIDEWATCH_TRACES_HEADERS_FILE", conflicts_with = "traces_headers")]
+    pub traces_headers_file: Option<PathBuf>,
     /// The one directory everything is stored in; made when missing.
     #[arg(long, env = "TIDEWATCH_DATA_DIR", default_value = "tidewatch-data")]
     pub data_dir: PathBuf,
@@ -97,6 +108,9 @@ impl Config {
             tls_certificate: None,
             tls_key: None,
             metrics_listen: None,
+            traces_endpoint: None,
+            traces_headers: None,
+            traces_headers_file: None,
             data_dir: data_dir.into(),
             base_url: None,
             otlp_body_bytes_max: limits::OTLP.body_bytes_max,
@@ -155,6 +169,7 @@ impl Config {
     pub fn check(&self) -> anyhow::Result<()> {
         self.trust()?;
         self.login_key()?;
+        self.own_traces()?;
         let wants_tls =
             self.listen.iter().chain(&self.metrics_listen).any(|address| matches!(address, ListenAddress::Tls(_)));
         ensure!(self.tls()?.is_some() || !wants_tls, "TLS needs a certificate and its key: tls_certificate, tls_key");
@@ -171,6 +186,18 @@ impl Config {
             (Some(certificate), Some(key)) => Tls::load(certificate, key).map(Some),
             _ => Ok(None),
         }
+    }
+
+    /// Where our own spans go, when they go anywhere.
+    pub fn own_traces(&self) -> anyhow::Result<Option<Target>> {
+        let Some(endpoint) = &self.traces_endpoint else { return Ok(None) };
+        let headers = match (&self.traces_headers, &self.traces_headers_file) {
+            (Some(headers), _) => headers.clone(),
+            (None, Some(path)) => std::fs::read_to_string(path)
+                .with_context(|| format!("cannot read traces_headers_file {}", path.display()))?,
+            (None, None) => String::new(),
+        };
+        Target::new(endpoint, &headers, &self.listen).map(Some)
     }
 
     /// The operator's own key, when there is one.

@@ -312,6 +312,21 @@ windows! {
 pub const METRIC_BUCKETS_MS: [f64; 14] =
     [1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0, 500.0, 1000.0, 2000.0, 5000.0, 10_000.0, 30_000.0];
 
+/// Own spans that wait to be sent, at most; more are dropped and counted.
+pub const OWN_SPANS_WAITING_MAX: usize = 4096;
+/// Own spans sent at once.
+pub const OWN_SPANS_BATCH: usize = 512;
+/// From the first own span that waits until it is sent.
+pub const OWN_SPANS_EVERY: Duration = seconds(1);
+/// The same while the endpoint does not take them: doubled up to this.
+pub const OWN_SPANS_PAUSE_MAX: Duration = seconds(60);
+/// For one batch of own spans.
+pub const OWN_SPANS_SEND_MAX: Duration = seconds(5);
+/// Of a request's path in its own span.
+pub const OWN_SPAN_PATH_BYTES_MAX: usize = 1024;
+/// A longer `tracestate` is not passed on. W3C Trace Context: at least 512.
+pub const TRACE_STATE_BYTES_MAX: usize = 512;
+
 /// Answers to an export are small; the OTLP specification wants them under 4 MiB.
 pub const EXPORT_ANSWER_BYTES_MAX: usize = 4 * MIB;
 
@@ -330,3 +345,4 @@ const _: () = assert!(REPORT.body_bytes_max < INGEST_BYTES_HELD_MAX / QUARTERS *
 const _: () = assert!(HTTP2_STREAM_WINDOW_BYTES <= HTTP2_CONNECTION_WINDOW_BYTES);
 const _: () = assert!(WINDOW_ROWS as u32 * WINDOW_CELL_BITS <= u128::BITS);
 const _: () = assert!(OTLP.body_bytes_max >= 10 * MB);
+const _: () = assert!(OWN_SPANS_BATCH < OWN_SPANS_WAITING_MAX);

@@ -7,9 +7,13 @@ use std::fmt::Write;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
+use tidewatch_journal::Times;
+use tidewatch_store::lake::{Outcome, Work, Worked};
+
 use crate::app::App;
 use crate::http::openapi;
 use crate::limits::METRIC_BUCKETS_MS;
+use crate::own_traces::Tracer;
 
 /// How long something took, in buckets.
 #[derive(Default)]
@@ -30,17 +34,32 @@ impl Histogram {
     /// `labels`: none, or `a="b",`.
     fn write(&self, text: &mut String, name: &str, labels: &str) {
         let mut count = 0;
-        for (bound, own) in METRIC_BUCKETS_MS.iter().zip(&self.counts) {
+        let buckets = METRIC_BUCKETS_MS.iter().zip(&self.counts).map(|(bound, own)| {
             count += own.load(Ordering::Relaxed);
-            let _ = writeln!(text, "{name}_bucket{{{labels}le=\"{}\"}} {count}", bound / MS_PER_SECOND);
-        }
+            (bound / MS_PER_SECOND, count)
+        });
+        let buckets: Vec<_> = buckets.collect();
         count += self.counts[METRIC_BUCKETS_MS.len()].load(Ordering::Relaxed);
-        let labels = labels.trim_end_matches(',');
-        let seconds = Duration::from_micros(self.total_us.load(Ordering::Relaxed)).as_secs_f64();
-        let separator = if labels.is_empty() { "" } else { "," };
-        let _ = writeln!(text, "{name}_bucket{{{labels}{separator}le=\"+Inf\"}} {count}");
-        let _ = writeln!(text, "{name}_sum{{{labels}}} {seconds}\n{name}_count{{{labels}}} {count}");
+        let total = Duration::from_micros(self.total_us.load(Ordering::Relaxed));
+        histogram(text, name, labels, buckets, (count, total));
     }
+}
+
+/// `buckets`: upper bounds in seconds, and how many took at most so long. `all`: how many there were, and their sum.
+fn histogram(
+    text: &mut String,
+    name: &str,
+    labels: &str,
+    buckets: impl IntoIterator<Item = (f64, u64)>,
+    (count, total): (u64, Duration),
+) {
+    for (bound, count) in buckets {
+        let _ = writeln!(text, "{name}_bucket{{{labels}le=\"{bound}\"}} {count}");
+    }
+    let labels = labels.trim_end_matches(',');
+    let separator = if labels.is_empty() { "" } else { "," };
+    let _ = writeln!(text, "{name}_bucket{{{labels}{separator}le=\"+Inf\"}} {count}");
+    let _ = writeln!(text, "{name}_sum{{{labels}}} {}\n{name}_count{{{labels}}} {count}", total.as_secs_f64());
 }
 
 const MS_PER_SECOND: f64 = 1000.0;
@@ -52,6 +71,24 @@ pub struct IngestMetrics {
     pub admission: Histogram,
     /// From the journal's copy until durable and visible.
     pub journal: Histogram,
+}
+
+/// What the store does for itself.
+#[derive(Default)]
+pub struct StoreMetrics {
+    pub flush: Histogram,
+    pub merge: Histogram,
+    pub failures: AtomicU64,
+}
+
+impl StoreMetrics {
+    pub fn add(&self, worked: &Worked) {
+        match worked.work {
+            Work::Flush => self.flush.add(worked.took),
+            Work::Merge => self.merge.add(worked.took),
+        }
+        self.failures.fetch_add(u64::from(worked.has_failed), Ordering::Relaxed);
+    }
 }
 
 /// Requests by route and status.
@@ -83,6 +120,12 @@ impl Default for Traffic {
             } else {
                 traffic.exact.insert(path.clone(), at);
             }
+            // As exporters spell them: `http::routes`.
+            if let Some(short) = path.strip_prefix("/api/otel") {
+                for spelled in [short.to_owned(), format!("{short}/"), format!("{path}/")] {
+                    traffic.exact.insert(spelled, at);
+                }
+            }
             traffic.routes.push(Route::new(&path));
         }
         traffic
@@ -109,6 +152,11 @@ impl Traffic {
                 && segments.next().is_none()
         };
         self.patterns.iter().find(|(pattern, _)| matches(pattern)).map_or(OTHER, |(_, at)| *at)
+    }
+
+    /// The documented path; `None`: there is none.
+    pub fn documented(&self, route: usize) -> Option<&str> {
+        (route != OTHER).then(|| self.routes[route].path.as_str())
     }
 
     pub fn add(&self, route: usize, status: u16, took: Duration) {
@@ -142,19 +190,33 @@ impl Traffic {
 }
 
 /// Everything, as Prometheus reads it.
-pub fn text(app: &App, traffic: &Traffic) -> String {
+pub fn text(app: &App, traffic: &Traffic, tracer: Option<&Tracer>) -> String {
     let mut text = String::new();
     traffic.write(&mut text);
     for (name, help, histogram) in [
         ("tidewatch_admission_wait_seconds", "Waits for a slot at the ingest gate.", &app.ingest_metrics.admission),
         ("tidewatch_journal_wait_seconds", "From append until durable and visible.", &app.ingest_metrics.journal),
+        ("tidewatch_flush_seconds", "Writing rows held in memory as parts.", &app.store_metrics.flush),
+        ("tidewatch_merge_seconds", "Merging parts, pauses included.", &app.store_metrics.merge),
     ] {
         head(&mut text, name, "histogram", help);
         histogram.write(&mut text, name, "");
     }
+    head(&mut text, COMMITS, "histogram", "Writing and syncing one group of the journal.");
+    let Times { at_most, count, total } = app.intake.journal_commits();
+    let buckets = at_most.iter().map(|(bound, count)| (bound.as_secs_f64(), *count));
+    histogram(&mut text, COMMITS, "", buckets, (count, total));
+    let stats = app.intake.lake().stats();
+    let journal = app.intake.journal_waiting();
     for (name, help, value) in [
         ("tidewatch_admission_waiting", "Exports that wait for a slot now.", app.admission.waiting()),
         ("tidewatch_upload_waiting", "Uploads that wait for a slot now.", app.uploads.waiting()),
+        ("tidewatch_questions_waiting", "Questions that wait for a thread now.", app.questions_waiting()),
+        ("tidewatch_journal_waiting", "Exports that wait for the journal's next group.", journal.records),
+        ("tidewatch_journal_waiting_bytes", "Their bytes, and those being written.", journal.bytes),
+        ("tidewatch_journal_bytes", "The journal on the disk.", app.intake.journal_bytes() as usize),
+        ("tidewatch_flush_waiting", "Memtables that wait to be written as parts.", stats.sealed),
+        ("tidewatch_memory_bytes", "Rows in memory.", stats.memory_bytes),
         ("tidewatch_export_bytes_held", "Memory held by bodies of exports.", app.bodies.held()),
         ("tidewatch_json_bytes_held", "Memory held by bodies of the API.", app.json_bodies.held()),
         (
@@ -166,12 +228,38 @@ pub fn text(app: &App, traffic: &Traffic) -> String {
         head(&mut text, name, "gauge", help);
         let _ = writeln!(text, "{name} {value}");
     }
-    let stats = app.intake.lake().stats();
     head(&mut text, "tidewatch_rows", "gauge", "Rows by table, in parts and in memory.");
     for table in &stats.tables {
         let name = table.table.name();
         let _ = writeln!(text, "tidewatch_rows{{table=\"{name}\",in=\"parts\"}} {}", table.rows);
         let _ = writeln!(text, "tidewatch_rows{{table=\"{name}\",in=\"memory\"}} {}", table.memory_rows);
+    }
+    head(&mut text, "tidewatch_parts", "gauge", "Parts by table.");
+    for table in &stats.tables {
+        let _ = writeln!(text, "tidewatch_parts{{table=\"{}\"}} {}", table.table.name(), table.parts);
+    }
+    head(&mut text, "tidewatch_store_failures_total", "counter", "Flushes and merges that failed.");
+    let _ = writeln!(text, "tidewatch_store_failures_total {}", app.store_metrics.failures.load(Ordering::Relaxed));
+    head(&mut text, RECORDS, "counter", "Spans, log records and points by what became of them, and why.");
+    for counted in app.intake.lake().counted() {
+        let outcome = counted.outcome.as_ref();
+        // The others are requests.
+        if [Outcome::Kept, Outcome::Dropped, Outcome::Trimmed].iter().any(|known| known.as_str() == outcome) {
+            let (signal, reason, count) = (counted.signal, counted.reason, counted.count);
+            let _ =
+                writeln!(text, "{RECORDS}{{signal=\"{signal}\",outcome=\"{outcome}\",reason=\"{reason}\"}} {count}");
+        }
+    }
+    if let Some(tracer) = tracer {
+        let figures = tracer.figures();
+        for (name, kind, help, value) in [
+            ("tidewatch_own_spans_waiting", "gauge", "Own spans that wait to be sent.", figures.waiting),
+            ("tidewatch_own_spans_sent_total", "counter", "Own spans that were taken.", figures.sent),
+            ("tidewatch_own_spans_dropped_total", "counter", "Own spans given up.", figures.dropped),
+        ] {
+            head(&mut text, name, kind, help);
+            let _ = writeln!(text, "{name} {value}");
+        }
     }
     head(&mut text, "tidewatch_refused_exports_total", "counter", "Exports refused, by reason and signal.");
     for (reason, signal, count) in app.refusals_by_kind() {
@@ -179,6 +267,9 @@ pub fn text(app: &App, traffic: &Traffic) -> String {
     }
     text
 }
+
+const COMMITS: &str = "tidewatch_journal_commit_seconds";
+const RECORDS: &str = "tidewatch_records_total";
 
 fn head(text: &mut String, name: &str, kind: &str, help: &str) {
     let _ = writeln!(text, "# HELP {name} {help}\n# TYPE {name} {kind}");
@@ -193,6 +284,7 @@ mod tests {
         let traffic = Traffic::default();
         for (path, expected) in [
             ("/api/otel/v1/traces", "/api/otel/v1/traces"),
+            ("/v1/traces/", "/api/otel/v1/traces"),
             ("/api/login", "/api/login"),
             ("/api/exception-stack-traces/abc", "/api/exception-stack-traces/{hash}"),
             ("/api/none", "other"),

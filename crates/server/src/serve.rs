@@ -14,6 +14,7 @@ use crate::http::socket::{ListenAddress, Socket};
 use crate::http::tls::Tls;
 use crate::http::{listen, routes};
 use crate::limits;
+use crate::own_traces::Tracer;
 
 /// Serves until `stop` completes, then finishes what is in flight and flushes.
 ///
@@ -50,7 +51,12 @@ pub async fn serve_routes(
     };
     let trust = config.trust()?;
     let (router, current) = watch::channel(routes::starting());
-    let door = Arc::new(Door::new(current, trust.clone(), config.is_https(), outside.clock.clone()));
+    let tracer = match config.own_traces()? {
+        Some(target) => Some(Arc::new(Tracer::start(target, outside.clock.clone()).context("cannot start a thread")?)),
+        None => None,
+    };
+    let door = Door::new(current, trust.clone(), config.is_https(), outside.clock.clone()).traced(tracer.clone());
+    let door = Arc::new(door);
     let (stopping, mut stopped) = watch::channel(false);
     tokio::spawn(async move {
         stop.await;
@@ -66,10 +72,17 @@ pub async fn serve_routes(
         // Nothing was accepted yet, so there is nothing to finish.
         _ = stopped.wait_for(|stop| *stop) => return Ok(()),
     };
+    let (counted, traced) = (app.store_metrics.clone(), tracer.clone());
+    app.intake.lake().set_on_worked(move |worked| {
+        counted.add(worked);
+        if let Some(tracer) = &traced {
+            tracer.worked(worked);
+        }
+    });
     let _ = router.send(router_of(app.clone()));
     if let Some(socket) = figures {
         tracing::info!("own figures at http://{}/metrics", socket.address()?);
-        let (_, router) = watch::channel(routes::figures(app.clone(), traffic));
+        let (_, router) = watch::channel(routes::figures(app.clone(), traffic, tracer.clone()));
         let door = Arc::new(Door::new(router, trust, false, clock));
         let mut stopped = stopped.clone();
         tokio::spawn(listen::serve(vec![socket], door, async move {
@@ -80,6 +93,10 @@ pub async fn serve_routes(
     ready(&address, &app);
     listening.await.context("the listener failed")?;
     app.close().await;
+    if let Some(tracer) = tracer {
+        // What it cannot send is lost, and counted no more.
+        let _ = tokio::task::spawn_blocking(move || tracer.close()).await;
+    }
     Ok(())
 }
 

@@ -18,6 +18,7 @@ use super::gate::per_ip::ClientAddress;
 use crate::clock::Clock;
 use crate::limits;
 use crate::metrics::Traffic;
+use crate::own_traces::Tracer;
 
 /// The other end of a connection.
 #[derive(Debug, Clone, Copy)]
@@ -37,6 +38,7 @@ pub struct Door {
     clock: Clock,
     unheard: UnheardProxies,
     traffic: Arc<Traffic>,
+    tracer: Option<Arc<Tracer>>,
 }
 
 /// When the log last said so, and how often it has not since.
@@ -49,7 +51,20 @@ struct UnheardProxies {
 
 impl Door {
     pub fn new(router: watch::Receiver<Router>, trust: Trust, is_https: bool, clock: Clock) -> Door {
-        Door { router, trust, is_https, clock, unheard: UnheardProxies::default(), traffic: Arc::default() }
+        Door {
+            router,
+            trust,
+            is_https,
+            clock,
+            unheard: UnheardProxies::default(),
+            traffic: Arc::default(),
+            tracer: None,
+        }
+    }
+
+    /// Its requests become spans.
+    pub fn traced(self, tracer: Option<Arc<Tracer>>) -> Door {
+        Door { tracer, ..self }
     }
 
     /// What came and how it was answered.
@@ -69,6 +84,10 @@ impl Door {
         let is_https =
             self.is_https || caller.is_tls || (self.trust.trusts(caller.peer) && came_through_tls(request.headers()));
         let may_be_framed = frames::may_be_framed(request.uri().path());
+        let traced = self.tracer.as_ref().and_then(|tracer| {
+            let started = tracer.begin(request.method(), request.uri().path(), request.headers(), is_https)?;
+            Some((tracer, started))
+        });
         request.extensions_mut().insert(ClientAddress(client.address));
         let router = self.router.borrow().clone();
         let mut answer = match router.oneshot(request).await {
@@ -76,7 +95,11 @@ impl Door {
             Err(never) => match never {},
         };
         frames::guard(answer.headers_mut(), may_be_framed, is_https);
-        self.traffic.add(route, answer.status().as_u16(), start.elapsed());
+        let took = start.elapsed();
+        self.traffic.add(route, answer.status().as_u16(), took);
+        if let Some((tracer, started)) = traced {
+            tracer.end(started, self.traffic.documented(route), answer.status(), took);
+        }
         answer
     }
 }

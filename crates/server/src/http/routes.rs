@@ -23,6 +23,7 @@ use super::{account, dashboard, health, openapi, ui};
 use crate::app::App;
 use crate::error::ApiError;
 use crate::metrics::{self, Traffic};
+use crate::own_traces::Tracer;
 
 /// Everything the OpenAPI document knows about.
 pub fn api() -> OpenApiRouter<Arc<App>> {
@@ -66,10 +67,10 @@ pub fn router(app: Arc<App>) -> Router {
 }
 
 /// The server's own figures, on a listener of their own.
-pub fn figures(app: Arc<App>, traffic: Arc<Traffic>) -> Router {
+pub fn figures(app: Arc<App>, traffic: Arc<Traffic>, tracer: Option<Arc<Tracer>>) -> Router {
     let text = async move || {
         // Reading the store's figures takes locks for a moment.
-        let made = tokio::task::spawn_blocking(move || metrics::text(&app, &traffic)).await;
+        let made = tokio::task::spawn_blocking(move || metrics::text(&app, &traffic, tracer.as_deref())).await;
         made.map(|text| ([(CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8")], text))
             .map_err(ApiError::internal)
     };

@@ -11,7 +11,7 @@ use anyhow::Context;
 use bytes::Bytes;
 use tidewatch_domain::model::Signal;
 use tidewatch_journal::disk::Disk;
-use tidewatch_journal::{AppendError, Journal, Opened, Options, Position};
+use tidewatch_journal::{AppendError, Journal, Opened, Options, Position, Times, Waiting};
 use tidewatch_store::columns::Rows;
 use tidewatch_store::lake::{Lake, LakeOptions, Outcome, Retention};
 use tokio::sync::oneshot;
@@ -79,6 +79,8 @@ impl Intake {
             let (records, bytes) = (report.records, report.bytes);
             tracing::info!(records, bytes, "replayed {records} requests from the journal");
         }
+        // What was replayed was counted by the run that accepted it.
+        lake.start_counting();
         let journal = Arc::new(journal);
         let trimmed: Weak<Journal<Pending>> = Arc::downgrade(&journal);
         lake.set_on_covered(move |covered| {
@@ -98,6 +100,21 @@ impl Intake {
 
     pub fn lake(&self) -> &Arc<Lake> {
         &self.lake
+    }
+
+    /// How long the journal's groups took to be written and synced.
+    pub fn journal_commits(&self) -> Times {
+        self.journal.commits()
+    }
+
+    /// What waits for the journal's disk.
+    pub fn journal_waiting(&self) -> Waiting {
+        self.journal.waiting()
+    }
+
+    /// Of the journal on the disk.
+    pub fn journal_bytes(&self) -> u64 {
+        self.journal.bytes()
     }
 
     /// Nothing more should be accepted for now.

@@ -26,6 +26,7 @@ mod otlp;
 mod otlp_answers;
 mod otlp_bodies;
 mod outside_bytes;
+mod own_traces;
 mod per_ip;
 mod process;
 mod slow;

@@ -42,6 +42,16 @@ impl Outcome {
 
 type Text = Cow<'static, str>;
 
+/// How many requests or records had this outcome, all projects together.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Counted {
+    pub signal: Text,
+    /// [`Outcome::as_str`]
+    pub outcome: Text,
+    pub reason: Text,
+    pub count: u64,
+}
+
 /// Counts by project, minute, signal, outcome and reason: the sort order of the table.
 #[derive(Debug, Clone, Default)]
 pub struct Counts(BTreeMap<(u32, i64, Text, Text, Text), u64>);
@@ -104,6 +114,23 @@ impl Counts {
             let key = (projects.value(row), times.value(row), signal, outcome, reason);
             *self.0.entry(key).or_default() += counts.value(row);
         }
+    }
+
+    /// Adds all of `other`, projects and minutes together (as project 0, minute 0).
+    pub fn add_summed(&mut self, other: &Counts) {
+        for ((_, _, signal, outcome, reason), count) in &other.0 {
+            *self.0.entry((0, 0, signal.clone(), outcome.clone(), reason.clone())).or_default() += count;
+        }
+    }
+
+    /// Signal, outcome, reason and count of each that grew since `before`, which was summed as this is.
+    pub fn since(&self, before: &Counts) -> Vec<Counted> {
+        let grown = self.0.iter().filter_map(|(key, count)| {
+            let (_, _, signal, outcome, reason) = key.clone();
+            let count = count - before.0.get(key).copied().unwrap_or(0).min(*count);
+            (count > 0).then_some(Counted { signal, outcome, reason, count })
+        });
+        grown.collect()
     }
 
     pub fn is_empty(&self) -> bool {

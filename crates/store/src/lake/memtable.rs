@@ -76,6 +76,10 @@ impl Memtable {
         }
     }
 
+    pub fn counted(&self) -> &Counts {
+        &self.counts
+    }
+
     /// For writing; the next question sees it.
     pub fn counts(&mut self) -> &mut Counts {
         self.counts_snapshot = None;

@@ -55,13 +55,13 @@ use crate::columns::{NO_KEY, Rows, Twin};
 use crate::plan::Plan;
 use crate::tables::Table;
 
-pub use counts::Outcome;
+pub use counts::{Counted, Outcome};
 pub use days::{day_name, day_of};
 pub use options::{LakeOptions, Retention, RollupOptions};
 pub use part::{Part, PartFacts, PartFile};
 pub use pick::MergeOptions;
 pub use source::Source;
-pub use state::{Stats, TableStats};
+pub use state::{Stats, TableStats, Work, Worked};
 
 #[cfg(test)]
 pub(crate) use unshare::plain;
@@ -230,6 +230,21 @@ impl Lake {
     /// Drops the parts of days before `day` (days since 1970-01-01, UTC). Bytes given back to the disk.
     pub fn drop_before(&self, table: Table, day: i32) -> Result<u64, StoreError> {
         self.shared.drop_before(table, day)
+    }
+
+    /// Called after each flush and merge, on the thread that did it; must not block. Only the first callback counts.
+    pub fn set_on_worked(&self, callback: impl Fn(&Worked) + Send + Sync + 'static) {
+        let _ = self.shared.on_worked.set(Box::new(callback));
+    }
+
+    /// Lets [`Lake::counted`] leave out what was counted until now: a replay repeats what an earlier run counted.
+    pub fn start_counting(&self) {
+        self.shared.state.lock().start_counting();
+    }
+
+    /// Requests and records by what became of them, all projects together: the sums of [`Table::IngestCounts`].
+    pub fn counted(&self) -> Vec<Counted> {
+        self.shared.state.lock().counted()
     }
 
     pub fn stats(&self) -> Stats {

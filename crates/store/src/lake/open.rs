@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use parking_lot::{Condvar, Mutex};
 use tidewatch_journal::disk::Disk;
@@ -58,6 +58,7 @@ pub fn open(options: LakeOptions) -> Result<Shared, StoreError> {
         state: Mutex::new(State::new(covered, parts)),
         wake: Condvar::new(),
         on_covered: Mutex::new(None),
+        on_worked: OnceLock::new(),
         _lock: lock,
     })
 }

@@ -3,13 +3,15 @@
 //! Locks are taken in this order: `flushing`, `upkeep`, `seen`, `state`; `catalog` is never held with `seen` or `state`.
 
 use std::collections::VecDeque;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
+use std::time::{Duration, Instant};
 
 use parking_lot::{Condvar, Mutex};
 use tidewatch_journal::Position;
 use tidewatch_journal::disk::DiskLock;
 
 use super::catalog::{Catalog, FlushRecord};
+use super::counts::{Counted, Counts};
 use super::flush::{self, Layout};
 use super::memtable::{Memtable, Sealed};
 use super::options::LakeOptions;
@@ -24,6 +26,7 @@ use crate::tables::Table;
 const SEALED_MAX: usize = 2;
 
 type OnCovered = Box<dyn Fn(Position) + Send + Sync>;
+type OnWorked = Box<dyn Fn(&Worked) + Send + Sync>;
 
 pub struct Shared {
     pub options: LakeOptions,
@@ -38,6 +41,7 @@ pub struct Shared {
     /// Signalled when something was sealed or flushed, and on stop.
     pub wake: Condvar,
     pub on_covered: Mutex<Option<OnCovered>>,
+    pub on_worked: OnceLock<OnWorked>,
     /// No other process has this directory.
     pub _lock: DiskLock,
 }
@@ -50,7 +54,30 @@ pub struct State {
     /// By table number.
     pub parts: Vec<Vec<Arc<Part>>>,
     pub covered: Position,
+    /// Summed counts of all memtables that were sealed.
+    pub sealed_counts: Counts,
+    /// What had been counted when [`State::start_counting`] was called.
+    pub counts_before: Counts,
     pub stopping: bool,
+}
+
+/// Something the lake did for itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Worked {
+    pub work: Work,
+    /// A merge's pauses included.
+    pub took: Duration,
+    /// Written; 0 when it failed or was given up.
+    pub rows: u64,
+    pub has_failed: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Work {
+    /// A memtable to parts.
+    Flush,
+    /// Some parts to one.
+    Merge,
 }
 
 impl State {
@@ -59,7 +86,15 @@ impl State {
         for part in parts {
             by_table[part.facts.table as usize].push(Arc::new(part));
         }
-        State { active: Memtable::new(covered), sealed: VecDeque::new(), parts: by_table, covered, stopping: false }
+        State {
+            active: Memtable::new(covered),
+            sealed: VecDeque::new(),
+            parts: by_table,
+            covered,
+            sealed_counts: Counts::default(),
+            counts_before: Counts::default(),
+            stopping: false,
+        }
     }
 
     /// Sets the active memtable and its keys aside for flushing, when there is anything in it.
@@ -67,9 +102,25 @@ impl State {
         if self.active.since.is_none() {
             return;
         }
+        self.sealed_counts.add_summed(self.active.counted());
         let next = Memtable::new(self.active.position);
         let sealed = std::mem::replace(&mut self.active, next).seal();
         self.sealed.push_back((Arc::new(sealed), seen.seal()));
+    }
+
+    /// Everything counted since the lake was opened, all projects and minutes together.
+    fn counts(&self) -> Counts {
+        let mut counts = self.sealed_counts.clone();
+        counts.add_summed(self.active.counted());
+        counts
+    }
+
+    pub fn start_counting(&mut self) {
+        self.counts_before = self.counts();
+    }
+
+    pub fn counted(&self) -> Vec<Counted> {
+        self.counts().since(&self.counts_before)
     }
 
     /// Bytes of all rows in memory.
@@ -104,8 +155,19 @@ impl Shared {
         let flushing = self.flushing.lock();
         let Some((sealed, keys)) = self.state.lock().sealed.front().cloned() else { return Ok(false) };
 
-        let facts = flush::write_parts(&self.layout, &sealed, &keys)?;
-        let file = flush::write_keys(&self.layout, &keys).inspect_err(|_| self.layout.discard(&facts))?;
+        let start = Instant::now();
+        let flushed = self.flush_sealed(&sealed, &keys);
+        let rows = flushed.as_ref().map_or(0, |rows| *rows);
+        self.worked(Worked { work: Work::Flush, took: start.elapsed(), rows, has_failed: flushed.is_err() });
+        drop(flushing);
+        flushed.map(|_| true)
+    }
+
+    /// The rows written.
+    fn flush_sealed(&self, sealed: &Sealed, keys: &KeySet) -> Result<u64, StoreError> {
+        let facts = flush::write_parts(&self.layout, sealed, keys)?;
+        let rows: u64 = facts.iter().map(|facts| facts.rows).sum();
+        let file = flush::write_keys(&self.layout, keys).inspect_err(|_| self.layout.discard(&facts))?;
         let record =
             FlushRecord { parts: &facts, seen: file.as_ref().map(|file| &file.facts), covered: sealed.position };
         // When this fails, the files stay: nobody can tell whether the commit reached the disk. They are orphans or
@@ -124,8 +186,13 @@ impl Shared {
         drop((state, seen));
         self.wake.notify_all();
         self.tell_covered();
-        drop(flushing);
-        Ok(true)
+        Ok(rows)
+    }
+
+    pub fn worked(&self, worked: Worked) {
+        if let Some(callback) = self.on_worked.get() {
+            callback(&worked);
+        }
     }
 
     /// Flushing cannot keep up with what comes in.

@@ -2,13 +2,14 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::Instant;
 
 use super::day_of;
 use super::merge;
 use super::part::Part;
 use super::pick;
 use super::seen::file::{self as seen_file, SeenFacts, SeenFile, SeenKeys};
-use super::state::Shared;
+use super::state::{Shared, Work, Worked};
 use crate::StoreError;
 use crate::tables::Table;
 
@@ -25,16 +26,26 @@ impl Shared {
             return self.merge_keys();
         };
         drop(parts);
-        let Some(facts) = merge::merge(&self.layout, &inputs, stop)? else { return Ok(false) };
+        let start = Instant::now();
+        let merged = self.merge_parts(&inputs, stop);
+        let rows = merged.as_ref().map_or(0, |rows| rows.unwrap_or(0));
+        self.worked(Worked { work: Work::Merge, took: start.elapsed(), rows, has_failed: merged.is_err() });
+        merged.map(|rows| rows.is_some())
+    }
+
+    /// The rows of the one that replaces them; `None` when `stop` said so or one of them is gone.
+    fn merge_parts(&self, inputs: &[Arc<Part>], stop: &mut dyn FnMut() -> bool) -> Result<Option<u64>, StoreError> {
+        let Some(facts) = merge::merge(&self.layout, inputs, stop)? else { return Ok(None) };
         let ids: Vec<u64> = inputs.iter().map(|part| part.facts.id).collect();
         let outputs = [facts];
         if !self.catalog.lock().replace_parts(&ids, &outputs)? {
             self.layout.discard(&outputs);
-            return Ok(false);
+            return Ok(None);
         }
         let [facts] = outputs;
+        let rows = facts.rows;
         self.swap(facts.table, &ids, Some(self.part(facts)));
-        Ok(true)
+        Ok(Some(rows))
     }
 
     /// Replaces parts in what is visible; the old files go when their last reader does.

@@ -1,0 +1,175 @@
+//! The server's own spans, sent as OTLP to itself or to another server: off unless `traces_endpoint` is set.
+//!
+//! - [`span`]: one span and its OTLP/JSON. [`parent`]: `traceparent` of callers. [`target`]: where spans go.
+//! - [`sender`]: the thread that sends.
+//!
+//! A request adds to a bounded queue and never waits; what does not fit, and what the endpoint does not take, is counted
+//! and gone. A caller that does not sample is not traced; our own exports say so of themselves, so that sending spans
+//! makes no spans, here or at another Tidewatch. Spans of flushes and merges wait for the next request's: storing spans
+//! that tell of storing spans would never end.
+
+pub mod parent;
+mod sender;
+pub mod span;
+pub mod target;
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use axum::http::{HeaderMap, Method, StatusCode};
+use parking_lot::{Condvar, Mutex};
+use tidewatch_store::lake::{Work, Worked};
+
+use self::parent::Parent;
+use self::span::{Kind, Span, Value};
+use self::target::Target;
+use crate::clock::Clock;
+use crate::limits;
+
+/// Takes spans and sends them.
+pub struct Tracer {
+    clock: Clock,
+    shared: Arc<Shared>,
+    thread: Mutex<Option<JoinHandle<()>>>,
+}
+
+struct Shared {
+    queue: Mutex<Queue>,
+    /// Signalled when there is something to send, and on the end.
+    wake: Condvar,
+}
+
+#[derive(Default)]
+struct Queue {
+    spans: VecDeque<Span>,
+    /// Spans of requests among them.
+    requests: usize,
+    sent: u64,
+    dropped: u64,
+    is_closed: bool,
+}
+
+/// Spans by what became of them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Figures {
+    pub waiting: u64,
+    pub sent: u64,
+    pub dropped: u64,
+}
+
+/// A request that is to become a span.
+pub struct Started {
+    parent: Option<Parent>,
+    start_ns: i64,
+    method: &'static str,
+    path: String,
+    is_https: bool,
+}
+
+impl Tracer {
+    /// Starts the thread that sends.
+    pub fn start(target: Target, clock: Clock) -> std::io::Result<Tracer> {
+        let shared = Arc::new(Shared { queue: Mutex::default(), wake: Condvar::new() });
+        let sending = shared.clone();
+        let thread =
+            std::thread::Builder::new().name("own-traces".into()).spawn(move || sender::run(&sending, &target))?;
+        Ok(Tracer { clock, shared, thread: Mutex::new(Some(thread)) })
+    }
+
+    /// `None`: the caller does not sample.
+    pub fn begin(&self, method: &Method, path: &str, headers: &HeaderMap, is_https: bool) -> Option<Started> {
+        let parent = Parent::of(headers);
+        if parent.as_ref().is_some_and(|parent| !parent.is_sampled) {
+            return None;
+        }
+        let mut path = path.to_owned();
+        path.truncate(path.floor_char_boundary(limits::OWN_SPAN_PATH_BYTES_MAX));
+        Some(Started { parent, start_ns: self.clock.now_ns(), method: known(method), path, is_https })
+    }
+
+    /// A request's span. `route`: `None` for the UI and what does not exist, which share one.
+    pub fn end(&self, started: Started, route: Option<&str>, status: StatusCode, took: Duration) {
+        let Started { parent, start_ns, method, path, is_https } = started;
+        let route = route.unwrap_or("/{*path}");
+        let has_failed = status.is_server_error();
+        let mut attributes = vec![
+            ("http.request.method", Value::Text(method.into())),
+            ("http.route", Value::Text(route.into())),
+            ("http.response.status_code", Value::Int(status.as_u16().into())),
+            ("url.path", Value::Text(path)),
+            ("url.scheme", Value::Text(if is_https { "https" } else { "http" }.into())),
+        ];
+        if has_failed {
+            attributes.push(("error.type", Value::Text(status.as_str().into())));
+        }
+        let name = format!("{} {route}", if method == OTHER_METHOD { "HTTP" } else { method });
+        let times = (start_ns, start_ns.saturating_add(nanoseconds(took)));
+        self.shared.push(Span::new(Kind::Server, name, times, parent, attributes, has_failed));
+    }
+
+    /// A flush or merge that has just ended: a trace of its own, shown as a Task.
+    pub fn worked(&self, worked: &Worked) {
+        let name = match worked.work {
+            Work::Flush => "store flush",
+            Work::Merge => "store merge",
+        };
+        let rows = i64::try_from(worked.rows).unwrap_or(i64::MAX);
+        let attributes = vec![("console.command", Value::Text(name.into())), ("tidewatch.rows", Value::Int(rows))];
+        let end_ns = self.clock.now_ns();
+        let times = (end_ns.saturating_sub(nanoseconds(worked.took)), end_ns);
+        self.shared.push(Span::new(Kind::Internal, name.into(), times, None, attributes, worked.has_failed));
+    }
+
+    pub fn figures(&self) -> Figures {
+        let queue = self.shared.queue.lock();
+        Figures { waiting: queue.spans.len() as u64, sent: queue.sent, dropped: queue.dropped }
+    }
+
+    /// Sends what waits, when that works at once, and ends the thread. Blocks.
+    pub fn close(&self) {
+        self.shared.queue.lock().is_closed = true;
+        self.shared.wake.notify_all();
+        if let Some(thread) = self.thread.lock().take()
+            && thread.join().is_err()
+        {
+            tracing::error!("the thread that sends our own spans panicked");
+        }
+    }
+}
+
+impl Drop for Tracer {
+    fn drop(&mut self) {
+        self.close();
+    }
+}
+
+impl Shared {
+    fn push(&self, span: Span) {
+        let mut queue = self.queue.lock();
+        if queue.is_closed || queue.spans.len() >= limits::OWN_SPANS_WAITING_MAX {
+            queue.dropped += 1;
+            return;
+        }
+        queue.requests += usize::from(span.kind == Kind::Server);
+        queue.spans.push_back(span);
+        let wakes = queue.requests == 1 || queue.spans.len() == limits::OWN_SPANS_BATCH;
+        drop(queue);
+        if wakes {
+            self.wake.notify_all();
+        }
+    }
+}
+
+const OTHER_METHOD: &str = "_OTHER";
+
+/// A client may call its method anything; a span may not.
+fn known(method: &Method) -> &'static str {
+    const KNOWN: [&str; 9] = ["GET", "POST", "PUT", "DELETE", "HEAD", "OPTIONS", "PATCH", "TRACE", "CONNECT"];
+    KNOWN.into_iter().find(|known| *known == method.as_str()).unwrap_or(OTHER_METHOD)
+}
+
+fn nanoseconds(took: Duration) -> i64 {
+    i64::try_from(took.as_nanos()).unwrap_or(i64::MAX)
+}
