@@ -84,8 +84,9 @@ impl Tracer {
         if parent.as_ref().is_some_and(|parent| !parent.is_sampled) {
             return None;
         }
-        let mut path = path.to_owned();
-        path.truncate(path.floor_char_boundary(limits::OWN_SPAN_PATH_BYTES_MAX));
+        let whole = path.char_indices().map(|(at, letter)| at + letter.len_utf8());
+        let end = whole.take_while(|end| *end <= limits::OWN_SPAN_PATH_BYTES_MAX).last().unwrap_or(0);
+        let path = path[..end].to_owned();
         Some(Started { parent, start_ns: self.clock.now_ns(), method: known(method), path, is_https })
     }
 

@@ -59,8 +59,9 @@ impl Shared {
             self.wake.wait(&mut queue);
         }
         let due = Instant::now() + pause;
-        while !queue.is_closed && !(is_well && queue.spans.len() >= limits::OWN_SPANS_BATCH) {
-            if self.wake.wait_until(&mut queue, due).timed_out() {
+        while !queue.is_closed {
+            let is_full = is_well && queue.spans.len() >= limits::OWN_SPANS_BATCH;
+            if is_full || self.wake.wait_until(&mut queue, due).timed_out() {
                 break;
             }
         }

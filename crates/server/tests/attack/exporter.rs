@@ -11,11 +11,15 @@ use super::otlp::{span, traces};
 
 const EXPORTERS: u64 = 5;
 const BATCHES: u64 = 40;
+/// What OpenTelemetry SDKs wait for an answer, unless they are told otherwise.
+const PATIENCE: Duration = Duration::from_secs(10);
 const EVERY: Duration = Duration::from_millis(200);
 
 #[derive(Debug)]
 pub struct Outcome {
     pub accepted: u64,
+    /// Of the accepted: after [`PATIENCE`].
+    pub late: u64,
     pub refused: u64,
     pub elapsed: Duration,
     pub slowest: Duration,
@@ -32,34 +36,40 @@ pub async fn run(address: SocketAddr, token: &str, run: u64) -> Outcome {
     let start = Instant::now();
     let exporters: Vec<_> =
         (0..EXPORTERS).map(|number| tokio::spawn(exporter(address, token.to_owned(), run, number))).collect();
-    let mut outcome = Outcome { accepted: 0, refused: 0, elapsed: Duration::ZERO, slowest: Duration::ZERO };
+    let mut outcome = Outcome { accepted: 0, late: 0, refused: 0, elapsed: Duration::ZERO, slowest: Duration::ZERO };
     for exporter in exporters {
-        let (accepted, refused, slowest) = exporter.await.expect("no panic");
-        outcome.accepted += accepted;
-        outcome.refused += refused;
-        outcome.slowest = outcome.slowest.max(slowest);
+        let one = exporter.await.expect("no panic");
+        outcome.accepted += one.accepted;
+        outcome.late += one.late;
+        outcome.refused += one.refused;
+        outcome.slowest = outcome.slowest.max(one.slowest);
     }
     outcome.elapsed = start.elapsed();
     outcome
 }
 
-async fn exporter(address: SocketAddr, token: String, run: u64, number: u64) -> (u64, u64, Duration) {
+async fn exporter(address: SocketAddr, token: String, run: u64, number: u64) -> Outcome {
     let mut stream = TcpStream::connect(address).await.expect("the server listens");
     let mut ticks = tokio::time::interval(EVERY);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Burst);
-    let (mut accepted, mut refused, mut slowest) = (0, 0, Duration::ZERO);
+    let begun = Instant::now();
+    let mut outcome = Outcome { accepted: 0, late: 0, refused: 0, elapsed: Duration::ZERO, slowest: Duration::ZERO };
     for batch in 0..BATCHES {
         ticks.tick().await;
         let first = (run << 16) + (number * BATCHES + batch) * 50;
         let body = traces((first..first + 50).map(span).collect());
         let start = Instant::now();
         match post(&mut stream, &token, "", &body).await {
-            200 => accepted += 1,
-            _ => refused += 1,
+            200 => {
+                outcome.accepted += 1;
+                outcome.late += u64::from(start.elapsed() > PATIENCE);
+            }
+            _ => outcome.refused += 1,
         }
-        slowest = slowest.max(start.elapsed());
+        outcome.slowest = outcome.slowest.max(start.elapsed());
     }
-    (accepted, refused, slowest)
+    outcome.elapsed = begun.elapsed();
+    outcome
 }
 
 /// One export on a connection that is kept; the status.

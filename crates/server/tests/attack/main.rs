@@ -37,6 +37,42 @@ fn ticks(id: u32) -> u64 {
     fields.split_whitespace().skip(11).take(2).filter_map(|field| field.parse::<u64>().ok()).sum()
 }
 
+/// Ticks of all CPUs since the start of the machine: all there were, and those spent on anything.
+fn machine_ticks() -> (u64, u64) {
+    let text = std::fs::read_to_string("/proc/stat").expect("Linux");
+    let line = text.lines().next().expect("a line for all CPUs");
+    // user, nice, system, idle, iowait, irq, softirq, steal
+    let fields: Vec<u64> = line.split_whitespace().skip(1).take(8).filter_map(|field| field.parse().ok()).collect();
+    let all = fields.iter().sum::<u64>();
+    (all, all - fields[3] - fields[4])
+}
+
+/// CPU time that neither the server nor this test took, in hundredths of the machine.
+struct Others {
+    server: u32,
+    before: (u64, u64, u64),
+}
+
+impl Others {
+    fn start(server: u32) -> Others {
+        Others { server, before: Others::read(server) }
+    }
+
+    fn read(server: u32) -> (u64, u64, u64) {
+        let (all, busy) = machine_ticks();
+        (all, busy, ticks(server) + ticks(std::process::id()))
+    }
+
+    fn percent(&self) -> u64 {
+        let (all, busy, ours) = Others::read(self.server);
+        let (all, busy, ours) = (all - self.before.0, busy - self.before.1, ours - self.before.2);
+        100 * busy.saturating_sub(ours) / all.max(1)
+    }
+}
+
+/// With more of the machine in other hands, how fast the server is says nothing about the server.
+const OTHERS_PERCENT_MAX: u64 = 10;
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn well_behaved_exporters_go_on_under_attack() {
     tidewatch_server::files::allow_as_many_as_possible();
@@ -54,14 +90,22 @@ async fn well_behaved_exporters_go_on_under_attack() {
     assert_eq!(alone.refused, 0, "nobody else is there");
 
     let attack = attackers::start(address, noisy).await;
+    let others = Others::start(server.pid());
     let attacked = exporter::run(address, &account.project_token, 2).await;
+    let others = others.percent();
     let seen = attack.stop().await;
     println!(
-        "alone {alone:?}, attacked {attacked:?}, attackers heard {seen:?}, peak {} kB",
+        "alone {alone:?}, attacked {attacked:?}, attackers heard {seen:?}, others took {others} %, peak {} kB",
         status(server.pid(), "VmHWM")
     );
 
-    assert!(attacked.accepted_per_second() >= 0.8 * alone.accepted_per_second(), "{attacked:?} instead of {alone:?}");
+    // On a machine that others use, too, what is counted is what senders would keep trying for or give up.
+    let in_time = |outcome: &exporter::Outcome| outcome.accepted - outcome.late;
+    assert!(5 * in_time(&attacked) >= 4 * in_time(&alone), "{attacked:?} instead of {alone:?}");
+    assert!(
+        others > OTHERS_PERCENT_MAX || attacked.accepted_per_second() >= 0.8 * alone.accepted_per_second(),
+        "{attacked:?} instead of {alone:?}"
+    );
     assert!(status(server.pid(), "VmHWM") <= MEMORY_MB_MAX * 1024, "peak {} kB", status(server.pid(), "VmHWM"));
     let overload = &seen.overload;
     assert!(overload.keys().all(|status| [200, 429, 503].contains(status)), "{overload:?}");
