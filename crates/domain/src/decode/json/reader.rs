@@ -70,6 +70,7 @@ impl<'a> Reader<'a> {
         self.peek() == Some(b'n') && self.take_word("null")
     }
 
+    #[inline]
     pub(super) fn take_word(&mut self, word: &str) -> bool {
         let found = self.text.as_bytes()[self.at..].starts_with(word.as_bytes());
         if found {

@@ -12,6 +12,12 @@ impl<'a> Reader<'a> {
         if !self.take(b'"') {
             return Err(self.wrong_type(what, "a string"));
         }
+        self.string_content()
+    }
+
+    /// A string whose opening quote was taken.
+    #[inline]
+    pub(super) fn string_content(&mut self) -> Result<&'a str, Fault> {
         let start = self.at;
         let end = self.string_run()?;
         let run = &self.text[start..end];

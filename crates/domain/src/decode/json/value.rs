@@ -19,6 +19,11 @@ impl<'a> Reader<'a> {
     }
 
     fn pair(&mut self, depth: u32) -> Result<KeyValue<'a>, Fault> {
+        let start = self.at;
+        if let Some(pair) = self.usual_pair()? {
+            return Ok(pair);
+        }
+        self.at = start;
         let mut pair = KeyValue::default();
         self.object("attribute", |reader, key| {
             match key {
@@ -29,6 +34,26 @@ impl<'a> Reader<'a> {
             Ok(())
         })?;
         Ok(pair)
+    }
+
+    /// A pair as nearly every exporter writes it, `{"key":"…","value":{"stringValue":"…"}}` or with an `intValue`, its
+    /// words compared and not read. `None`, and then anywhere in the text: it is written otherwise.
+    fn usual_pair(&mut self) -> Result<Option<KeyValue<'a>>, Fault> {
+        if !self.take_word("{\"key\":\"") {
+            return Ok(None);
+        }
+        let key = self.string_content()?;
+        if !self.take_word(",\"value\":{\"") {
+            return Ok(None);
+        }
+        let value = if self.take_word("stringValue\":\"") {
+            AnyValue::Str(self.string_content()?)
+        } else if self.take_word("intValue\":") {
+            AnyValue::Int(self.int64("intValue")?)
+        } else {
+            return Ok(None);
+        };
+        Ok(self.take_word("}}").then_some(KeyValue { key, value }))
     }
 
     /// A value. `depth` of an attribute's or log body's own value is 1. `null` and `{}` are empty.

@@ -90,8 +90,8 @@ fn header_type(line: &str) -> Option<(&str, &str)> {
             _ => break,
         }
     }
-    let is_name = name[..end].bytes().any(|byte| byte.is_ascii_alphabetic());
-    let is_header = is_name && bytes.get(end) == Some(&b':') && bytes.get(end + 1).is_none_or(u8::is_ascii_whitespace);
+    let is_followed = bytes.get(end) == Some(&b':') && bytes.get(end + 1).is_none_or(u8::is_ascii_whitespace);
+    let is_header = is_followed && name[..end].bytes().any(|byte| byte.is_ascii_alphabetic());
     is_header.then(|| (prefix, &rest[..rest.len() - name.len() + end]))
 }
 
@@ -103,8 +103,12 @@ fn frames_left_out(line: &str) -> Option<&str> {
 
 /// Exactly four spaces, then `file:line` or `file:line:column`: how JavaScript and Flutter frames name their place.
 fn is_script_location(raw: &str) -> bool {
-    let Some(place) = raw.strip_prefix("    ").map(str::trim_end) else { return false };
-    if place.starts_with(char::is_whitespace) || place.contains([' ', '\t']) {
+    // Nearly every line is told by its first or its last byte.
+    let Some(place) = raw.strip_prefix("    ").map(str::trim_end).filter(|p| p.ends_with(|c: char| c.is_ascii_digit()))
+    else {
+        return false;
+    };
+    if place.starts_with(char::is_whitespace) || place.bytes().any(|byte| byte == b' ' || byte == b'\t') {
         return false;
     }
     let mut parts = place.rsplit(':');

@@ -3,80 +3,69 @@
 //! A cursor moves left to right and never back; what a rule takes away to the left is cut off the output. Every look
 //! ahead is either bounded or skipped over afterwards, so the pass is linear.
 
+use std::sync::LazyLock;
+
+use memchr::memmem::Finder;
+
 /// Characters of an e-mail's local part, or of a URL's scheme, looked at to the left.
 const LOOK_BACK_MAX: usize = 64;
 
-/// What a byte may begin.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Class {
-    /// A letter or `_`: inside a word no rule looks at it.
-    Letter,
-    Blank,
-    /// A digit, `:`, `/` or `@`: some rule may begin here.
-    Mark,
-    /// Part of a character that is not ASCII.
-    Wide,
-    /// Anything else; no rule begins here.
-    Plain,
-}
-
-const CLASSES: [Class; 256] = {
-    let mut classes = [Class::Plain; 256];
+/// Bytes that a rule may begin with wherever they stand: digits, `:`, `/`, `@`, and blanks that are no plain space.
+const MARKS: [bool; 256] = {
+    let mut marks = [false; 256];
     let mut byte = 0;
     while byte < 256 {
-        classes[byte] = match byte as u8 {
-            b'a'..=b'z' | b'A'..=b'Z' | b'_' => Class::Letter,
-            b' ' | b'\t' | b'\r' => Class::Blank,
-            b'0'..=b'9' | b':' | b'/' | b'@' => Class::Mark,
-            0x80.. => Class::Wide,
-            _ => Class::Plain,
-        };
+        marks[byte] = matches!(byte as u8, b'0'..=b'9' | b':' | b'/' | b'@' | b'\t' | b'\r');
         byte += 1;
     }
-    classes
+    marks
 };
 
 /// Appends the normal form of `line`. Blanks collapse to one space.
 pub(super) fn write(line: &str, out: &mut String) {
     let bytes = line.as_bytes();
     let floor = out.len();
+    let looks_at_words = has_word_rule(bytes);
     // What lies between `copied` and `at` goes out as it is, in one piece.
     let (mut copied, mut at) = (0, 0);
     while at < bytes.len() {
-        let class = CLASSES[bytes[at] as usize];
+        let byte = bytes[at];
         let before = at.checked_sub(1).map(|place| bytes[place]);
-        let is_plain = match class {
-            Class::Plain => true,
-            Class::Letter => is_word(before) || !may_begin_rule(&bytes[at..]),
-            Class::Wide => true,
-            Class::Blank => bytes[at] == b' ' && before != Some(b' ') && (copied < at || !out[floor..].ends_with(' ')),
-            Class::Mark => false,
+        let is_plain = match byte {
+            b' ' => before != Some(b' ') && (copied < at || !out[floor..].ends_with(' ')),
+            _ if MARKS[byte as usize] => false,
+            _ => !looks_at_words || is_word(before) || !byte.is_ascii_alphabetic(),
         };
         if is_plain {
             at += 1;
-            if class == Class::Letter {
-                at += count(&bytes[at..], |byte| CLASSES[byte as usize] == Class::Letter);
+            if !looks_at_words {
+                at += count(&bytes[at..], |byte| !MARKS[byte as usize] && byte != b' ');
             }
             continue;
         }
         out.push_str(&line[copied..at]);
+        copied = at;
         match step(line, at, floor, out) {
             Some(read) => {
                 at += read;
                 copied = at;
             }
-            None => {
-                copied = at;
-                at += 1;
-            }
+            None => at += 1,
         }
     }
     out.push_str(&line[copied..]);
 }
 
-/// May a rule begin with this letter, the first of its word?
-fn may_begin_rule(rest: &[u8]) -> bool {
-    rest[0] == b'g' || rest.get(1) == Some(&b':') || (rest[0].is_ascii_hexdigit() && rest.get(8) == Some(&b'-'))
+static GOROUTINE: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("goroutine "));
+
+/// May a rule begin with a letter somewhere in the line: a UUID, `goroutine`, a drive?
+fn has_word_rule(line: &[u8]) -> bool {
+    let has_uuid = || memchr::memchr_iter(b'-', line).any(|at| line.get(at + 5) == Some(&b'-'));
+    let has_drive = || {
+        memchr::memchr_iter(b':', line)
+            .any(|at| matches!(line.get(at + 1), Some(b'\\' | b'/')) && line.get(at + 2) != Some(&b'/'))
+    };
+    has_uuid() || has_drive() || GOROUTINE.find(line).is_some()
 }
 
 /// Writes what stands at `at` in its normal form, when a rule knows one; the number of bytes read, at least 1.
@@ -113,7 +102,7 @@ fn is_edge(byte: Option<u8>) -> bool {
 }
 
 fn count(bytes: &[u8], is: impl Fn(u8) -> bool) -> usize {
-    bytes.iter().take_while(|byte| is(**byte)).count()
+    bytes.iter().position(|byte| !is(*byte)).unwrap_or(bytes.len())
 }
 
 fn count_digits(bytes: &[u8]) -> usize {
@@ -143,22 +132,30 @@ fn origin(text: &str, floor: usize, out: &mut String) -> Option<usize> {
 }
 
 /// Where a path ends.
+const PATH_ENDS: [bool; 256] = {
+    let mut ends = [false; 256];
+    let mut place = 0;
+    while place < PATH_END_BYTES.len() {
+        ends[PATH_END_BYTES[place] as usize] = true;
+        place += 1;
+    }
+    ends
+};
+const PATH_END_BYTES: &[u8] = b" \t:()\"'`,?#<>]}|";
+
 fn ends_path(byte: u8) -> bool {
-    matches!(
-        byte,
-        b' ' | b'\t' | b':' | b'(' | b')' | b'"' | b'\'' | b'`' | b',' | b'?' | b'#' | b'<' | b'>' | b']' | b'}' | b'|'
-    )
+    PATH_ENDS[byte as usize]
 }
 
 /// `/srv/app/main.js:10` to `main.js` (what follows is read next). Only where a line number follows, in any of the
 /// ways languages print it. A query between name and number goes too.
 fn path(text: &str, out: &mut String) -> Option<usize> {
-    let length = text.bytes().take_while(|byte| !ends_path(*byte)).count();
+    let length = count(text.as_bytes(), |byte| !ends_path(byte));
     let query = match text.as_bytes().get(length) {
-        Some(b'?') => text.as_bytes()[length..].iter().take_while(|byte| !ends_path(**byte) || **byte == b'?').count(),
+        Some(b'?') => count(&text.as_bytes()[length..], |byte| !ends_path(byte) || byte == b'?'),
         _ => 0,
     };
-    write_file_name(text, length, query, &['/'], out)
+    write_file_name(text, length, query, b"/", out)
 }
 
 /// `C:\app\Main.cs:line 7` to `Main.cs`.
@@ -172,11 +169,10 @@ fn windows_path(text: &str, out: &mut String) -> Option<usize> {
         return None;
     }
     let length = 3 + count(&bytes[3..], |byte| !ends_path(byte));
-    write_file_name(text, length, 0, &['/', '\\'], out)
+    write_file_name(text, length, 0, b"/\\", out)
 }
 
-fn write_file_name(text: &str, length: usize, skipped: usize, separators: &[char], out: &mut String) -> Option<usize> {
-    let name = text[..length].rsplit(separators).next().filter(|name| !name.is_empty())?;
+fn write_file_name(text: &str, length: usize, skipped: usize, separators: &[u8], out: &mut String) -> Option<usize> {
     let after = &text.as_bytes()[length + skipped..];
     let has_line_number = match after.first() {
         Some(b':') => after.get(1).is_some_and(u8::is_ascii_digit) || after.starts_with(b":line "),
@@ -184,11 +180,15 @@ fn write_file_name(text: &str, length: usize, skipped: usize, separators: &[char
         Some(b'"') => after.starts_with(b"\", line "),
         _ => false,
     };
-    has_line_number.then(|| {
-        // A file name may hold ids of its own; it has no slash any more, so this goes one level deep at most.
-        write(name, out);
-        length + skipped
-    })
+    if !has_line_number {
+        return None;
+    }
+    let path = &text[..length];
+    let start = path.bytes().rposition(|byte| separators.contains(&byte)).map_or(0, |separator| separator + 1);
+    let name = Some(&path[start..]).filter(|name| !name.is_empty())?;
+    // A file name may hold ids of its own; it has no slash any more, so this goes one level deep at most.
+    write(name, out);
+    Some(length + skipped)
 }
 
 /// `:10:5` to `:10`, for minified bundles have everything on line 1 and keep their column. After a Java or Kotlin file
