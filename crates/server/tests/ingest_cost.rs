@@ -27,7 +27,7 @@ struct Export {
 }
 
 const EXPORTS: [Export; 3] = [
-    Export { file: "traces512", signal: Signal::Traces, records: 512, allocations_max: 0.1, memory_bytes_max: 700.0 },
+    Export { file: "traces512", signal: Signal::Traces, records: 512, allocations_max: 0.4, memory_bytes_max: 900.0 },
     Export { file: "logs512", signal: Signal::Logs, records: 512, allocations_max: 0.1, memory_bytes_max: 700.0 },
     Export { file: "metrics2k", signal: Signal::Metrics, records: 2040, allocations_max: 0.1, memory_bytes_max: 700.0 },
 ];
