@@ -26,10 +26,12 @@ struct Export {
     memory_bytes_max: f64,
 }
 
+/// Of the traces' allocations most are three answers of models, read as JSON, and eight stack traces.
+#[rustfmt::skip]
 const EXPORTS: [Export; 3] = [
-    Export { file: "traces512", signal: Signal::Traces, records: 512, allocations_max: 0.4, memory_bytes_max: 900.0 },
-    Export { file: "logs512", signal: Signal::Logs, records: 512, allocations_max: 0.1, memory_bytes_max: 700.0 },
-    Export { file: "metrics2k", signal: Signal::Metrics, records: 2040, allocations_max: 0.1, memory_bytes_max: 700.0 },
+    Export { file: "traces512", signal: Signal::Traces, records: 512, allocations_max: 0.3, memory_bytes_max: 900.0 },
+    Export { file: "logs512", signal: Signal::Logs, records: 512, allocations_max: 0.05, memory_bytes_max: 500.0 },
+    Export { file: "metrics2k", signal: Signal::Metrics, records: 2040, allocations_max: 0.05, memory_bytes_max: 550.0 },
 ];
 
 fn body(export: &Export) -> Vec<u8> {
@@ -52,20 +54,31 @@ fn header(signal: Signal) -> Header {
     }
 }
 
+/// One test: others in the process would take the memory that is to be reused.
 #[test]
-fn a_record_costs_hardly_an_allocation() {
+fn a_record_costs_hardly_an_allocation_and_is_small_in_memory() {
+    assert_eq!([allocations(), memory()].concat(), [""; 0]);
+}
+
+/// Exports that allocate more than they may.
+fn allocations() -> Vec<String> {
+    let mut over = Vec::new();
     for export in EXPORTS {
         let (header, body) = (header(export.signal), body(&export));
         let prepare = || drop(prepare(&header, &body, usize::MAX, &[]).map_err(|refused| refused.error));
         // The first requests of a thread make what later ones reuse.
         (0..3).for_each(|_| prepare());
         let counted = measure(prepare).count_total as f64 / export.records as f64;
-        assert!(counted <= export.allocations_max, "{}: {counted:.3} allocations per record", export.file);
+        if counted > export.allocations_max {
+            over.push(format!("{}: {counted:.3} allocations per record", export.file));
+        }
     }
+    over
 }
 
-#[test]
-fn a_record_in_memory_is_about_as_large_as_on_the_wire() {
+/// Exports that take more in the memtable than they may.
+fn memory() -> Vec<String> {
+    let mut over = Vec::new();
     for export in EXPORTS {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let lake = Lake::open(LakeOptions { background: false, ..LakeOptions::new(folder.path()) }).expect("it opens");
@@ -77,6 +90,9 @@ fn a_record_in_memory_is_about_as_large_as_on_the_wire() {
             lake.apply(Position(request.into()), NO_KEY, header.received_ns, prepared.rows);
         }
         let bytes = lake.stats().memory_bytes as f64 / (8 * export.records) as f64;
-        assert!(bytes <= export.memory_bytes_max, "{}: {bytes:.0} bytes per record in memory", export.file);
+        if bytes > export.memory_bytes_max {
+            over.push(format!("{}: {bytes:.0} bytes per record in memory", export.file));
+        }
     }
+    over
 }

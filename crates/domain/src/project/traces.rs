@@ -211,7 +211,8 @@ impl<'b, 'a> Projector<'b, 'a> {
             cost_estimated,
             finish_reason: call.finish_reason,
             user_id: call.user_id,
-            conversation_id: conversation_id.unwrap_or_else(|| self.arena.alloc_str(&span.trace_id.to_string())),
+            conversation_id: conversation_id
+                .unwrap_or_else(|| bumpalo::format!(in self.arena, "{}", span.trace_id).into_bump_str()),
             tool_call_count: call.tool_call_count,
         }
     }

@@ -81,19 +81,32 @@ pub fn has_exception_attributes(attributes: &[KeyValue<'_>]) -> bool {
 
 /// `type: message` above the stack, unless the stack already starts with the type. WIRE 4.4 "OTLP exception".
 pub fn stack_trace<'a>(exception_type: &'a str, message: &'a str, stack: &'a str, arena: &'a Bump) -> &'a str {
-    let header = match (exception_type.is_empty(), message.is_empty()) {
-        (false, false) => arena.alloc_str(&[exception_type, ": ", message].concat()),
-        (false, true) => exception_type,
-        (true, _) => message,
+    let header: &[&'a str] = match (exception_type.is_empty(), message.is_empty()) {
+        (false, false) => &[exception_type, ": ", message],
+        (false, true) => &[exception_type],
+        (true, false) => &[message],
+        (true, true) => &[],
     };
     let first_word = if exception_type.is_empty() { message } else { exception_type };
     if stack.trim().is_empty() {
-        if header.is_empty() { NOTHING_KNOWN } else { header }
+        if header.is_empty() { NOTHING_KNOWN } else { joined(header, "", arena) }
     } else if header.is_empty() || stack.trim_start().starts_with(first_word) {
         stack
     } else {
-        arena.alloc_str(&[header, "\n", stack].concat())
+        joined(header, stack, arena)
     }
+}
+
+/// The header, and the stack below it.
+fn joined<'a>(header: &[&str], stack: &str, arena: &'a Bump) -> &'a str {
+    let length = header.iter().map(|part| part.len()).sum::<usize>() + 1 + stack.len();
+    let mut text = bumpalo::collections::String::with_capacity_in(length, arena);
+    header.iter().for_each(|part| text.push_str(part));
+    if !stack.is_empty() {
+        text.push('\n');
+        text.push_str(stack);
+    }
+    text.into_bump_str()
 }
 
 /// Some SDKs send the stack as a list of lines (Rust: an empty one).

@@ -29,12 +29,13 @@ fn without_message(exception_type: &str, message: &str, stack_trace: &str) -> Op
         .strip_prefix(": ")?
         .strip_prefix(message)
         .filter(|rest| rest.starts_with(['\n', '\r']) && !rest.trim().is_empty())?;
-    let frames = match frames.trim_end().strip_suffix(message) {
+    Some(match frames.trim_end().strip_suffix(message) {
         // The first line of the message is left to tell the line it stands on for a header.
-        Some(before) if message.contains('\n') => [before, message.lines().next().unwrap_or("")].concat(),
-        _ => frames.to_owned(),
-    };
-    Some([exception_type, &frames].concat())
+        Some(before) if message.contains('\n') => {
+            [exception_type, before, message.lines().next().unwrap_or("")].concat()
+        }
+        _ => [exception_type, frames].concat(),
+    })
 }
 
 /// `type: first line of the message`, at most 200 characters; for want of both, the first line of the trace.

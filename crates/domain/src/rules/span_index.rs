@@ -16,12 +16,9 @@ pub struct SpanIndex<'b, 'a> {
 impl<'b, 'a> SpanIndex<'b, 'a> {
     pub fn new(batch: &'b TraceBatch<'a>) -> Self {
         let spans = batch.spans.as_slice();
-        let mut sorted: Vec<(u64, u32)> = spans
-            .iter()
-            .enumerate()
-            .filter(|(_, span)| span.invalid.is_none())
-            .map(|(position, span)| (number(span.span_id), position as u32))
-            .collect();
+        let valid = spans.iter().enumerate().filter(|(_, span)| span.invalid.is_none());
+        let mut sorted: Vec<(u64, u32)> = Vec::with_capacity(spans.len());
+        sorted.extend(valid.map(|(position, span)| (number(span.span_id), position as u32)));
         sorted.sort_unstable_by(|(left_id, left), (right_id, right)| {
             left_id.cmp(right_id).then_with(|| {
                 let (left_span, right_span) = (&spans[*left as usize], &spans[*right as usize]);
