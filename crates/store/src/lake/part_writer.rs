@@ -10,7 +10,8 @@ use std::sync::Arc;
 use arrow::array::{Array, AsArray, RecordBatch};
 use arrow::compute;
 use arrow::datatypes::{Int64Type, UInt32Type};
-use parquet::arrow::ArrowWriter;
+use parquet::arrow::arrow_writer::{ArrowWriter, ArrowWriterOptions};
+use parquet::arrow::{ARROW_SCHEMA_META_KEY, encode_arrow_schema};
 use parquet::basic::{Compression, Encoding, ZstdLevel};
 use parquet::errors::ParquetError;
 use parquet::file::metadata::KeyValue;
@@ -58,12 +59,17 @@ impl PartWriter {
         rollup: Option<Builder>,
     ) -> Result<PartWriter, StoreError> {
         let properties = properties(&facts, &keys);
-        let splitter = Splitter::new(facts.table, keys);
+        // A flush writes rows as they lie in memory, a merge as they lie in parts.
+        let splitter = Splitter::new(facts.table, keys, facts.level == 0);
         let temporary = path.with_extension("parquet.tmp");
         let file = disk.create(&temporary).map_err(|e| StoreError::io("create", &temporary, e))?;
         let file = FileWriter { file: Arc::from(file), buffer: Vec::new(), offset: 0, summing: Summing::default() };
-        let writer = ArrowWriter::try_new(file, Arc::clone(splitter.schema()), Some(properties))
+        // The file says what its columns are to readers, not how they came.
+        let options = ArrowWriterOptions::new().with_properties(properties).with_skip_arrow_metadata(true);
+        let mut writer = ArrowWriter::try_new_with_options(file, Arc::clone(splitter.schema()), options)
             .map_err(|e| write_error(&temporary, e))?;
+        let schema = encode_arrow_schema(splitter.plain_schema());
+        writer.append_key_value_metadata(KeyValue::new(ARROW_SCHEMA_META_KEY.to_owned(), schema));
         Ok(PartWriter {
             disk,
             writer: Some(writer),
@@ -75,7 +81,7 @@ impl PartWriter {
         })
     }
 
-    /// Appends rows of the table; all batches together are sorted.
+    /// Appends rows of the table, at level 0 as they lie in memory; all batches together are sorted.
     pub fn write(&mut self, batch: &RecordBatch) -> Result<(), StoreError> {
         let split = self.splitter.split(batch)?;
         self.write_split(&split)

@@ -1,8 +1,12 @@
-//! Shared columns of rows in memory ([`crate::memory_schema`]) as parts and answers have them: every row with its own copy.
+//! Shared columns of rows in memory ([`crate::memory_schema`]): as answers have them, every row with its own copy
+//! ([`plain`]), and as a part is written, with one list of values for all batches ([`SharedColumn`]).
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
-use arrow::array::{Array, ArrayRef, AsArray, BinaryArray, RecordBatch, RecordBatchOptions};
+use arrow::array::{
+    Array, ArrayRef, AsArray, BinaryArray, DictionaryArray, Int32Array, RecordBatch, RecordBatchOptions,
+};
 use arrow::datatypes::{DataType, Field, FieldRef, Int32Type, Schema, SchemaRef};
 
 fn is_shared(kind: &DataType) -> bool {
@@ -37,26 +41,52 @@ pub fn plain(batch: &RecordBatch) -> RecordBatch {
 }
 
 fn values(array: &ArrayRef, rows: std::ops::Range<usize>) -> ArrayRef {
-    let places: Vec<(usize, usize)> = rows.map(|row| (0, row)).collect();
-    gather(&[array.as_ref()], &places).unwrap_or_else(|| Arc::clone(array))
+    let Some((numbers, values)) = open(array.as_ref()) else { return Arc::clone(array) };
+    let value = |row: usize| values.value(numbers.value(row) as usize);
+    let bytes = rows.clone().map(|row| value(row).len()).sum();
+    let mut array = arrow::array::BinaryBuilder::with_capacity(rows.len(), bytes);
+    rows.for_each(|row| array.append_value(value(row)));
+    let array: BinaryArray = array.finish();
+    Arc::new(array)
 }
 
-/// The cells of a shared column at these places (piece, row); `None`: it is not shared.
-pub fn gather(pieces: &[&dyn Array], places: &[(usize, usize)]) -> Option<ArrayRef> {
-    let open = |piece: &&'_ dyn Array| -> Option<_> {
-        let dictionary = piece.as_any().downcast_ref::<arrow::array::DictionaryArray<Int32Type>>()?;
-        let values = dictionary.values().as_binary_opt::<i32>()?;
-        // Rows are few beside the bytes they stand for.
-        Some((dictionary.keys().clone(), values.clone()))
-    };
-    let pieces: Vec<_> = pieces.iter().map(open).collect::<Option<_>>()?;
-    let value = |(piece, row): &(usize, usize)| {
-        let (keys, values) = &pieces[*piece];
-        values.value(keys.value(*row) as usize)
-    };
-    let bytes = places.iter().map(|place| value(place).len()).sum();
-    let mut array = arrow::array::BinaryBuilder::with_capacity(places.len(), bytes);
-    places.iter().for_each(|place| array.append_value(value(place)));
-    let array: BinaryArray = array.finish();
-    Some(Arc::new(array))
+/// The numbers and values of a shared column.
+fn open(array: &dyn Array) -> Option<(&Int32Array, &BinaryArray)> {
+    let dictionary = array.as_any().downcast_ref::<DictionaryArray<Int32Type>>()?;
+    Some((dictionary.keys(), dictionary.values().as_binary_opt::<i32>()?))
+}
+
+/// One shared column of several batches: what is equal is there once.
+pub struct SharedColumn<'b> {
+    /// By batch.
+    numbers: Vec<&'b Int32Array>,
+    /// By batch, then number: the place in `values`.
+    places: Vec<Vec<i32>>,
+    values: ArrayRef,
+}
+
+impl<'b> SharedColumn<'b> {
+    /// `None` when the column is not shared.
+    pub fn new(pieces: &[&'b dyn Array]) -> Option<SharedColumn<'b>> {
+        let pieces: Vec<_> = pieces.iter().map(|piece| open(*piece)).collect::<Option<_>>()?;
+        let mut known: HashMap<&[u8], i32, xxhash_rust::xxh3::Xxh3Builder> = HashMap::default();
+        let mut values = Vec::new();
+        let mut place = |value: &'b [u8]| {
+            *known.entry(value).or_insert_with(|| {
+                values.push(value);
+                values.len() as i32 - 1
+            })
+        };
+        let places = pieces.iter().map(|(_, values)| (0..values.len()).map(|n| place(values.value(n))).collect());
+        let places = places.collect();
+        let values: ArrayRef = Arc::new(BinaryArray::from_iter_values(values));
+        Some(SharedColumn { numbers: pieces.into_iter().map(|(numbers, _)| numbers).collect(), places, values })
+    }
+
+    /// The cells at these places (batch, row); all that is gathered has the same list of values.
+    pub fn gather(&self, places: &[(usize, usize)]) -> Result<ArrayRef, arrow::error::ArrowError> {
+        let number = |(batch, row): &(usize, usize)| self.places[*batch][self.numbers[*batch].value(*row) as usize];
+        let numbers = Int32Array::from_iter_values(places.iter().map(number));
+        Ok(Arc::new(DictionaryArray::<Int32Type>::try_new(numbers, Arc::clone(&self.values))?))
+    }
 }

@@ -5,15 +5,18 @@
 //! extra columns a part has, and puts the encoded columns together again, byte by byte as they were ([`AttrColumns::fold`]).
 //!
 //! - `choose`: which keys, from a sample of the rows; `split`: encoded columns to extra ones, when a part is written.
-//! - `pairs`: walking over encoded attributes without decoding them.
+//! - `pairs`: walking over encoded attributes without decoding them; `look_up`: whose column a key's values go to;
+//!   `values`: such a column in the making.
 //!
 //! Attributes are stored sorted by key (see `columns`): that is what makes folding exact. A row that is not sorted, a
 //! key that comes twice and a value of another type stay in the encoded column.
 
 mod choose;
 mod fold;
+mod look_up;
 mod pairs;
 mod split;
+mod values;
 
 #[cfg(test)]
 mod tests;

@@ -17,6 +17,13 @@ pub enum Plain<'a> {
     Int(i64),
 }
 
+/// The same, the text not checked.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Raw<'a> {
+    Text(&'a [u8]),
+    Int(i64),
+}
+
 const LIST_VALUES: u8 = 1 << 3 | 2;
 const KEY: u8 = 1 << 3 | 2;
 const VALUE: u8 = 2 << 3 | 2;
@@ -34,7 +41,9 @@ pub fn read<'a>(mut bytes: &'a [u8], out: &mut Vec<Pair<'a>>) -> bool {
     true
 }
 
-fn pair(bytes: &[u8]) -> Option<(Pair<'_>, &[u8])> {
+/// The first pair, and what follows it.
+#[inline]
+pub fn pair(bytes: &[u8]) -> Option<(Pair<'_>, &[u8])> {
     let (content, rest) = field(bytes, LIST_VALUES)?;
     let whole = &bytes[..bytes.len() - rest.len()];
     let (key, after_key) = field(content, KEY).unwrap_or((&[], content));
@@ -43,9 +52,16 @@ fn pair(bytes: &[u8]) -> Option<(Pair<'_>, &[u8])> {
 }
 
 /// A length-delimited field with this head, and what follows it.
+#[inline]
 fn field(bytes: &[u8], head: u8) -> Option<(&[u8], &[u8])> {
     let (first, rest) = bytes.split_first()?;
-    let (length, rest) = if *first == head { varint(rest)? } else { return None };
+    if *first != head {
+        return None;
+    }
+    let (length, rest) = match rest.split_first()? {
+        (length, rest) if *length < 0x80 => (u64::from(*length), rest),
+        _ => varint(rest)?,
+    };
     rest.split_at_checked(usize::try_from(length).ok()?)
 }
 
@@ -63,23 +79,33 @@ fn varint(bytes: &[u8]) -> Option<(u64, &[u8])> {
 impl<'a> Pair<'a> {
     /// The value when it is text or an integer, encoded as our encoder would.
     pub fn plain(&self) -> Option<Plain<'a>> {
-        let plain = self.parse()?;
-        let value = match plain {
-            Plain::Text(text) => framed(text.len()),
-            Plain::Int(number) => 1 + varint_bytes(number as u64),
-        };
-        (self.whole.len() == framed(framed(self.key.len()) + framed(value))).then_some(plain)
+        Some(match self.raw()? {
+            Raw::Text(text) => Plain::Text(str::from_utf8(text).ok()?),
+            Raw::Int(number) => Plain::Int(number),
+        })
     }
 
-    fn parse(&self) -> Option<Plain<'a>> {
+    /// As [`Pair::plain`], the text not checked.
+    #[inline]
+    pub fn raw(&self) -> Option<Raw<'a>> {
+        let raw = self.parse()?;
+        let value = match raw {
+            Raw::Text(text) => framed(text.len()),
+            Raw::Int(number) => 1 + varint_bytes(number as u64),
+        };
+        (self.whole.len() == framed(framed(self.key.len()) + framed(value))).then_some(raw)
+    }
+
+    #[inline]
+    fn parse(&self) -> Option<Raw<'a>> {
         match *self.value.first()? {
             STRING => {
                 let (text, rest) = field(self.value, STRING)?;
-                rest.is_empty().then_some(Plain::Text(str::from_utf8(text).ok()?))
+                rest.is_empty().then_some(Raw::Text(text))
             }
             INT => {
                 let (number, rest) = varint(&self.value[1..])?;
-                rest.is_empty().then_some(Plain::Int(number as i64))
+                rest.is_empty().then_some(Raw::Int(number as i64))
             }
             _ => None,
         }

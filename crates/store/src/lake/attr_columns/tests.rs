@@ -9,21 +9,28 @@ use tidewatch_domain::model::{AnyValue, KeyValue};
 use tidewatch_domain::wire;
 
 use super::*;
-use crate::arrow_schema;
 use crate::tables::Table;
+use crate::{arrow_schema, memory_schema};
 
 /// A batch of the metric table with these encoded attributes; every other cell is empty.
 fn batch(attributes: &[Vec<u8>]) -> RecordBatch {
-    let schema = arrow_schema(Table::MetricPoints);
+    with_column("attributes", Arc::new(BinaryArray::from_iter_values(attributes)))
+}
+
+/// A batch of the metric table with this column; every other cell is empty.
+fn with_column(name: &str, array: ArrayRef) -> RecordBatch {
+    let rows = array.len();
+    let is_shared = matches!(array.data_type(), DataType::Dictionary(_, _));
+    let schema = if is_shared { memory_schema(Table::MetricPoints) } else { arrow_schema(Table::MetricPoints) };
     let columns = schema.fields().iter().map(|field| -> ArrayRef {
-        match field.name().as_str() {
-            "attributes" => Arc::new(BinaryArray::from_iter_values(attributes)),
-            _ => match field.data_type() {
-                DataType::Binary => Arc::new(BinaryArray::from_iter_values(attributes.iter().map(|_| b""))),
-                DataType::Utf8 => Arc::new(arrow::array::StringArray::from_iter_values(attributes.iter().map(|_| ""))),
-                other => arrow::compute::cast(&arrow::array::UInt8Array::from(vec![0; attributes.len()]), other)
-                    .unwrap_or_else(|_| Arc::new(arrow::array::BooleanArray::from(vec![false; attributes.len()]))),
-            },
+        if field.name() == name {
+            return Arc::clone(&array);
+        }
+        match field.data_type() {
+            DataType::Binary => Arc::new(BinaryArray::from_iter_values((0..rows).map(|_| b""))),
+            DataType::Utf8 => Arc::new(arrow::array::StringArray::from_iter_values((0..rows).map(|_| ""))),
+            other => arrow::compute::cast(&arrow::array::UInt8Array::from(vec![0; rows]), other)
+                .unwrap_or_else(|_| Arc::new(arrow::array::BooleanArray::from(vec![false; rows]))),
         }
     });
     RecordBatch::try_new(schema.clone(), columns.collect()).unwrap()
@@ -76,7 +83,7 @@ fn frequent_keys_leave_the_encoded_column() {
     let names: Vec<(&str, bool)> = keys.iter().map(|key| (key.key.as_str(), key.is_int)).collect();
     assert_eq!(names, [("a", false), ("b", true)]);
 
-    let mut splitter = Splitter::new(Table::MetricPoints, keys.clone());
+    let mut splitter = Splitter::new(Table::MetricPoints, keys.clone(), false);
     let split = splitter.split(&batch).unwrap();
     let text = split.column_by_name("attributes.a").unwrap().as_string::<i32>();
     let values: Vec<Option<&str>> = text.iter().collect();
@@ -99,7 +106,7 @@ fn a_column_is_complete_when_nothing_stayed_behind() {
     let rows = [encode(&[("a", AnyValue::Str("x"))]), encode(&[("b", AnyValue::Int(1))])];
     let batch = batch(&rows);
     let keys = choose(std::slice::from_ref(&batch));
-    let mut splitter = Splitter::new(Table::MetricPoints, keys);
+    let mut splitter = Splitter::new(Table::MetricPoints, keys, false);
     let split = splitter.split(&batch).unwrap();
     assert_eq!(splitter.incomplete(), "");
     let rest = split.column_by_name("attributes").unwrap().as_binary::<i32>();
@@ -147,16 +154,41 @@ proptest! {
             .collect();
         let batch = batch(&encoded);
         let keys = choose(std::slice::from_ref(&batch));
-        let mut splitter = Splitter::new(Table::MetricPoints, keys.clone());
+        let mut splitter = Splitter::new(Table::MetricPoints, keys.clone(), false);
         let split = splitter.split(&batch).unwrap();
         prop_assert_eq!(columns(&keys, &splitter.incomplete()).fold(&split).unwrap(), batch);
+    }
+
+    /// Split once per value, a shared column becomes what it would, split row by row.
+    #[test]
+    fn shared_values_are_split_as_their_rows_would_be(
+        values in prop::collection::vec(prop::collection::vec((prop::sample::select(vec!["a", "b", "b.c", "d"]), value()), 0..5), 1..5),
+        rows in prop::collection::vec(0..100_usize, 1..30),
+    ) {
+        let values: Vec<Vec<u8>> = values.iter().map(|pairs| encode(pairs)).collect();
+        let encoded: Vec<Vec<u8>> = rows.iter().map(|row| values[row % values.len()].clone()).collect();
+        let plain = with_column("resource", Arc::new(BinaryArray::from_iter_values(&encoded)));
+        let numbers = rows.iter().map(|row| (row % values.len()) as i32);
+        let shared = arrow::array::DictionaryArray::<arrow::datatypes::Int32Type>::new(
+            numbers.collect::<Vec<_>>().into(),
+            Arc::new(BinaryArray::from_iter_values(&values)),
+        );
+        let shared = with_column("resource", Arc::new(shared));
+        let keys = choose(std::slice::from_ref(&plain));
+        let mut by_row = Splitter::new(Table::MetricPoints, keys.clone(), false);
+        let mut by_value = Splitter::new(Table::MetricPoints, keys, true);
+        let (by_row, by_value) = (by_row.split(&plain).unwrap(), by_value.split(&shared).unwrap());
+        for (field, column) in by_row.schema().fields().iter().zip(by_value.columns()) {
+            let column = arrow::compute::cast(column, field.data_type()).unwrap();
+            prop_assert_eq!(&column, by_row.column_by_name(field.name()).unwrap(), "{}", field.name());
+        }
     }
 
     #[test]
     fn any_bytes_come_back(bytes in prop::collection::vec(any::<u8>(), 0..40)) {
         let batch = batch(&[bytes, encode(&[("a", AnyValue::Int(1))])]);
         let keys = choose(std::slice::from_ref(&batch));
-        let mut splitter = Splitter::new(Table::MetricPoints, keys.clone());
+        let mut splitter = Splitter::new(Table::MetricPoints, keys.clone(), false);
         let split = splitter.split(&batch).unwrap();
         prop_assert_eq!(columns(&keys, &splitter.incomplete()).fold(&split).unwrap(), batch);
     }

@@ -10,7 +10,7 @@ use arrow::compute::interleave;
 use arrow::datatypes::Int64Type;
 use arrow::row::{RowConverter, Rows, SortField};
 
-use super::unshare;
+use super::unshare::SharedColumn;
 use crate::StoreError;
 use crate::tables::Table;
 
@@ -66,7 +66,7 @@ pub fn sort_places(table: Table, batches: &[RecordBatch], lists: &mut [&mut Vec<
     }
 }
 
-/// The rows at these places, [`BATCH_ROWS`] at a time, shared columns as parts have them.
+/// The rows at these places, [`BATCH_ROWS`] at a time; each shared column with one list of values for all of them.
 pub fn gather(
     batches: &[RecordBatch],
     order: &[(usize, usize)],
@@ -75,14 +75,14 @@ pub fn gather(
     let Some(first) = batches.first() else { return Ok(()) };
     let pieces = |column| batches.iter().map(|batch: &RecordBatch| batch.column(column).as_ref()).collect();
     let columns: Vec<Vec<&dyn Array>> = (0..first.num_columns()).map(pieces).collect();
-    let schema = unshare::plain_schema(first.schema_ref());
+    let shared: Vec<Option<SharedColumn<'_>>> = columns.iter().map(|pieces| SharedColumn::new(pieces)).collect();
     for places in order.chunks(BATCH_ROWS) {
-        let gathered = columns.iter().map(|pieces| match unshare::gather(pieces, places) {
-            Some(column) => Ok(column),
+        let gathered = columns.iter().zip(&shared).map(|(pieces, shared)| match shared {
+            Some(shared) => shared.gather(places),
             None => interleave(pieces, places),
         });
         let columns = gathered.collect::<Result<Vec<_>, _>>();
-        let batch = columns.and_then(|columns| RecordBatch::try_new(Arc::clone(&schema), columns));
+        let batch = columns.and_then(|columns| RecordBatch::try_new(first.schema(), columns));
         each(&batch.map_err(StoreError::internal("gather rows"))?)?;
     }
     Ok(())
