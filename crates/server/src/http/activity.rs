@@ -13,6 +13,8 @@ use parking_lot::Mutex;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Duration, Instant, sleep_until};
 
+use super::framing::Framing;
+use super::unread;
 use crate::limits;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,6 +40,8 @@ struct State {
     phase: Phase,
     /// Known from the first bytes.
     is_http2: Option<bool>,
+    /// Where the bytes of HTTP/1 are: some may have come that hyper has not looked at.
+    framing: Framing,
     /// The last answer was given before its request's body was read.
     has_unread: bool,
 }
@@ -53,7 +57,7 @@ const HTTP2_START: &[u8] = b"PRI";
 impl Activity {
     /// A connection just accepted: its first head is due.
     pub fn start() -> Arc<Activity> {
-        let state = State { phase: Phase::Head(Instant::now()), is_http2: None, has_unread: false };
+        let state = State { phase: Phase::Head(Instant::now()), is_http2: None, framing: Framing::default(), has_unread: false };
         Arc::new(Activity { state: Mutex::new(state) })
     }
 
@@ -73,12 +77,17 @@ impl Activity {
 
     fn bytes_came(&self, bytes: &[u8]) {
         let mut state = self.state.lock();
-        let is_http2 = *state.is_http2.get_or_insert_with(|| bytes.starts_with(HTTP2_START));
-        if let Phase::Idle(_) = state.phase
-            && !is_http2
-        {
+        if *state.is_http2.get_or_insert_with(|| bytes.starts_with(HTTP2_START)) {
+            return;
+        }
+        state.framing.follow(bytes);
+        if let Phase::Idle(_) = state.phase {
             state.phase = Phase::Head(Instant::now());
         }
+    }
+
+    fn is_busy(&self) -> bool {
+        matches!(self.state.lock().phase, Phase::Busy(_))
     }
 
     /// A slow reader of a large answer is not idle.
@@ -125,6 +134,8 @@ impl Drop for InFlight {
         let mut state = self.0.state.lock();
         state.phase = match state.phase {
             Phase::Busy(count) if count > 1 => Phase::Busy(count - 1),
+            // It came behind the request that just ended.
+            _ if state.framing.is_in_head() => Phase::Head(Instant::now()),
             _ => Phase::Idle(Instant::now()),
         };
     }
@@ -134,12 +145,44 @@ impl Drop for InFlight {
 pub struct Watched<S> {
     stream: S,
     activity: Arc<Activity>,
+    is_https: bool,
+    /// What is being written in place of hyper's refusal.
+    refusal: Option<Refusal>,
     is_shut: bool,
 }
 
+struct Refusal {
+    bytes: Vec<u8>,
+    written: usize,
+}
+
 impl<S> Watched<S> {
-    pub fn new(stream: S, activity: Arc<Activity>) -> Watched<S> {
-        Watched { stream, activity, is_shut: false }
+    pub fn new(stream: S, activity: Arc<Activity>, is_https: bool) -> Watched<S> {
+        Watched { stream, activity, is_https, refusal: None, is_shut: false }
+    }
+}
+
+impl<S: AsyncWrite + Unpin> Watched<S> {
+    /// Instead of `bytes`, when they are hyper's refusal of a head it cannot read: ours. Ready when all of it is written.
+    fn poll_refusal(&mut self, context: &mut Context<'_>, bytes: &[u8]) -> Option<Poll<io::Result<usize>>> {
+        if self.refusal.is_none() {
+            if self.activity.is_busy() {
+                return None;
+            }
+            let bytes = unread::refusal(bytes, self.is_https)?;
+            self.refusal = Some(Refusal { bytes, written: 0 });
+        }
+        let refusal = self.refusal.as_mut()?;
+        while refusal.written < refusal.bytes.len() {
+            match Pin::new(&mut self.stream).poll_write(context, &refusal.bytes[refusal.written..]) {
+                Poll::Ready(Ok(0)) => return Some(Poll::Ready(Err(io::ErrorKind::WriteZero.into()))),
+                Poll::Ready(Ok(written)) => refusal.written += written,
+                Poll::Ready(Err(error)) => return Some(Poll::Ready(Err(error))),
+                Poll::Pending => return Some(Poll::Pending),
+            }
+        }
+        self.refusal = None;
+        Some(Poll::Ready(Ok(bytes.len())))
     }
 }
 
@@ -160,6 +203,9 @@ impl<S: AsyncRead + Unpin> AsyncRead for Watched<S> {
 
 impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for Watched<S> {
     fn poll_write(mut self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        if let Some(polled) = self.poll_refusal(context, bytes) {
+            return polled;
+        }
         let written = ready!(Pin::new(&mut self.stream).poll_write(context, bytes));
         self.activity.bytes_went();
         Poll::Ready(written)
@@ -195,6 +241,11 @@ impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for Watched<S> {
         context: &mut Context<'_>,
         slices: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
+        if let Some(first) = slices.first()
+            && let Some(polled) = self.poll_refusal(context, first)
+        {
+            return polled;
+        }
         let written = ready!(Pin::new(&mut self.stream).poll_write_vectored(context, slices));
         self.activity.bytes_went();
         Poll::Ready(written)
@@ -229,13 +280,19 @@ mod tests {
         drop(slow_head.request());
         slow_head.bytes_came(b"G");
         assert_eq!(given_up_after(&slow_head).await, 15, "a second head that never ends");
+
+        let pipelined = Activity::start();
+        let request = pipelined.request();
+        pipelined.bytes_came(b"GET / HTTP/1.1\r\nHost: a\r\n\r\nGET / HTT");
+        drop(request);
+        assert_eq!(given_up_after(&pipelined).await, 15, "half a head in the packet of the request before it");
     }
 
     #[tokio::test(start_paused = true)]
     async fn requests_in_flight_are_left_alone() {
         let activity = Activity::start();
         let (first, second) = (activity.request(), activity.request());
-        activity.bytes_came(b"G");
+        activity.bytes_came(HTTP2_START);
         drop(first);
         let patience = Duration::from_secs(3600);
         assert!(tokio::time::timeout(patience, activity.expired()).await.is_err());

@@ -72,6 +72,11 @@ impl Door {
         self.traffic.clone()
     }
 
+    /// Whatever its request says.
+    pub fn is_https(&self, caller: Caller) -> bool {
+        self.is_https || caller.is_tls
+    }
+
     pub async fn answer(self: Arc<Door>, caller: Caller, mut request: Request<Body>) -> Response {
         let start = Instant::now();
         let route = self.traffic.route(request.uri().path());
@@ -82,7 +87,7 @@ impl Door {
             tracing::warn!(others, "{}", client_ip::unheard_proxy_line(caller.peer));
         }
         let is_https =
-            self.is_https || caller.is_tls || (self.trust.trusts(caller.peer) && came_through_tls(request.headers()));
+            self.is_https(caller) || (self.trust.trusts(caller.peer) && came_through_tls(request.headers()));
         let may_be_framed = frames::may_be_framed(request.uri().path());
         let traced = self.tracer.as_ref().and_then(|tracer| {
             let started = tracer.begin(request.method(), request.uri().path(), request.headers(), is_https)?;

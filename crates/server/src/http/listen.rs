@@ -115,7 +115,7 @@ async fn connection<S: AsyncRead + AsyncWrite + Unpin + Send + 'static>(
     mut stopped: watch::Receiver<()>,
 ) {
     let activity = Activity::start();
-    let requests = activity.clone();
+    let (requests, is_https) = (activity.clone(), door.is_https(caller));
     let service = hyper::service::service_fn(move |request: hyper::Request<Incoming>| {
         let in_flight = requests.request();
         let (requests, has_body) = (requests.clone(), !request.body().is_end_stream());
@@ -128,7 +128,7 @@ async fn connection<S: AsyncRead + AsyncWrite + Unpin + Send + 'static>(
             Ok::<_, std::convert::Infallible>(answer.map(|body| lasting::with(body, in_flight)))
         }
     });
-    let io = TokioIo::new(Watched::new(stream, activity.clone()));
+    let io = TokioIo::new(Watched::new(stream, activity.clone(), is_https));
     let mut connection = pin!(server.serve_connection(io, service));
     let ended = tokio::select! {
         ended = connection.as_mut() => ended,

@@ -1,6 +1,6 @@
 //! HTTP: the socket, the routes, the gates before them, and the handlers.
 //!
-//! - [`socket`], [`tls`], [`listen`], `activity`, `lasting`: connections. [`door`]: what every request and answer passes.
+//! - [`socket`], [`tls`], [`listen`], `activity`, `framing`, `unread`, `lasting`: connections. [`door`]: what every request and answer passes.
 //! - [`routes`]: every path. [`gate`]: who may, how much, how fast.
 //! - [`ingest`]: the doors for telemetry. [`account`], [`dashboard`]: the API of the UI. [`ui`]: the UI itself.
 //! - [`frames`]: headers on every answer. [`openapi`]: the document.
@@ -10,6 +10,7 @@ mod activity;
 pub mod dashboard;
 pub mod door;
 pub mod frames;
+mod framing;
 pub mod gate;
 pub mod health;
 pub mod ingest;
@@ -20,3 +21,4 @@ pub mod routes;
 pub mod socket;
 pub mod tls;
 pub mod ui;
+mod unread;

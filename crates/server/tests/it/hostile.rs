@@ -24,7 +24,11 @@ async fn heads_that_are_too_large_are_431() {
     ] {
         let mut connection = Connection::open(harness.address()).await;
         connection.try_write(head.as_bytes()).await;
-        assert_eq!(connection.answer().await.status, expected, "{name}");
+        let answer = connection.answer().await;
+        assert_eq!(answer.status, expected, "{name}");
+        // Spec: limits, row "Frames": on every answer, those to what is hardly a request included.
+        assert_eq!(answer.header("X-Frame-Options"), Some("DENY"), "{name}");
+        assert!(expected == 200 || answer.json()["error"].is_string(), "{name}");
     }
 }
 
