@@ -30,12 +30,17 @@ pub struct Outside {
     pub clock: Clock,
     /// Below journal and parts.
     pub disk: Arc<dyn Disk>,
+    /// Reads the settings again: what they are now, and the names of those that changed.
+    pub settings: Option<Settings>,
 }
+
+/// Blocks.
+pub type Settings = Box<dyn FnMut() -> anyhow::Result<(Config, Vec<String>)> + Send>;
 
 impl Outside {
     /// The machine's clock and file system.
     pub fn real() -> Outside {
-        Outside { clock: Clock::system(), disk: Arc::new(RealDisk) }
+        Outside { clock: Clock::system(), disk: Arc::new(RealDisk), settings: None }
     }
 }
 
@@ -74,7 +79,7 @@ const ANY_PROJECT: u32 = 0;
 impl App {
     /// Opens or makes everything under the data directory.
     pub async fn open(config: Config, outside: Outside) -> anyhow::Result<Arc<App>> {
-        let Outside { clock, disk } = outside;
+        let Outside { clock, disk, .. } = outside;
         let data = &config.data_dir;
         std::fs::create_dir_all(data).with_context(|| format!("cannot make the data directory {}", data.display()))?;
         let control = Control::open(&data.join("control.sqlite")).context("cannot open the control database")?;

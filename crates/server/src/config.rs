@@ -41,10 +41,13 @@ pub struct Config {
     /// An address for the server's own figures, `GET /metrics` as Prometheus text; not served anywhere when not given.
     #[arg(long, env = "TIDEWATCH_METRICS_LISTEN")]
     pub metrics_listen: Option<ListenAddress>,
-    /// Where the server's own spans go: `self`, or the base of another OTLP/HTTP server such as `http://127.0.0.1:4318`
+    /// Where the server's own spans go: `self`, or the base of another OTLP/HTTP server such as `https://collector:4318`
     /// (`/v1/traces` is appended); nowhere when not given.
     #[arg(long, env = "TIDEWATCH_TRACES_ENDPOINT")]
     pub traces_endpoint: Option<String>,
+    /// Of the requests that begin a trace, how many become spans: 1 is all, 0.01 one in a hundred.
+    #[arg(long, env = "TIDEWATCH_TRACES_RATIO", default_value_t = 1.0)]
+    pub traces_ratio: f64,
     /// Headers for it, as in `OTEL_EXPORTER_OTLP_HEADERS`: `Authorization=Bearer%20<PROJECT_TOKEN>`.
     #[arg(long, env = "TIDEWATCH_TRACES_HEADERS", hide_env_values = true)]
     pub traces_headers: Option<String>,
@@ -109,6 +112,7 @@ impl Config {
             tls_key: None,
             metrics_listen: None,
             traces_endpoint: None,
+            traces_ratio: 1.0,
             traces_headers: None,
             traces_headers_file: None,
             data_dir: data_dir.into(),
@@ -197,7 +201,7 @@ impl Config {
                 .with_context(|| format!("cannot read traces_headers_file {}", path.display()))?,
             (None, None) => String::new(),
         };
-        Target::new(endpoint, &headers, &self.listen).map(Some)
+        Target::new(endpoint, &headers, self.traces_ratio, &self.listen).map(Some)
     }
 
     /// The operator's own key, when there is one.
@@ -225,6 +229,9 @@ impl Config {
     }
 }
 
+/// Settings that a running server takes up on SIGHUP; certificates are read again besides.
+pub const RELOADED: &[&str] = &["trusted_proxies", "trusted_proxy_header"];
+
 /// A configuration with all its sources, checked.
 pub struct Loaded {
     pub config: Config,
@@ -247,7 +254,7 @@ impl Loaded {
             file_settings = file::read(path, &Config::augment_args(Command::new("settings")))?;
         }
         let root = within(root, names, &|command| file::with_defaults(command, &file_settings));
-        let mut matches = root.clone().try_get_matches_from(words).unwrap_or_else(|error| error.exit());
+        let mut matches = root.clone().try_get_matches_from(words)?;
         let mut command = root;
         for name in names {
             let (_, inner) = matches.remove_subcommand().context("the words name another subcommand")?;
@@ -257,6 +264,11 @@ impl Loaded {
         let config = Config::from_arg_matches(&matches)?;
         config.check()?;
         Ok(Loaded { config, command, matches, file: file_settings })
+    }
+
+    /// Settings whose values are other than in `before`, by name.
+    pub fn changed_since(&self, before: &Loaded) -> Vec<String> {
+        show::changed(&self.command, &before.matches, &self.matches)
     }
 
     /// One line per setting.

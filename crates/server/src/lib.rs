@@ -16,7 +16,7 @@
 //! - [`app`]: the one place things are wired. [`config`]: what an operator may set. [`limits`]: every number of the spec.
 //! - [`error`]: the only file that picks status codes.
 //! - [`http`]: routes, gates, handlers, the embedded UI. [`ingest`]: the pipeline and what becomes of every record.
-//! - [`metrics`], [`own_traces`]: what the server tells of itself.
+//! - [`metrics`], [`own_traces`]: what the server tells of itself. [`outbound`]: HTTP to others.
 //! - [`bench`]: load tool and measurements. [`demo`]: sample traffic. Neither has an entrance of its own.
 //! - [`control`]: accounts and projects; the only folder that names SQLite. [`query`]: requests to Plans to JSON views.
 
@@ -32,6 +32,7 @@ pub mod http;
 pub mod ingest;
 pub mod limits;
 pub mod metrics;
+pub mod outbound;
 pub mod own_traces;
 pub mod query;
 pub mod secrets;

@@ -318,8 +318,10 @@ pub const OWN_SPANS_WAITING_MAX: usize = 4096;
 pub const OWN_SPANS_BATCH: usize = 512;
 /// From the first own span that waits until it is sent.
 pub const OWN_SPANS_EVERY: Duration = seconds(1);
-/// The same while the endpoint does not take them: doubled up to this.
+/// While the endpoint cannot take a batch it is sent again after a pause, doubled up to this.
 pub const OWN_SPANS_PAUSE_MAX: Duration = seconds(60);
+/// How often a batch is sent before it is given up: after some five minutes.
+pub const OWN_SPANS_ATTEMPTS: u32 = 10;
 /// For one batch of own spans.
 pub const OWN_SPANS_SEND_MAX: Duration = seconds(5);
 /// Of a request's path in its own span.

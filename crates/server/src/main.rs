@@ -49,7 +49,7 @@ enum Asked {
 fn main() -> ExitCode {
     telemetry::start();
     let done = match Arguments::parse().command {
-        Command::Serve(config) => load(&["serve"], config).and_then(|loaded| start(loaded.config)),
+        Command::Serve(config) => load(&["serve"], config).and_then(start),
         Command::Config(Asked::Check(config)) => {
             load(&["config", "check"], config).map(|_| say("the configuration can be used"))
         }
@@ -67,6 +67,9 @@ fn main() -> ExitCode {
     match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
+            if let Some(wrong) = error.downcast_ref::<clap::Error>() {
+                wrong.exit();
+            }
             tracing::error!("{error:#}");
             ExitCode::FAILURE
         }
@@ -79,14 +82,23 @@ fn load(names: &[&str], first: Config) -> anyhow::Result<Loaded> {
 }
 
 #[tokio::main]
-async fn start(config: Config) -> anyhow::Result<()> {
+async fn start(loaded: Loaded) -> anyhow::Result<()> {
     files::allow_as_many_as_possible();
+    let config = loaded.config.clone();
     let base_url = config.base_url.clone();
     let ready = |address: &ListenAddress, app: &std::sync::Arc<tidewatch_server::app::App>| {
         let url = base_url.unwrap_or_else(|| address.url());
         say(&welcome(&url, app.control.has_organizations()));
     };
-    serve::serve(config, Outside::real(), ready, serve::signalled()).await
+    let mut known = loaded;
+    let settings = move || {
+        let now = load(&["serve"], known.config.clone())?;
+        let changed = now.changed_since(&known);
+        known = now;
+        Ok((known.config.clone(), changed))
+    };
+    let outside = Outside { settings: Some(Box::new(settings)), ..Outside::real() };
+    serve::serve(config, outside, ready, serve::signalled()).await
 }
 
 /// What a person needs next: where to look, and how to send the first span.

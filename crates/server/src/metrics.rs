@@ -128,6 +128,9 @@ impl Default for Traffic {
             }
             traffic.routes.push(Route::new(&path));
         }
+        if let Some(health) = traffic.exact.get("/health").copied() {
+            traffic.exact.extend(["/livez", "/readyz"].map(|probe| (probe.to_owned(), health)));
+        }
         traffic
     }
 }

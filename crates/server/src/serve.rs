@@ -5,11 +5,13 @@ use std::sync::Arc;
 
 use anyhow::Context;
 use axum::Router;
+use parking_lot::RwLock;
 use tokio::sync::watch;
 
-use crate::app::{App, Outside};
-use crate::config::Config;
+use crate::app::{App, Outside, Settings};
+use crate::config::{self, Config};
 use crate::http::door::Door;
+use crate::http::gate::client_ip::Trust;
 use crate::http::socket::{ListenAddress, Socket};
 use crate::http::tls::Tls;
 use crate::http::{listen, routes};
@@ -31,7 +33,7 @@ pub async fn serve(
 /// The same with other routes.
 pub async fn serve_routes(
     mut config: Config,
-    outside: Outside,
+    mut outside: Outside,
     router_of: fn(Arc<App>) -> Router,
     ready: impl FnOnce(&ListenAddress, &Arc<App>),
     stop: impl Future<Output = ()> + Send + 'static,
@@ -63,6 +65,7 @@ pub async fn serve_routes(
         let _ = stopping.send(true);
     });
     let (clock, traffic) = (outside.clock.clone(), door.traffic());
+    let reloaded = Reloaded { tls, settings: outside.settings.take(), trust: door.trust() };
     let mut also_stopped = stopped.clone();
     let listening = tokio::spawn(listen::serve(sockets, door, async move {
         let _ = also_stopped.wait_for(|stop| *stop).await;
@@ -89,7 +92,7 @@ pub async fn serve_routes(
             let _ = stopped.wait_for(|stop| *stop).await;
         }));
     }
-    tokio::spawn(reload(tls, stopped));
+    tokio::spawn(reload(reloaded, stopped));
     ready(&address, &app);
     listening.await.context("the listener failed")?;
     app.close().await;
@@ -100,24 +103,66 @@ pub async fn serve_routes(
     Ok(())
 }
 
-/// Reads the certificate again on SIGHUP, and once a while. Without one SIGHUP changes nothing, and ends nothing.
-async fn reload(tls: Option<Arc<Tls>>, mut stopped: watch::Receiver<bool>) {
+/// What may change while the server runs.
+struct Reloaded {
+    tls: Option<Arc<Tls>>,
+    settings: Option<Settings>,
+    trust: Arc<RwLock<Trust>>,
+}
+
+/// Reads settings and certificate again on SIGHUP, and the certificate once a while.
+async fn reload(mut reloaded: Reloaded, mut stopped: watch::Receiver<bool>) {
     use tokio::signal::unix::{SignalKind, signal};
     let mut asked = signal(SignalKind::hangup()).expect("SIGHUP can be listened for");
     loop {
-        tokio::select! {
-            _ = asked.recv() => {}
-            () = tokio::time::sleep(limits::TLS_RELOAD_PAUSE) => {}
+        let is_asked = tokio::select! {
+            _ = asked.recv() => true,
+            () = tokio::time::sleep(limits::TLS_RELOAD_PAUSE) => false,
             _ = stopped.wait_for(|stop| *stop) => return,
-        }
-        let Some(tls) = tls.clone() else { continue };
-        match tokio::task::spawn_blocking(move || tls.reload()).await {
-            Ok(Ok(true)) => tracing::info!("the TLS certificate was replaced"),
-            Ok(Ok(false)) => {}
-            Ok(Err(error)) => tracing::error!("the TLS certificate stays as it is: {error:#}"),
-            Err(error) => tracing::error!(%error, "reading the TLS certificate failed: {error}"),
+        };
+        let done = tokio::task::spawn_blocking(move || {
+            reloaded.read(is_asked);
+            reloaded
+        });
+        match done.await {
+            Ok(read) => reloaded = read,
+            Err(error) => {
+                tracing::error!(%error, "reading the settings again failed, and is not tried any more: {error}");
+                return;
+            }
         }
     }
+}
+
+impl Reloaded {
+    /// What cannot be used is said, and stays as it was. Blocks.
+    fn read(&mut self, is_asked: bool) {
+        if let Some(tls) = &self.tls {
+            match tls.reload() {
+                Ok(true) => tracing::info!("the TLS certificate was replaced"),
+                Ok(false) => {}
+                Err(error) => tracing::error!("the TLS certificate stays as it is: {error:#}"),
+            }
+        }
+        if let Some(settings) = &mut self.settings
+            && is_asked
+            && let Err(error) = take_up(settings, &self.trust)
+        {
+            tracing::error!("the settings stay as they are: {error:#}");
+        }
+    }
+}
+
+fn take_up(settings: &mut Settings, trust: &RwLock<Trust>) -> anyhow::Result<()> {
+    let (config, changed) = settings()?;
+    *trust.write() = config.trust()?;
+    let (taken, waiting): (Vec<_>, Vec<_>) =
+        changed.into_iter().partition(|name| config::RELOADED.contains(&name.as_str()));
+    tracing::info!("settings read again; changed: {}", if taken.is_empty() { "none".into() } else { taken.join(", ") });
+    if !waiting.is_empty() {
+        tracing::warn!("settings that wait for a restart: {}", waiting.join(", "));
+    }
+    Ok(())
 }
 
 /// Completes on SIGTERM or SIGINT.

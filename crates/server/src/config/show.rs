@@ -1,5 +1,6 @@
 //! Settings for people: what is set and by whom (`config show`), and the whole list (`docs/configuration.md`).
 
+use std::ffi::{OsStr, OsString};
 use std::fmt::Write;
 
 use clap::parser::ValueSource;
@@ -32,6 +33,15 @@ pub fn effective(command: &Command, matches: &ArgMatches, file: &FileSettings) -
     text
 }
 
+/// The settings whose values differ.
+pub fn changed(command: &Command, before: &ArgMatches, now: &ArgMatches) -> Vec<String> {
+    let values = |matches: &ArgMatches, id: &str| -> Vec<OsString> {
+        matches.get_raw(id).into_iter().flatten().map(OsStr::to_owned).collect()
+    };
+    let ids = settings(command).map(|argument| argument.get_id().as_str());
+    ids.filter(|id| values(before, id) != values(now, id)).map(str::to_owned).collect()
+}
+
 /// `docs/configuration.md`.
 pub fn documentation(command: &Command) -> String {
     let mut text = String::from(
@@ -40,6 +50,8 @@ pub fn documentation(command: &Command) -> String {
          (`--config`, `TIDEWATCH_CONFIG`: TOML, one key per setting), that over the default. An unknown key of the file \
          is an error that names the nearest setting. `tidewatch config check` says whether all of it can be used, \
          `tidewatch config show` what is in force and where it comes from.\n\n\
+         On SIGHUP (`systemctl reload`) the server reads certificates and the file again; it takes up `trusted_proxies` \
+         and `trusted_proxy_header` at once, and its log names the other settings that wait for a restart.\n\n\
          | Setting | Flag | Environment | Default | |\n|---|---|---|---|---|\n",
     );
     for argument in settings(command) {

@@ -57,7 +57,12 @@ const HTTP2_START: &[u8] = b"PRI";
 impl Activity {
     /// A connection just accepted: its first head is due.
     pub fn start() -> Arc<Activity> {
-        let state = State { phase: Phase::Head(Instant::now()), is_http2: None, framing: Framing::default(), has_unread: false };
+        let state = State {
+            phase: Phase::Head(Instant::now()),
+            is_http2: None,
+            framing: Framing::default(),
+            has_unread: false,
+        };
         Arc::new(Activity { state: Mutex::new(state) })
     }
 

@@ -8,6 +8,7 @@ use axum::Router;
 use axum::body::Body;
 use axum::http::{HeaderMap, Request};
 use axum::response::Response;
+use parking_lot::RwLock;
 use tokio::sync::watch;
 use tokio::time::Instant;
 use tower::ServiceExt;
@@ -32,7 +33,8 @@ pub struct Caller {
 pub struct Door {
     /// Changes once, when the store is open.
     router: watch::Receiver<Router>,
-    trust: Trust,
+    /// The operator may change it.
+    trust: Arc<RwLock<Trust>>,
     /// Its users see this server through TLS.
     is_https: bool,
     clock: Clock,
@@ -53,7 +55,7 @@ impl Door {
     pub fn new(router: watch::Receiver<Router>, trust: Trust, is_https: bool, clock: Clock) -> Door {
         Door {
             router,
-            trust,
+            trust: Arc::new(RwLock::new(trust)),
             is_https,
             clock,
             unheard: UnheardProxies::default(),
@@ -72,6 +74,11 @@ impl Door {
         self.traffic.clone()
     }
 
+    /// What is put there counts from the next request on.
+    pub fn trust(&self) -> Arc<RwLock<Trust>> {
+        self.trust.clone()
+    }
+
     /// Whatever its request says.
     pub fn is_https(&self, caller: Caller) -> bool {
         self.is_https || caller.is_tls
@@ -80,14 +87,17 @@ impl Door {
     pub async fn answer(self: Arc<Door>, caller: Caller, mut request: Request<Body>) -> Response {
         let start = Instant::now();
         let route = self.traffic.route(request.uri().path());
-        let client = self.trust.client(caller.peer, request.headers());
+        let (client, proxy_says_https) = {
+            let trust = self.trust.read();
+            let says_https = trust.trusts(caller.peer) && came_through_tls(request.headers());
+            (trust.client(caller.peer, request.headers()), says_https)
+        };
         if client.is_unheard_proxy
             && let Some(others) = self.unheard.due(self.clock.now_ns())
         {
             tracing::warn!(others, "{}", client_ip::unheard_proxy_line(caller.peer));
         }
-        let is_https =
-            self.is_https(caller) || (self.trust.trusts(caller.peer) && came_through_tls(request.headers()));
+        let is_https = self.is_https(caller) || proxy_says_https;
         let may_be_framed = frames::may_be_framed(request.uri().path());
         let traced = self.tracer.as_ref().and_then(|tracer| {
             let started = tracer.begin(request.method(), request.uri().path(), request.headers(), is_https)?;

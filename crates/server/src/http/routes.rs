@@ -79,5 +79,9 @@ pub fn figures(app: Arc<App>, traffic: Arc<Traffic>, tracer: Option<Arc<Tracer>>
 
 /// What is served while the store is being opened and replayed.
 pub fn starting() -> Router {
-    Router::new().route("/health", get(health::starting)).fallback(otlp::starting)
+    Router::new()
+        .route("/health", get(health::starting))
+        .route("/readyz", get(health::starting))
+        .route("/livez", get(health::alive))
+        .fallback(otlp::starting)
 }

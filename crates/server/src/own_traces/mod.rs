@@ -15,6 +15,7 @@ pub mod target;
 
 use std::collections::VecDeque;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
@@ -32,7 +33,15 @@ use crate::limits;
 pub struct Tracer {
     clock: Clock,
     shared: Arc<Shared>,
+    sampling: Sampling,
     thread: Mutex<Option<JoinHandle<()>>>,
+}
+
+/// Which of the requests that begin a trace become spans: evenly, as many as the ratio says.
+struct Sampling {
+    ratio: f64,
+    /// In 2^-32; another whole one is another trace.
+    owed: AtomicU64,
 }
 
 struct Shared {
@@ -46,6 +55,8 @@ struct Queue {
     spans: VecDeque<Span>,
     /// Spans of requests among them.
     requests: usize,
+    /// Taken from them, and not yet taken by the endpoint.
+    sending: usize,
     sent: u64,
     dropped: u64,
     is_closed: bool,
@@ -72,16 +83,17 @@ impl Tracer {
     /// Starts the thread that sends.
     pub fn start(target: Target, clock: Clock) -> std::io::Result<Tracer> {
         let shared = Arc::new(Shared { queue: Mutex::default(), wake: Condvar::new() });
-        let sending = shared.clone();
+        let (sending, sampling) = (shared.clone(), Sampling::new(target.ratio));
         let thread =
             std::thread::Builder::new().name("own-traces".into()).spawn(move || sender::run(&sending, &target))?;
-        Ok(Tracer { clock, shared, thread: Mutex::new(Some(thread)) })
+        Ok(Tracer { clock, shared, sampling, thread: Mutex::new(Some(thread)) })
     }
 
-    /// `None`: the caller does not sample.
+    /// `None`: the caller does not sample, or there is none and it is not this one's turn.
     pub fn begin(&self, method: &Method, path: &str, headers: &HeaderMap, is_https: bool) -> Option<Started> {
         let parent = Parent::of(headers);
-        if parent.as_ref().is_some_and(|parent| !parent.is_sampled) {
+        let is_sampled = parent.as_ref().map_or_else(|| self.sampling.takes(), |parent| parent.is_sampled);
+        if !is_sampled {
             return None;
         }
         let whole = path.char_indices().map(|(at, letter)| at + letter.len_utf8());
@@ -125,7 +137,7 @@ impl Tracer {
 
     pub fn figures(&self) -> Figures {
         let queue = self.shared.queue.lock();
-        Figures { waiting: queue.spans.len() as u64, sent: queue.sent, dropped: queue.dropped }
+        Figures { waiting: (queue.spans.len() + queue.sending) as u64, sent: queue.sent, dropped: queue.dropped }
     }
 
     /// Sends what waits, when that works at once, and ends the thread. Blocks.
@@ -137,6 +149,21 @@ impl Tracer {
         {
             tracing::error!("the thread that sends our own spans panicked");
         }
+    }
+}
+
+impl Sampling {
+    const WHOLE: f64 = 4_294_967_296.0;
+
+    fn new(ratio: f64) -> Sampling {
+        // The first is taken, so that even a small ratio shows something.
+        Sampling { ratio, owed: AtomicU64::new(u64::from(u32::MAX)) }
+    }
+
+    fn takes(&self) -> bool {
+        let step = (self.ratio * Sampling::WHOLE) as u64;
+        let before = self.owed.fetch_add(step, Ordering::Relaxed);
+        before >> 32 != before.wrapping_add(step) >> 32
     }
 }
 
@@ -173,4 +200,17 @@ fn known(method: &Method) -> &'static str {
 
 fn nanoseconds(took: Duration) -> i64 {
     i64::try_from(took.as_nanos()).unwrap_or(i64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn as_many_as_the_ratio_says() {
+        for (ratio, expected) in [(0.0, 0), (0.001, 1), (0.25, 25), (0.5, 50), (1.0, 100)] {
+            let sampling = Sampling::new(ratio);
+            assert_eq!((0..100).filter(|_| sampling.takes()).count(), expected, "{ratio}");
+        }
+    }
 }

@@ -1,77 +1,126 @@
-//! The thread that sends batches of our own spans. What is not taken is counted as dropped; nothing is sent twice.
+//! The thread that sends batches of our own spans. A batch that the endpoint cannot take now is sent again, as it was;
+//! what it refuses is counted as dropped.
 
 use std::time::{Duration, Instant};
+
+use axum::http::StatusCode;
 
 use super::Shared;
 use super::span::{self, Span};
 use super::target::Target;
-use crate::limits;
+use crate::{limits, outbound};
+
+/// Why a batch was not taken.
+enum Failed {
+    /// It may be taken after this.
+    ForNow {
+        why: String,
+        retry_after: Option<Duration>,
+    },
+    ForGood(String),
+}
 
 /// Until the tracer is closed.
 pub fn run(shared: &Shared, target: &Target) {
-    let agent: ureq::Agent = ureq::Agent::config_builder()
-        .http_status_as_error(false)
-        .max_redirects(0)
-        .proxy(None)
-        .timeout_global(Some(limits::OWN_SPANS_SEND_MAX))
-        .build()
-        .into();
-    let mut pause = limits::OWN_SPANS_EVERY;
-    while let Some(batch) = shared.next_batch(pause) {
-        let taken = send(&agent, target, &batch);
+    let agent = outbound::agent(limits::OWN_SPANS_SEND_MAX);
+    while let Some(batch) = shared.next_batch() {
+        let sent = send_until_taken(shared, &agent, target, &batch);
         let mut queue = shared.queue.lock();
-        match taken {
-            Ok(()) => {
-                queue.sent += batch.len() as u64;
-                pause = limits::OWN_SPANS_EVERY;
-            }
-            Err(why) => {
-                queue.dropped += batch.len() as u64;
-                let dropped = queue.dropped;
-                drop(queue);
-                if pause == limits::OWN_SPANS_EVERY {
-                    tracing::warn!(dropped, "our own spans cannot be sent to {}: {why}", target.url);
-                }
-                pause = (pause * 2).min(limits::OWN_SPANS_PAUSE_MAX);
-            }
+        queue.sending = 0;
+        if sent {
+            queue.sent += batch.len() as u64;
+        } else {
+            queue.dropped += batch.len() as u64;
         }
     }
 }
 
-fn send(agent: &ureq::Agent, target: &Target, batch: &[Span]) -> Result<(), String> {
+/// Whether it was taken. Spec of OTLP/HTTP: 429, 502, 503 and 504 are tried again, other refusals are not.
+fn send_until_taken(shared: &Shared, agent: &ureq::Agent, target: &Target, batch: &[Span]) -> bool {
+    let body = span::export(batch);
+    let mut pause = limits::OWN_SPANS_EVERY;
+    for attempt in 0..limits::OWN_SPANS_ATTEMPTS {
+        let why = match send(agent, target, &body) {
+            Ok(()) => return true,
+            Err(Failed::ForGood(why)) => {
+                tracing::warn!(spans = batch.len(), "our own spans are refused by {}: {why}", target.url);
+                return false;
+            }
+            Err(Failed::ForNow { why, retry_after }) => {
+                pause = (pause * 2).max(retry_after.unwrap_or_default()).min(limits::OWN_SPANS_PAUSE_MAX);
+                why
+            }
+        };
+        if attempt == 0 {
+            tracing::warn!("our own spans cannot be sent to {} now: {why}", target.url);
+        }
+        if shared.is_closed_within(pause) {
+            return false;
+        }
+    }
+    false
+}
+
+fn send(agent: &ureq::Agent, target: &Target, body: &serde_json::Value) -> Result<(), Failed> {
     let mut request = agent.post(&target.url).header("traceparent", span::unsampled());
     for (name, value) in &target.headers {
         request = request.header(name, value);
     }
-    let mut answer = request.send_json(span::export(batch)).map_err(|error| error.to_string())?;
+    let for_now = |why, retry_after| Failed::ForNow { why, retry_after };
+    let mut answer = request.send_json(body).map_err(|error| for_now(error.to_string(), None))?;
     // Read, so that the connection is kept.
     let _ = answer.body_mut().read_to_vec();
-    if answer.status().is_success() { Ok(()) } else { Err(format!("it answers {}", answer.status())) }
+    let why = format!("it answers {}", answer.status());
+    match answer.status() {
+        status if status.is_success() => Ok(()),
+        StatusCode::TOO_MANY_REQUESTS
+        | StatusCode::BAD_GATEWAY
+        | StatusCode::SERVICE_UNAVAILABLE
+        | StatusCode::GATEWAY_TIMEOUT => {
+            let seconds = answer.headers().get("retry-after").and_then(|value| value.to_str().ok()?.parse().ok());
+            Err(for_now(why, seconds.map(Duration::from_secs)))
+        }
+        _ => Err(Failed::ForGood(why)),
+    }
 }
 
 impl Shared {
-    /// At most [`limits::OWN_SPANS_BATCH`] spans: those of `pause`, or at once when that many wait and all is well.
-    /// `None`: closed, and nothing waits (or nothing that can be sent).
-    fn next_batch(&self, pause: Duration) -> Option<Vec<Span>> {
-        let is_well = pause == limits::OWN_SPANS_EVERY;
+    /// At most [`limits::OWN_SPANS_BATCH`] spans: those of [`limits::OWN_SPANS_EVERY`], or at once when that many wait.
+    /// `None`: closed, and nothing waits.
+    fn next_batch(&self) -> Option<Vec<Span>> {
         let mut queue = self.queue.lock();
         while queue.requests == 0 && !queue.is_closed {
             self.wake.wait(&mut queue);
         }
-        let due = Instant::now() + pause;
+        let due = Instant::now() + limits::OWN_SPANS_EVERY;
         while !queue.is_closed {
-            let is_full = is_well && queue.spans.len() >= limits::OWN_SPANS_BATCH;
+            let is_full = queue.spans.len() >= limits::OWN_SPANS_BATCH;
             if is_full || self.wake.wait_until(&mut queue, due).timed_out() {
                 break;
             }
         }
-        if queue.is_closed && !is_well {
-            queue.dropped += queue.spans.len() as u64;
-            queue.spans.clear();
-        }
         let count = queue.spans.len().min(limits::OWN_SPANS_BATCH);
         let batch: Vec<Span> = queue.spans.drain(..count).collect();
+        queue.sending = batch.len();
         queue.requests -= batch.iter().filter(|span| span.kind == span::Kind::Server).count();
         (!batch.is_empty()).then_some(batch)
+    }
+
+    /// Waits for as long, or until the tracer is closed: what waits is then counted as dropped, for the endpoint does
+    /// not take it now.
+    fn is_closed_within(&self, pause: Duration) -> bool {
+        let due = Instant::now() + pause;
+        let mut queue = self.queue.lock();
+        while !queue.is_closed {
+            if self.wake.wait_until(&mut queue, due).timed_out() {
+                break;
+            }
+        }
+        if queue.is_closed {
+            queue.dropped += queue.spans.len() as u64;
+            queue.spans.clear();
+            queue.requests = 0;
+        }
+        queue.is_closed
     }
 }

@@ -16,19 +16,21 @@ pub struct Target {
     pub url: String,
     /// Secret.
     pub headers: Vec<(HeaderName, HeaderValue)>,
+    /// Of the traces that begin here, 0 to 1.
+    pub ratio: f64,
 }
 
 impl Target {
     /// `listen`: the addresses of this server, for [`SELF`].
-    pub fn new(endpoint: &str, headers: &str, listen: &[ListenAddress]) -> anyhow::Result<Target> {
+    pub fn new(endpoint: &str, headers: &str, ratio: f64, listen: &[ListenAddress]) -> anyhow::Result<Target> {
         let base = if endpoint == SELF { own(listen)? } else { endpoint.trim_end_matches('/').to_owned() };
-        let host = base.strip_prefix("http://").unwrap_or_default();
+        let host = base.strip_prefix("http://").or_else(|| base.strip_prefix("https://")).unwrap_or_default();
         ensure!(
             !host.is_empty() && !host.starts_with('/'),
-            "traces_endpoint must be `{SELF}` or begin with `http://`: spans go unencrypted to this machine or a trusted \
-             network; a collector there can send them on through TLS"
+            "traces_endpoint must be `{SELF}` or begin with `http://` or `https://`"
         );
-        Ok(Target { url: format!("{base}/v1/traces"), headers: read_headers(headers)? })
+        ensure!((0.0..=1.0).contains(&ratio), "traces_ratio must be between 0 and 1");
+        Ok(Target { url: format!("{base}/v1/traces"), headers: read_headers(headers)?, ratio })
     }
 }
 
@@ -89,12 +91,16 @@ mod tests {
             ("self", &[listen("[::]:1")], Some("http://[::1]:1/api/otel/v1/traces")),
             ("self", &plain[..1], None),
             ("http://collector:4318/", &[], Some("http://collector:4318/v1/traces")),
-            ("https://collector:4318", &[], None),
+            ("https://collector:4318", &[], Some("https://collector:4318/v1/traces")),
+            ("https:///a", &[], None),
             ("http://", &[], None),
             ("collector:4318", &[], None),
         ] {
-            let found = Target::new(endpoint, "", listen).ok().map(|target| target.url);
+            let found = Target::new(endpoint, "", 1.0, listen).ok().map(|target| target.url);
             assert_eq!(found.as_deref(), expected, "{endpoint}");
+        }
+        for (ratio, fits) in [(0.0, true), (0.1, true), (1.1, false), (-0.1, false), (f64::NAN, false)] {
+            assert_eq!(Target::new("http://a", "", ratio, &[]).is_ok(), fits, "{ratio}");
         }
     }
 

@@ -159,7 +159,7 @@ async fn run(data: &Path, change: fn(&mut Config), disk: Arc<dyn Disk>) -> Runni
         let ListenAddress::Tcp(address) = *address else { panic!("the first address is TCP: {address}") };
         let _ = ready.send((address, app.clone()));
     };
-    let outside = Outside { clock: Clock::system(), disk };
+    let outside = Outside { clock: Clock::system(), disk, settings: None };
     let served = tokio::spawn(serve::serve_routes(config, outside, gates::router, on_ready, async {
         let _ = stopped.await;
     }));

@@ -1,11 +1,18 @@
-//! The server's own spans: sent to itself, without end nowhere; an endpoint that is dead changes nothing.
+//! The server's own spans: sent to itself, without end nowhere; an endpoint that is dead changes nothing, one that is busy is asked again.
 
 use std::path::Path;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use axum::Router;
+use axum::body::Bytes;
+use axum::http::StatusCode;
+use axum::routing::post;
+use parking_lot::Mutex;
 use serde_json::{Value, json};
 use tidewatch_server::config::Config;
 use tidewatch_server::http::socket::ListenAddress;
+use tokio::net::TcpListener;
 
 use crate::client;
 use crate::harness::Harness;
@@ -84,8 +91,8 @@ async fn a_server_that_watches_itself() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_dead_endpoint_changes_nothing_and_is_counted() {
-    let harness = Harness::start_with(|config| {
+async fn a_dead_endpoint_changes_nothing() {
+    let mut harness = Harness::start_with(|config| {
         with_figures(config);
         // Nothing listens on the port of `tcpmux`.
         config.traces_endpoint = Some("http://127.0.0.1:1".into());
@@ -95,7 +102,53 @@ async fn a_dead_endpoint_changes_nothing_and_is_counted() {
     for _ in 0..5 {
         client::send(harness.address(), "GET", "/health", &[], b"").await.expect(200);
     }
-    let [_, sent, _] = until(&socket, "what cannot be sent is counted", |[_, _, dropped]| dropped >= 5).await;
-    assert_eq!(sent, 0);
+    let found = until(&socket, "they wait", |[waiting, ..]| waiting >= 5).await;
+    assert_eq!(found[1..], [0, 0]);
     client::send(harness.address(), "GET", "/health", &[], b"").await.expect(200);
+    harness.stop().await;
+}
+
+/// An OTLP endpoint that answers as told, and what it was sent.
+async fn endpoint(mut answers: Vec<u16>) -> (String, Arc<Mutex<Vec<Bytes>>>) {
+    let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
+    let address = listener.local_addr().expect("an address");
+    let seen = Arc::new(Mutex::new(Vec::new()));
+    let heard = seen.clone();
+    answers.reverse();
+    let answers = Arc::new(Mutex::new(answers));
+    let take = move |body: Bytes| {
+        heard.lock().push(body);
+        let status = answers.lock().pop().unwrap_or(200);
+        async move { (StatusCode::from_u16(status).expect("a status"), [("Retry-After", "1")]) }
+    };
+    let router = Router::new().route("/v1/traces", post(take));
+    tokio::spawn(async move { axum::serve(listener, router).await });
+    (format!("http://{address}"), seen)
+}
+
+// OTLP/HTTP, failures: 429, 502, 503 and 504 are tried again, with the same bytes; other refusals are final.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_refused_for_now_is_sent_again_as_it_was() {
+    let (url, seen) = endpoint(vec![503, 429, 200, 400]).await;
+    let mut harness = Harness::start_with(|config| {
+        with_figures(config);
+        config.traces_endpoint = std::fs::read_to_string(config.data_dir.join("endpoint")).ok();
+    })
+    .await;
+    let data = harness.app().config.data_dir.clone();
+    std::fs::write(data.join("endpoint"), url).expect("a file");
+    harness.restart().await;
+    let socket = data.join("metrics.sock");
+    client::send(harness.address(), "GET", "/health", &[], b"").await.expect(200);
+    let [_, sent, dropped] = until(&socket, "the third time it is taken", |[_, sent, _]| sent > 0).await;
+    assert_eq!((sent, dropped), (1, 0));
+    {
+        let seen = seen.lock();
+        assert_eq!(seen.len(), 3);
+        assert!(seen.iter().all(|body| body == &seen[0]), "the same bytes, so that they are stored once");
+    }
+    client::send(harness.address(), "GET", "/health", &[], b"").await.expect(200);
+    let found = until(&socket, "400 is final", |[_, _, dropped]| dropped > 0).await;
+    assert_eq!(found, [0, 1, 1]);
+    harness.stop().await;
 }

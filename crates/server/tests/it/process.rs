@@ -4,6 +4,7 @@ use std::io::{BufRead, BufReader};
 use std::net::SocketAddr;
 use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
+use std::time::{Duration, Instant};
 
 use serde_json::json;
 use tempfile::TempDir;
@@ -20,9 +21,14 @@ struct Server {
 impl Server {
     /// Returns once it has said that it is ready.
     fn start(data: &Path) -> Server {
+        Server::start_with(data, &[])
+    }
+
+    fn start_with(data: &Path, more: &[&str]) -> Server {
         let mut child = Command::new(env!("CARGO_BIN_EXE_tidewatch"))
             .args(["serve", "--listen", "127.0.0.1:0", "--data-dir"])
             .arg(data)
+            .args(more)
             .env("RUST_LOG", "error")
             .stdout(Stdio::piped())
             .spawn()
@@ -84,6 +90,32 @@ async fn signals_and_sudden_death() {
     let server = Server::start(data.path());
     assert_eq!(spans(server.address).await, Some(2), "after an orderly stop");
     assert_eq!(server.signal("-INT").code(), Some(0));
+}
+
+// Spec: authentication, rule 3: whose `X-Forwarded-For` counts is taken up while the server runs.
+#[tokio::test]
+async fn settings_are_read_again_on_sighup() {
+    let data = TempDir::new().unwrap();
+    let file = data.path().join("tidewatch.toml");
+    let trust = |proxies: &str| std::fs::write(&file, format!("trusted_proxies = \"{proxies}\"\n")).unwrap();
+    trust("192.0.2.1");
+    let server = Server::start_with(&data.path().join("data"), &["--config", file.to_str().unwrap()]);
+    let login = async |client: u8| {
+        let address = format!("198.51.100.{client}");
+        client::send(server.address, "POST", "/api/login", &[("X-Forwarded-For", &address)], b"{}").await.status
+    };
+    let mut clients = 1..250_u8;
+    while login(clients.next().expect("loopback is not trusted: all are one client")).await != 429 {}
+    // What cannot be used changes nothing, and ends nothing.
+    trust("nonsense");
+    server.tell("-HUP");
+    trust("127.0.0.0/8");
+    server.tell("-HUP");
+    let deadline = Instant::now() + Duration::from_secs(30);
+    while login(clients.next().unwrap_or(250)).await == 429 {
+        assert!(Instant::now() < deadline, "each is a client of its own");
+    }
+    assert_eq!(server.signal("-TERM").code(), Some(0));
 }
 
 #[test]
