@@ -21,11 +21,12 @@ install() {
   as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$@"
 }
 
-# Debian packages that the tests use: a browser, and Python with venv for a real OpenTelemetry SDK.
+# Debian packages that the tests use: a browser, Python with venv for a real OpenTelemetry SDK, and PostgreSQL.
 need_system_packages() {
   local missing=()
   [ -x /usr/bin/chromium ] || missing+=(chromium fonts-liberation)
   command -v python3 >/dev/null || missing+=(python3 python3-venv)
+  compgen -G '/usr/lib/postgresql/*/bin/postgres' >/dev/null || missing+=(postgresql)
   need_compilers
   [ ${#missing[@]} -eq 0 ] || install "${missing[@]}"
 }

@@ -1,6 +1,6 @@
 //! The one place things are wired. Handlers get it as `State<Arc<App>>`.
 
-use std::sync::Arc;
+use std::sync::{Arc, mpsc};
 use std::time::Instant;
 
 use anyhow::Context;
@@ -12,7 +12,7 @@ use tokio::sync::Semaphore;
 
 use crate::clock::Clock;
 use crate::config::Config;
-use crate::control::{Control, ControlError};
+use crate::control::{By, Control};
 use crate::error::ApiError;
 use crate::http::gate::admission::Admission;
 use crate::http::gate::budget::Budget;
@@ -22,6 +22,7 @@ use crate::http::gate::upload;
 use crate::ingest::intake::Intake;
 use crate::ingest::outcome::Refused;
 use crate::metrics::{IngestMetrics, StoreMetrics};
+use crate::secrets::seal::Sealer;
 use crate::telemetry::RejectionLog;
 use crate::{limits, secrets};
 
@@ -48,7 +49,7 @@ impl Outside {
 pub struct App {
     pub config: Config,
     pub clock: Clock,
-    /// Accounts, projects, decisions about them. Look-ups are direct; writes go through [`App::control`].
+    /// Accounts, projects, decisions about them.
     pub control: Control,
     /// Signs and checks logins.
     pub logins: Logins,
@@ -71,6 +72,8 @@ pub struct App {
     refusals: RejectionLog,
     /// Questions answered at once.
     asking: Admission,
+    /// Closes with the rest.
+    _alive: mpsc::Sender<()>,
 }
 
 /// Questions stand in one line.
@@ -82,10 +85,16 @@ impl App {
         let Outside { clock, disk, .. } = outside;
         let data = &config.data_dir;
         std::fs::create_dir_all(data).with_context(|| format!("cannot make the data directory {}", data.display()))?;
-        let control = Control::open(&data.join("control.sqlite")).context("cannot open the control database")?;
+        let sealing_key = match config.sealing_key()? {
+            Some(key) => key,
+            None => secrets::sealing_key(data).context("cannot read or make the key for secrets")?,
+        };
+        let database = config.control_database()?;
+        let control =
+            Control::open(&database, Sealer::new(&sealing_key)).await.context("cannot open the control database")?;
         let key = match config.login_key()? {
             Some(key) => key,
-            None => secrets::login_key(data).context("cannot read or make the login key")?.to_vec(),
+            None => secrets::login_key(data).context("cannot read or make the login key")?,
         };
         let settings = config.clone();
         let intake = tokio::task::spawn_blocking(move || Intake::open(&settings, disk)).await??;
@@ -94,7 +103,8 @@ impl App {
         let slots = config.ingest_concurrent();
         let waiting = (slots * limits::INGEST_WAITING_PER_SLOT).max(limits::INGEST_WAITING_MIN);
         let askers = config.query_concurrent();
-        Ok(Arc::new(App {
+        let (alive, gone) = mpsc::channel();
+        let app = Arc::new(App {
             admission: Admission::new(slots, waiting),
             bodies: Budget::new(limits::INGEST_BYTES_HELD_MAX, config.ingest_body_bytes_max()),
             json_bodies: Budget::new(limits::JSON_BYTES_HELD_MAX, limits::JSON.body_bytes_max),
@@ -108,9 +118,12 @@ impl App {
             hashing: Semaphore::new(limits::PASSWORD_HASHES_MAX),
             asking: Admission::new(askers, askers * limits::ASK_WAITING_PER_THREAD),
             control,
+            _alive: alive,
             clock,
             config,
-        }))
+        });
+        Control::follow(Arc::downgrade(&app), gone).context("cannot start a thread")?;
+        Ok(app)
     }
 
     /// One question to the telemetry store: off the async threads, at most `query_concurrent` at once.
@@ -129,14 +142,9 @@ impl App {
         Ok(scan.await.map_err(ApiError::internal)??)
     }
 
-    /// Runs a write (or a slow read) of the control database off the async threads.
-    pub async fn control<T: Send + 'static>(
-        self: &Arc<App>,
-        work: impl FnOnce(&App) -> Result<T, ControlError> + Send + 'static,
-    ) -> Result<T, ApiError> {
-        let app = self.clone();
-        let done = tokio::task::spawn_blocking(move || work(&app)).await.map_err(ApiError::internal)?;
-        done.map_err(ApiError::from)
+    /// For the audit log: this process itself, now.
+    pub fn by_server(&self) -> By {
+        By { user_id: None, name: "server".to_owned(), address: String::new(), at_ns: self.clock.now_ns() }
     }
 
     /// Questions that wait for their turn.
@@ -167,5 +175,6 @@ impl App {
         if tokio::task::spawn_blocking(move || app.intake.close()).await.is_err() {
             tracing::error!("closing the store failed; the next start replays the journal");
         }
+        self.control.close().await;
     }
 }

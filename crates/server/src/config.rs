@@ -13,6 +13,7 @@ use anyhow::{Context, ensure};
 use clap::{ArgMatches, Args, Command, FromArgMatches};
 
 use self::file::FileSettings;
+use crate::control::Location;
 use crate::http::gate::client_ip::{Trust, TrustError};
 use crate::http::socket::ListenAddress;
 use crate::http::tls::Tls;
@@ -94,6 +95,20 @@ pub struct Config {
     /// A file with that key.
     #[arg(long, env = "JWT_SECRET_FILE", conflicts_with = "jwt_secret")]
     pub jwt_secret_file: Option<PathBuf>,
+    /// Accounts and settings in PostgreSQL, `postgres://user:password@host/database`; a SQLite file in the data directory
+    /// when not given.
+    #[arg(long, env = "DATABASE_URL", hide_env_values = true)]
+    pub database_url: Option<String>,
+    /// A file with that address.
+    #[arg(long, env = "DATABASE_URL_FILE", conflicts_with = "database_url")]
+    pub database_url_file: Option<PathBuf>,
+    /// Key that secrets in the database are encrypted with, at least 32 characters, the same on every node; made on first
+    /// start and kept in the data directory when not given.
+    #[arg(long, env = "SECRETS_KEY", hide_env_values = true)]
+    pub secrets_key: Option<String>,
+    /// A file with that key.
+    #[arg(long, env = "SECRETS_KEY_FILE", conflicts_with = "secrets_key")]
+    pub secrets_key_file: Option<PathBuf>,
     /// Seconds after which rows held in memory are written as parts.
     #[arg(long, env = "TIDEWATCH_FLUSH_SECONDS", default_value_t = limits::FLUSH_SECONDS)]
     pub flush_seconds: u64,
@@ -126,6 +141,10 @@ impl Config {
             query_threads: 0,
             jwt_secret: None,
             jwt_secret_file: None,
+            database_url: None,
+            database_url_file: None,
+            secrets_key: None,
+            secrets_key_file: None,
             flush_rows: limits::FLUSH_ROWS,
             memtable_mb: limits::MEMTABLE_MB,
             flush_seconds: limits::FLUSH_SECONDS,
@@ -173,6 +192,8 @@ impl Config {
     pub fn check(&self) -> anyhow::Result<()> {
         self.trust()?;
         self.login_key()?;
+        self.sealing_key()?;
+        self.control_database()?;
         self.own_traces()?;
         let wants_tls =
             self.listen.iter().chain(&self.metrics_listen).any(|address| matches!(address, ListenAddress::Tls(_)));
@@ -206,19 +227,20 @@ impl Config {
 
     /// The operator's own key, when there is one.
     pub fn login_key(&self) -> anyhow::Result<Option<Vec<u8>>> {
-        let key = match (&self.jwt_secret, &self.jwt_secret_file) {
-            (Some(key), _) => key.clone(),
-            (None, Some(path)) => std::fs::read_to_string(path)
-                .with_context(|| format!("cannot read the login key from {}", path.display()))?,
-            (None, None) => return Ok(None),
+        key(&self.jwt_secret, &self.jwt_secret_file, "login key")
+    }
+
+    /// The operator's own key for secrets in the database, when there is one.
+    pub fn sealing_key(&self) -> anyhow::Result<Option<Vec<u8>>> {
+        key(&self.secrets_key, &self.secrets_key_file, "secrets key")
+    }
+
+    /// Where accounts and settings are.
+    pub fn control_database(&self) -> anyhow::Result<Location> {
+        let Some(url) = given(&self.database_url, &self.database_url_file, "database address")? else {
+            return Ok(Location::file(&self.data_dir.join("control.sqlite")));
         };
-        let key = key.trim().as_bytes().to_vec();
-        ensure!(
-            key.len() >= limits::LOGIN_KEY_BYTES_MIN,
-            "the login key is shorter than {} bytes",
-            limits::LOGIN_KEY_BYTES_MIN
-        );
-        Ok(Some(key))
+        Location::postgres(&url).context("database_url does not begin with postgres://")
     }
 
     pub fn query_concurrent(&self) -> usize {
@@ -231,6 +253,25 @@ impl Config {
 
 /// Settings that a running server takes up on SIGHUP; certificates are read again besides.
 pub const RELOADED: &[&str] = &["trusted_proxies", "trusted_proxy_header"];
+
+/// A secret setting, or what is in its file.
+fn given(value: &Option<String>, file: &Option<PathBuf>, what: &str) -> anyhow::Result<Option<String>> {
+    let text = match (value, file) {
+        (Some(value), _) => value.clone(),
+        (None, Some(path)) => {
+            std::fs::read_to_string(path).with_context(|| format!("cannot read the {what} from {}", path.display()))?
+        }
+        (None, None) => return Ok(None),
+    };
+    Ok(Some(text.trim().to_owned()))
+}
+
+fn key(value: &Option<String>, file: &Option<PathBuf>, what: &str) -> anyhow::Result<Option<Vec<u8>>> {
+    let Some(key) = given(value, file, what)? else { return Ok(None) };
+    let least = limits::LOGIN_KEY_BYTES_MIN;
+    ensure!(key.len() >= least, "the {what} is shorter than {least} bytes");
+    Ok(Some(key.into_bytes()))
+}
 
 /// A configuration with all its sources, checked.
 pub struct Loaded {

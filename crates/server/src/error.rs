@@ -157,7 +157,10 @@ impl From<ControlError> for ApiError {
             ControlError::OrganizationExists => {
                 ApiError::Conflict("an organization already exists; ask for an invitation")
             }
+            ControlError::EmailTaken => ApiError::Conflict("the email address has an account already"),
+            ControlError::MemberAlready => ApiError::Conflict("already a member"),
             ControlError::UnknownProject => ApiError::NotFound("no such project".to_owned()),
+            ControlError::UnknownUser => ApiError::NotFound("no such user".to_owned()),
             other => ApiError::internal(other),
         }
     }

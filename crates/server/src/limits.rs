@@ -217,6 +217,28 @@ pub const GRAPH_SPANS_MAX: usize = 20_000;
 /// Spec: limits, row "Span read window": either side of the entity.
 pub const SPAN_WINDOW: Duration = Duration::from_secs(24 * 60 * 60);
 
+/// Connections of one node to the control database.
+pub const CONTROL_CONNECTIONS: u32 = 8;
+/// How long a request waits for one of them.
+pub const CONTROL_WAIT_MAX: Duration = seconds(15);
+/// How long one of PostgreSQL's is kept unused ...
+pub const CONTROL_IDLE_MAX: Duration = minutes(10);
+/// ... and at all.
+pub const CONTROL_LIFE_MAX: Duration = minutes(30);
+/// How often a node looks whether another has changed who may see what: a revoked right ends everywhere within this.
+pub const DIRECTORY_PAUSE: Duration = seconds(1);
+/// How long a project's replaced token is still taken.
+pub const TOKEN_GRACE: Duration = Duration::from_secs(24 * 60 * 60);
+/// WIRE 5.6.
+pub const HEALTHCHECK_PATHS_MAX: usize = 50;
+/// WIRE 5.6.
+pub const PROFILE_LABELS_MAX: usize = 20;
+/// One of either.
+pub const SETTING_TEXT_CHARS_MAX: usize = 200;
+/// Days of retention that a project may ask for.
+pub const PROJECT_RETENTION_DAYS_MAX: u32 = 3650;
+/// bcrypt hashes of a higher cost are not checked: each step doubles the time. WIRE 5.1 has 12.
+pub const BCRYPT_COST_MAX: u32 = 14;
 /// Life of a login. WIRE 5.1.
 pub const LOGIN_LIFE: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 /// An operator's own key for logins.

@@ -6,7 +6,16 @@ import { BIG_TRACE, bigSpans, PROJECT, PY_STACK, SHOP_TRACE, shopSpans } from ".
 const boot = Date.now();
 const iso = (ms: number) => new Date(ms).toISOString();
 export const user = { id: "u1", email: "ada@example.com", name: "Ada Byron", createdAt: iso(boot - 9e9) };
-const settings = { keepUnmatchedRoots: false, issuesFromLogs: false, sampleRate: 1, errorSampleRate: 1 };
+const settings = {
+  keepUnmatchedRoots: false,
+  issuesFromLogs: false,
+  sampleRate: 1,
+  errorSampleRate: 1,
+  dropHealthyHealthchecks: false,
+  healthcheckPaths: [],
+  profileLabelAllowlist: [],
+  retentionDays: 0,
+};
 export const projects: t.Project[] = [
   {
     id: PROJECT,

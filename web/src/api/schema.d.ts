@@ -413,6 +413,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/me/password": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /** Changes one's password. Every other session ends; the answer is a new login. */
+        put: operations["changePassword"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/metrics/discover": {
         parameters: {
             query?: never;
@@ -545,6 +562,41 @@ export interface paths {
         put: operations["changeProject"];
         /** Makes a project. */
         post: operations["createProject"];
+        /** Deletes a project. The body names it. */
+        delete: operations["deleteProject"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/projects/source-map-token": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Replaces the token that uploads of symbols and source maps send. The old one is taken for a day more. */
+        post: operations["rotateUploadToken"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/projects/token": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Replaces the token that exporters send. The old one is taken for a day more. */
+        post: operations["rotateToken"];
         delete?: never;
         options?: never;
         head?: never;
@@ -922,6 +974,11 @@ export interface components {
         AttributeMap: {
             [key: string]: string;
         };
+        /** @description Body of `PUT /api/me/password`. */
+        ChangePasswordRequest: {
+            currentPassword: string;
+            newPassword: string;
+        };
         /**
          * @description What an Endpoint or Task chart shows.
          * @enum {string}
@@ -954,6 +1011,11 @@ export interface components {
             spans: number;
             /** Format: int64 */
             tasks: number;
+        };
+        /** @description Body of `DELETE /api/projects`. */
+        DeleteProjectRequest: {
+            /** @description The project's name, so that nobody deletes the wrong one. */
+            name: string;
         };
         /** @description The body of an entity's page: when it was recorded, so that only 24 hours either side are read. */
         DetailRequest: {
@@ -989,6 +1051,11 @@ export interface components {
             /** @description The whole trace in waterfall order. */
             spans: components["schemas"]["SpanView"][];
             traceId: string;
+        };
+        /** @description A change that has nothing to tell. */
+        Done: {
+            /** @description One sentence. */
+            message: string;
         };
         /** @description Records that were received and not stored, or not stored whole. */
         DropCount: {
@@ -1599,6 +1666,11 @@ export interface components {
              */
             to: string;
         };
+        /** @description A login that replaces the caller's. */
+        NewLogin: {
+            /** @description JWT, for 7 days. */
+            token: string;
+        };
         /** @description Body of `POST /api/projects`. */
         NewProjectRequest: {
             framework?: string | null;
@@ -1608,6 +1680,11 @@ export interface components {
              * @description The first organisation the user may write in, when absent.
              */
             organizationId?: number | null;
+        };
+        /** @description A project's new token. The old one is taken for a day more. */
+        NewToken: {
+            /** @description 32 hexadecimal digits. */
+            token: string;
         };
         /** @description One exception. */
         Occurrence: {
@@ -1741,12 +1818,22 @@ export interface components {
         };
         /** @description Body of `PUT /api/projects`: what is absent stays. */
         ProjectChangeRequest: {
+            dropHealthyHealthchecks?: boolean | null;
             /** Format: double */
             errorSampleRate?: number | null;
             framework?: string | null;
+            /** @description At most 50. */
+            healthcheckPaths?: string[] | null;
             issuesFromLogs?: boolean | null;
             keepUnmatchedRoots?: boolean | null;
             name?: string | null;
+            /** @description At most 20. */
+            profileLabelAllowlist?: string[] | null;
+            /**
+             * Format: int32
+             * @description 0: as long as the server has it.
+             */
+            retentionDays?: number | null;
             /** Format: double */
             sampleRate?: number | null;
         };
@@ -1757,15 +1844,26 @@ export interface components {
         };
         /** @description What is stored of what a project receives. */
         ProjectSettings: {
+            /** @description Leave out health checks that succeed. */
+            dropHealthyHealthchecks: boolean;
             /**
              * Format: double
              * @description Share of error traces recorded, 0 to 1.
              */
             errorSampleRate: number;
+            /** @description Paths that are health checks. */
+            healthcheckPaths: string[];
             /** @description Issues from exceptions on log records. */
             issuesFromLogs: boolean;
             /** @description Keep roots that match nothing as plain Spans. */
             keepUnmatchedRoots: boolean;
+            /** @description Labels of profiles that are kept. */
+            profileLabelAllowlist: string[];
+            /**
+             * Format: int32
+             * @description Days that telemetry is kept; 0: as long as the server has it.
+             */
+            retentionDays: number;
             /**
              * Format: double
              * @description Share of normal traces recorded, 0 to 1.
@@ -4294,6 +4392,93 @@ export interface operations {
             };
         };
     };
+    changePassword: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ChangePasswordRequest"];
+            };
+        };
+        responses: {
+            /** @description The answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["NewLogin"];
+                };
+            };
+            /** @description The request cannot be read. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No token, or a bad one. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Not a project one may open. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Readable, but against a rule of the operation. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many requests of this address in this minute; `Retry-After` says when to come back. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many questions at once; `Retry-After` says when to come back. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The deadline of the question passed. */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
     discoverMetrics: {
         parameters: {
             query: {
@@ -4884,6 +5069,241 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ProjectView"];
+                };
+            };
+            /** @description The request cannot be read. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No token, or a bad one. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Not a project one may open. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Readable, but against a rule of the operation. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many questions at once; `Retry-After` says when to come back. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The deadline of the question passed. */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    deleteProject: {
+        parameters: {
+            query: {
+                /** @description Missing or malformed: 400; of a project one may not open: 403. */
+                projectId: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["DeleteProjectRequest"];
+            };
+        };
+        responses: {
+            /** @description Deleted */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Done"];
+                };
+            };
+            /** @description The request cannot be read. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No token, or a bad one. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Not a project one may open. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Readable, but against a rule of the operation. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many questions at once; `Retry-After` says when to come back. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The deadline of the question passed. */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    rotateUploadToken: {
+        parameters: {
+            query: {
+                /** @description Missing or malformed: 400; of a project one may not open: 403. */
+                projectId: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["NewToken"];
+                };
+            };
+            /** @description The request cannot be read. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No token, or a bad one. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Not a project one may open. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Readable, but against a rule of the operation. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many questions at once; `Retry-After` says when to come back. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The deadline of the question passed. */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    rotateToken: {
+        parameters: {
+            query: {
+                /** @description Missing or malformed: 400; of a project one may not open: 403. */
+                projectId: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["NewToken"];
                 };
             };
             /** @description The request cannot be read. */

@@ -1,16 +1,23 @@
-//! Who exists and who may see what, in memory: loaded at start, replaced after each write.
+//! Who exists and who may see what, in memory: no request asks the database for it, ingest least of all.
 //!
-//! Tokens are looked up by their SHA-256, so the time of a look-up says nothing about how near a guess came.
+//! Loaded at start and after each change of this node's own; changes of other nodes and of the command line are seen
+//! within [`limits::DIRECTORY_PAUSE`] by the version they leave behind ([`Control::follow`]).
+
+mod load;
 
 use std::collections::HashMap;
-use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::sync::{Arc, Weak};
 
-use rusqlite::{Connection, Row};
-use sha2::{Digest, Sha256};
 use tidewatch_domain::project::IngestSettings;
+use tokio::runtime::Handle;
 use uuid::Uuid;
 
-use super::{Control, ControlError};
+use super::tokens::fingerprint;
+use super::{Control, ControlError, Role};
+use crate::app::App;
+use crate::limits;
 
 /// One person, without the password.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -20,6 +27,9 @@ pub struct User {
     pub name: String,
     /// Nanoseconds since the epoch.
     pub created_ns: i64,
+    /// Sessions of an older epoch are over.
+    pub session_epoch: i64,
+    pub is_disabled: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -27,40 +37,6 @@ pub struct Organization {
     pub id: i64,
     pub name: String,
     pub timezone: String,
-}
-
-/// WIRE 5.3, most powerful first.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Role {
-    Owner,
-    Admin,
-    User,
-    Readonly,
-}
-
-impl Role {
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Role::Owner => "owner",
-            Role::Admin => "admin",
-            Role::User => "user",
-            Role::Readonly => "readonly",
-        }
-    }
-
-    fn parse(text: &str) -> Role {
-        match text {
-            "owner" => Role::Owner,
-            "admin" => Role::Admin,
-            "user" => Role::User,
-            _ => Role::Readonly,
-        }
-    }
-
-    /// May change the organisation's projects and what is decided about them.
-    pub fn may_write(self) -> bool {
-        self != Role::Readonly
-    }
 }
 
 /// A user's place in an organisation.
@@ -85,82 +61,42 @@ pub struct Project {
     pub organization_id: i64,
     /// Nanoseconds since the epoch.
     pub created_ns: i64,
-    pub settings: IngestSettings,
+    pub settings: ProjectSettings,
+}
+
+/// What people set about a project.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct ProjectSettings {
+    pub ingest: IngestSettings,
+    /// WIRE 8.6.
+    pub drop_healthy_healthchecks: bool,
+    pub healthcheck_paths: Vec<String>,
+    pub profile_label_allowlist: Vec<String>,
+    /// None: as the server has it.
+    pub retention_days: Option<u32>,
 }
 
 /// Everything a request needs to know about people and projects.
 #[derive(Default)]
 pub struct Directory {
+    version: i64,
     users: HashMap<i64, Arc<User>>,
     organizations: HashMap<i64, Arc<Organization>>,
     /// user -> organisation -> role
     roles: HashMap<i64, HashMap<i64, Role>>,
+    /// user -> project -> role there
+    overrides: HashMap<i64, HashMap<u32, Role>>,
     /// Ascending by number.
     projects: Vec<Arc<Project>>,
-    by_token: HashMap<[u8; 32], Arc<Project>>,
+    by_token: HashMap<[u8; 32], Holder>,
+    by_upload_token: HashMap<[u8; 32], Holder>,
 }
 
-impl Directory {
-    pub fn load(database: &Connection) -> Result<Directory, ControlError> {
-        let mut directory = Directory::default();
-        for user in all(database, "SELECT id, email, name, created_ns FROM users", |row| {
-            Ok(User { id: row.get(0)?, email: row.get(1)?, name: row.get(2)?, created_ns: row.get(3)? })
-        })? {
-            directory.users.insert(user.id, Arc::new(user));
-        }
-        for organization in all(database, "SELECT id, name, timezone FROM organizations", |row| {
-            Ok(Organization { id: row.get(0)?, name: row.get(1)?, timezone: row.get(2)? })
-        })? {
-            directory.organizations.insert(organization.id, Arc::new(organization));
-        }
-        for (organization, user, role) in all(database, "SELECT organization, user, role FROM memberships", |row| {
-            Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?, row.get::<_, String>(2)?))
-        })? {
-            directory.roles.entry(user).or_default().insert(organization, Role::parse(&role));
-        }
-        for project in all(database, SELECT_PROJECTS, read_project)? {
-            let project = Arc::new(project);
-            directory.by_token.insert(fingerprint(&project.token), project.clone());
-            directory.projects.push(project);
-        }
-        Ok(directory)
-    }
-}
-
-const SELECT_PROJECTS: &str = "SELECT id, number, name, token, upload_token, framework, organization, created_ns, \
-     keep_unmatched_roots, issues_from_logs, sample_rate, error_sample_rate FROM projects ORDER BY number";
-
-fn read_project(row: &Row<'_>) -> rusqlite::Result<Project> {
-    let id: String = row.get(0)?;
-    Ok(Project {
-        id: Uuid::parse_str(&id)
-            .map_err(|error| rusqlite::Error::FromSqlConversionFailure(0, rusqlite::types::Type::Text, error.into()))?,
-        number: row.get(1)?,
-        name: row.get(2)?,
-        token: row.get(3)?,
-        upload_token: row.get(4)?,
-        framework: row.get(5)?,
-        organization_id: row.get(6)?,
-        created_ns: row.get(7)?,
-        settings: IngestSettings {
-            keep_unmatched_roots: row.get(8)?,
-            issues_from_logs: row.get(9)?,
-            sample_rate: row.get(10)?,
-            error_sample_rate: row.get(11)?,
-        },
-    })
-}
-
-fn all<T>(
-    database: &Connection,
-    sql: &str,
-    read: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
-) -> Result<Vec<T>, ControlError> {
-    Ok(database.prepare(sql)?.query_map([], read)?.collect::<Result<_, _>>()?)
-}
-
-fn fingerprint(token: &str) -> [u8; 32] {
-    Sha256::digest(token.as_bytes()).into()
+/// Whose token it is, and until when.
+struct Holder {
+    project: Arc<Project>,
+    /// Nanoseconds since the epoch; `i64::MAX`: the token is the current one.
+    expires_ns: i64,
 }
 
 /// Look-ups; none of them touches the disk.
@@ -169,8 +105,9 @@ impl Control {
         !self.directory.read().organizations.is_empty()
     }
 
+    /// Nobody who is disabled.
     pub fn user(&self, id: i64) -> Option<Arc<User>> {
-        self.directory.read().users.get(&id).cloned()
+        self.directory.read().users.get(&id).filter(|user| !user.is_disabled).cloned()
     }
 
     /// Ascending by organisation id.
@@ -187,13 +124,26 @@ impl Control {
         memberships
     }
 
-    pub fn role(&self, user: i64, organization: i64) -> Option<Role> {
-        self.directory.read().roles.get(&user)?.get(&organization).copied()
+    /// The user's place in an organisation.
+    pub fn membership(&self, user: i64, organization: i64) -> Option<Membership> {
+        let directory = self.directory.read();
+        let role = *directory.roles.get(&user)?.get(&organization)?;
+        Some(Membership { organization: directory.organizations.get(&organization)?.clone(), role })
     }
 
-    /// The project an exporter's token belongs to.
-    pub fn project_by_token(&self, token: &str) -> Option<Arc<Project>> {
-        self.directory.read().by_token.get(&fingerprint(token)).cloned()
+    /// The user's effective role in a project.
+    pub fn role_in(&self, user: i64, project: &Project) -> Option<Role> {
+        self.directory.read().role_in(user, project)
+    }
+
+    /// The project an exporter's token belongs to at `now_ns`.
+    pub fn project_by_token(&self, token: &str, now_ns: i64) -> Option<Arc<Project>> {
+        held(&self.directory.read().by_token, token, now_ns)
+    }
+
+    /// The project a symbol upload's token belongs to at `now_ns`.
+    pub fn project_by_upload_token(&self, token: &str, now_ns: i64) -> Option<Arc<Project>> {
+        held(&self.directory.read().by_upload_token, token, now_ns)
     }
 
     pub fn project_by_id(&self, id: Uuid) -> Option<Arc<Project>> {
@@ -209,11 +159,62 @@ impl Control {
     /// Every project the user may open, with the user's role there; ascending by number.
     pub fn projects_of(&self, user: i64) -> Vec<(Arc<Project>, Role)> {
         let directory = self.directory.read();
-        let Some(roles) = directory.roles.get(&user) else { return Vec::new() };
-        directory
-            .projects
-            .iter()
-            .filter_map(|project| Some((project.clone(), *roles.get(&project.organization_id)?)))
-            .collect()
+        let role = |project: &Arc<Project>| Some((project.clone(), directory.role_in(user, project)?));
+        directory.projects.iter().filter_map(role).collect()
     }
+
+    /// Reads the directory again. An older state never replaces a newer one.
+    pub async fn refresh(&self) -> Result<(), ControlError> {
+        let fresh = Directory::load(self.pool(), &self.sealer).await?;
+        let mut directory = self.directory.write();
+        if fresh.version >= directory.version {
+            *directory = fresh;
+        }
+        Ok(())
+    }
+
+    async fn refresh_if_changed(&self) -> Result<(), ControlError> {
+        let version = load::version(self.pool()).await?;
+        let known = self.directory.read().version;
+        if version == known { Ok(()) } else { self.refresh().await }
+    }
+
+    /// Follows what other nodes and the command line change, until the process's parts are gone.
+    ///
+    /// `gone`: closed when they are. A thread keeps the time, and each look counts as blocking work: it is then none of the runtime's timers, which
+    /// tests hold still.
+    pub fn follow(app: Weak<App>, gone: Receiver<()>) -> std::io::Result<()> {
+        let runtime = Handle::current();
+        std::thread::Builder::new().name("directory".to_owned()).spawn(move || {
+            let is_well = Arc::new(AtomicBool::new(true));
+            while let (Err(RecvTimeoutError::Timeout), Some(app)) =
+                (gone.recv_timeout(limits::DIRECTORY_PAUSE), app.upgrade())
+            {
+                let (runtime_inside, is_well) = (runtime.clone(), is_well.clone());
+                runtime.spawn_blocking(move || runtime_inside.block_on(look(&app, &is_well)));
+            }
+        })?;
+        Ok(())
+    }
+}
+
+/// Reads the directory again if it has changed. Says once that it cannot.
+async fn look(app: &App, is_well: &AtomicBool) {
+    let looked = app.control.refresh_if_changed().await;
+    let was_well = is_well.swap(looked.is_ok(), Ordering::Relaxed);
+    if let (Err(error), true, false) = (looked, was_well, app.control.database.pool.is_closed()) {
+        tracing::error!("the control database cannot be read; what is in memory stays in force: {error}");
+    }
+}
+
+impl Directory {
+    fn role_in(&self, user: i64, project: &Project) -> Option<Role> {
+        let role = *self.roles.get(&user)?.get(&project.organization_id)?;
+        let there = self.overrides.get(&user).and_then(|projects| projects.get(&project.number));
+        Some(role.overridden(there.copied()))
+    }
+}
+
+fn held(tokens: &HashMap<[u8; 32], Holder>, token: &str, now_ns: i64) -> Option<Arc<Project>> {
+    tokens.get(&fingerprint(token)).filter(|holder| now_ns < holder.expires_ns).map(|holder| holder.project.clone())
 }

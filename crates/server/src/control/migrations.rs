@@ -1,23 +1,123 @@
-//! Schema versions, in order; `user_version` says how many have run.
+//! The schema's versions, in order. Run on start under the writer's lock, all of them or none, so that nodes that start
+//! together do it once.
+//!
+//! Each is one text, as SQLite reads it; [`for_postgres`] says the same to PostgreSQL. To change the schema: add
+//! `migrations/000N_what.sql` and a line to [`LATER`].
 
-use rusqlite::Connection;
+use sqlx::{AnyConnection, AssertSqlSafe, Executor, Row};
 
-use super::ControlError;
+use super::db::{Database, Engine};
+use super::{ControlError, tokens};
+use crate::secrets::seal::Sealer;
 
-const MIGRATIONS: &[&str] = &[include_str!("migrations/0001_accounts.sql")];
+/// The version that both engines share; version 1 was SQLite's alone.
+const FIRST_SHARED: i64 = 2;
+const SHARED: &str = include_str!("migrations/0002_accounts.sql");
+/// Versions after it.
+const LATER: &[&str] = &[];
 
-/// Runs what has not run yet, each migration in its own transaction. A newer database than this program is refused.
-pub fn run(database: &mut Connection) -> Result<(), ControlError> {
-    let done: i64 = database.pragma_query_value(None, "user_version", |row| row.get(0))?;
-    let newest = MIGRATIONS.len() as i64;
+/// Runs what has not run yet. A newer database than this program is refused.
+pub async fn run(database: &Database, sealer: &Sealer) -> Result<(), ControlError> {
+    let mut transaction = database.begin().await?;
+    let engine = database.engine;
+    let done = version(&mut transaction, engine).await?;
+    let newest = FIRST_SHARED + LATER.len() as i64;
     if done > newest {
         return Err(ControlError::TooNew(done, newest));
     }
-    for version in done..newest {
-        let transaction = database.transaction()?;
-        transaction.execute_batch(MIGRATIONS[version as usize])?;
-        transaction.pragma_update(None, "user_version", version + 1)?;
-        transaction.commit()?;
+    if done < FIRST_SHARED {
+        if done == 1 {
+            batch(&mut transaction, engine, include_str!("migrations/0002_set_aside.sql")).await?;
+        }
+        batch(&mut transaction, engine, SHARED).await?;
+        if done == 1 {
+            carry_projects_over(&mut transaction, sealer).await?;
+            batch(&mut transaction, engine, include_str!("migrations/0002_carry_over.sql")).await?;
+        }
+        batch(&mut transaction, engine, "CREATE TABLE schema_version (version INTEGER NOT NULL) STRICT;").await?;
+        sqlx::query("INSERT INTO schema_version (version) VALUES ($1)")
+            .bind(FIRST_SHARED)
+            .execute(&mut *transaction)
+            .await?;
+    }
+    for (version, text) in (FIRST_SHARED + 1..).zip(LATER) {
+        if version > done {
+            batch(&mut transaction, engine, text).await?;
+        }
+    }
+    if done != newest {
+        sqlx::query("UPDATE schema_version SET version = $1").bind(newest).execute(&mut *transaction).await?;
+        tracing::info!(from = done, to = newest, "the control database was brought to version {newest}");
+    }
+    transaction.commit().await?;
+    Ok(())
+}
+
+/// 0: empty.
+async fn version(on: &mut AnyConnection, engine: Engine) -> Result<i64, ControlError> {
+    let known = match engine {
+        Engine::Sqlite => "SELECT COUNT(*) FROM sqlite_master WHERE type = 'table' AND name = 'schema_version'",
+        Engine::Postgres => {
+            "SELECT COUNT(*) FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace \
+             WHERE c.relname = 'schema_version' AND n.nspname = current_schema()"
+        }
+    };
+    let known: i64 = sqlx::query_scalar(known).fetch_one(&mut *on).await?;
+    let statement = match (known, engine) {
+        (0, Engine::Postgres) => return Ok(0),
+        (0, Engine::Sqlite) => "PRAGMA user_version",
+        _ => "SELECT version FROM schema_version",
+    };
+    Ok(sqlx::query(statement).fetch_one(on).await?.try_get::<i64, _>(0)?)
+}
+
+/// Version 1 held tokens as they are; now they are hashed for look-ups and sealed for those who may see them.
+async fn carry_projects_over(on: &mut AnyConnection, sealer: &Sealer) -> Result<(), ControlError> {
+    // Projects refer to organisations.
+    on.execute(
+        "INSERT INTO organizations (id, name, timezone, created_ns) \
+         SELECT id, name, timezone, created_ns FROM first_organizations",
+    )
+    .await?;
+    on.execute(
+        "INSERT INTO projects (number, id, organization_id, name, framework, token_hash, token_sealed, \
+         upload_token_hash, upload_token_sealed, keep_unmatched_roots, issues_from_logs, sample_rate, \
+         error_sample_rate, created_ns) \
+         SELECT number, id, organization, name, framework, token, '', upload_token, '', keep_unmatched_roots, \
+         issues_from_logs, sample_rate, error_sample_rate, created_ns FROM first_projects",
+    )
+    .await?;
+    let rows = sqlx::query("SELECT number, token, upload_token FROM first_projects").fetch_all(&mut *on).await?;
+    for row in rows {
+        let (token, upload): (String, String) = (row.try_get(1)?, row.try_get(2)?);
+        sqlx::query(
+            "UPDATE projects SET token_hash = $2, token_sealed = $3, upload_token_hash = $4, \
+             upload_token_sealed = $5 WHERE number = $1",
+        )
+        .bind(row.try_get::<i64, _>(0)?)
+        .bind(tokens::hash(&token))
+        .bind(sealer.seal(tokens::SEALED_AS, &token)?)
+        .bind(tokens::hash(&upload))
+        .bind(sealer.seal(tokens::SEALED_AS, &upload)?)
+        .execute(&mut *on)
+        .await?;
     }
     Ok(())
+}
+
+async fn batch(on: &mut AnyConnection, engine: Engine, text: &str) -> Result<(), ControlError> {
+    let text = match engine {
+        Engine::Sqlite => text.to_owned(),
+        Engine::Postgres => for_postgres(text),
+    };
+    sqlx::raw_sql(AssertSqlSafe(text)).execute(on).await?;
+    Ok(())
+}
+
+/// The same schema in PostgreSQL's words.
+fn for_postgres(text: &str) -> String {
+    text.replace("INTEGER PRIMARY KEY AUTOINCREMENT", "BIGINT GENERATED BY DEFAULT AS IDENTITY PRIMARY KEY")
+        .replace("INTEGER", "BIGINT")
+        .replace("REAL", "DOUBLE PRECISION")
+        .replace(") STRICT;", ");")
 }

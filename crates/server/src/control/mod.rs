@@ -1,41 +1,75 @@
-//! The control plane: accounts, projects, and what people decided about them. The only folder that names SQLite here.
+//! The control plane: accounts, projects, and what people decided about them. The only folder with SQL here.
 //!
-//! One connection behind a mutex; statements take well under a millisecond, and everything an export or a dashboard
-//! request needs to know (tokens, members, settings) is answered from memory ([`directory`]). Writers go through
-//! `App::control`, which keeps them off the async threads.
+//! - [`db`]: SQLite or PostgreSQL, connections, the one writer. Start there to add a statement.
+//! - [`migrations`]: the schema's versions.
+//! - [`directory`]: users, roles, projects and tokens in memory. What a request needs to know is answered from it.
+//! - [`role`]: roles and what they open. [`audit`]: who changed what.
+//! - [`tokens`], [`users`], [`organizations`], [`projects`], [`preferences`]: one table or a few, each.
+//!
+//! A change looks like this, everywhere:
+//!
+//! ```ignore
+//! let mut write = self.write().await?;
+//! sqlx::query("UPDATE users SET name = $2 WHERE id = $1").bind(user).bind(name).execute(write.on()).await?;
+//! write.audit(by.did("user.rename").on("user", user)).await?;
+//! write.changes_directory(); // if it changes what `directory.rs` holds
+//! write.commit().await?;
+//! ```
 
-mod accounts;
-mod directory;
+pub mod audit;
+pub mod db;
+pub mod directory;
 mod migrations;
+mod organizations;
 mod preferences;
 mod projects;
+mod role;
+pub mod tokens;
+mod users;
 
-use std::path::Path;
+use parking_lot::RwLock;
 
-use parking_lot::{Mutex, RwLock};
-use rusqlite::Connection;
-
-pub use accounts::{NewAccount, StoredUser};
-pub use directory::{Membership, Organization, Project, Role, User};
+pub use audit::By;
+pub use db::Location;
+pub use directory::{Membership, Organization, Project, ProjectSettings, User};
+pub use organizations::NewAccount;
 pub use preferences::SlowEndpoint;
 pub use projects::{NewProject, ProjectChange};
+pub use role::{Need, Role};
+pub use tokens::TokenKind;
+pub use users::{NewUser, StoredUser};
 
+use crate::secrets::seal::{SealError, Sealer};
+use db::Database;
 use directory::Directory;
 
 /// The control database, open.
 pub struct Control {
-    database: Mutex<Connection>,
+    database: Database,
+    sealer: Sealer,
     directory: RwLock<Directory>,
 }
 
 #[derive(Debug, thiserror::Error)]
 pub enum ControlError {
     #[error("the control database failed: {0}")]
-    Database(#[from] rusqlite::Error),
+    Database(#[from] sqlx::Error),
     #[error("an organization already exists")]
     OrganizationExists,
     #[error("unknown project")]
     UnknownProject,
+    #[error("the email address has an account already")]
+    EmailTaken,
+    #[error("already a member")]
+    MemberAlready,
+    #[error("unknown user")]
+    UnknownUser,
+    #[error("the control database holds {0} that cannot be read")]
+    Unreadable(&'static str),
+    #[error(transparent)]
+    Seal(#[from] SealError),
+    #[error("the control database's secrets were sealed with another key; give this node the same sealing key")]
+    OtherKey,
     #[error("no randomness for a new token: {0}")]
     Randomness(#[from] getrandom::Error),
     #[error("the control database is of a newer version ({0}) than this program knows ({1})")]
@@ -44,20 +78,48 @@ pub enum ControlError {
 
 impl Control {
     /// Opens or makes the database and brings it to the newest version.
-    pub fn open(path: &Path) -> Result<Control, ControlError> {
-        let mut database = Connection::open(path)?;
-        database.pragma_update(None, "journal_mode", "WAL")?;
-        database.pragma_update(None, "synchronous", "FULL")?;
-        database.pragma_update(None, "foreign_keys", true)?;
-        migrations::run(&mut database)?;
-        let directory = RwLock::new(Directory::load(&database)?);
-        Ok(Control { database: Mutex::new(database), directory })
+    pub async fn open(location: &Location, sealer: Sealer) -> Result<Control, ControlError> {
+        let database = Database::connect(location).await?;
+        migrations::run(&database, &sealer).await?;
+        check_key(&database, &sealer).await?;
+        let directory = RwLock::new(Directory::load(&database.pool, &sealer).await?);
+        Ok(Control { database, sealer, directory })
     }
 
-    /// Reads the directory again after a write. The caller holds the database, so that no older state overwrites a newer.
-    fn refresh(&self, database: &Connection) -> Result<(), ControlError> {
-        let fresh = Directory::load(database)?;
-        *self.directory.write() = fresh;
-        Ok(())
+    /// Encrypts what has to be read again.
+    pub fn sealer(&self) -> &Sealer {
+        &self.sealer
     }
+
+    /// Which database it is.
+    pub fn engine(&self) -> db::Engine {
+        self.database.engine
+    }
+
+    pub async fn close(&self) {
+        self.database.close().await;
+    }
+}
+
+const SEALED_FACT: &str = "sealing key";
+
+/// Several nodes need one key: a text sealed by the first says whether this is it.
+async fn check_key(database: &Database, sealer: &Sealer) -> Result<(), ControlError> {
+    let mut transaction = database.begin().await?;
+    let known: Option<String> = sqlx::query_scalar("SELECT value FROM facts WHERE name = $1")
+        .bind(SEALED_FACT)
+        .fetch_optional(&mut *transaction)
+        .await?;
+    match known {
+        Some(sealed) => drop(sealer.open(SEALED_FACT, &sealed).map_err(|_| ControlError::OtherKey)?),
+        None => {
+            sqlx::query("INSERT INTO facts (name, value) VALUES ($1, $2)")
+                .bind(SEALED_FACT)
+                .bind(sealer.seal(SEALED_FACT, "this key")?)
+                .execute(&mut *transaction)
+                .await?;
+        }
+    }
+    transaction.commit().await?;
+    Ok(())
 }

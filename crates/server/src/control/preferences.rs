@@ -2,8 +2,6 @@
 
 use std::collections::HashMap;
 
-use rusqlite::{OptionalExtension, params};
-
 use super::{Control, ControlError};
 
 /// An Endpoint that is known to be slow: this much is forgiven in its ranking.
@@ -15,89 +13,96 @@ pub struct SlowEndpoint {
 
 impl Control {
     /// Archives Issues as of `now_ns`; archiving again moves the time. Returns how many were given.
-    pub fn archive(&self, project: u32, hashes: &[u64], now_ns: i64) -> Result<usize, ControlError> {
-        let mut database = self.database.lock();
-        let transaction = database.transaction()?;
+    pub async fn archive(&self, project: u32, hashes: &[u64], now_ns: i64) -> Result<usize, ControlError> {
+        let mut write = self.write().await?;
         for hash in hashes {
-            transaction.execute(
-                "INSERT INTO archived_exceptions (project, hash, archived_ns) VALUES (?1, ?2, ?3) \
-                 ON CONFLICT DO UPDATE SET archived_ns = excluded.archived_ns",
-                params![project, format!("{hash:016x}"), now_ns],
-            )?;
+            sqlx::query(
+                "INSERT INTO archived_exceptions (project, hash, archived_ns) VALUES ($1, $2, $3) \
+                 ON CONFLICT (project, hash) DO UPDATE SET archived_ns = excluded.archived_ns",
+            )
+            .bind(i64::from(project))
+            .bind(format!("{hash:016x}"))
+            .bind(now_ns)
+            .execute(write.on())
+            .await?;
         }
-        transaction.commit()?;
+        write.commit().await?;
         Ok(hashes.len())
     }
 
     /// Returns how many were archived before.
-    pub fn unarchive(&self, project: u32, hashes: &[u64]) -> Result<usize, ControlError> {
-        let mut database = self.database.lock();
-        let transaction = database.transaction()?;
+    pub async fn unarchive(&self, project: u32, hashes: &[u64]) -> Result<usize, ControlError> {
+        let mut write = self.write().await?;
         let mut count = 0;
         for hash in hashes {
-            count += transaction.execute(
-                "DELETE FROM archived_exceptions WHERE project = ?1 AND hash = ?2",
-                params![project, format!("{hash:016x}")],
-            )?;
+            let deleted = sqlx::query("DELETE FROM archived_exceptions WHERE project = $1 AND hash = $2")
+                .bind(i64::from(project))
+                .bind(format!("{hash:016x}"))
+                .execute(write.on())
+                .await?;
+            count += deleted.rows_affected() as usize;
         }
-        transaction.commit()?;
+        write.commit().await?;
         Ok(count)
     }
 
     /// Issue group -> when it was archived, nanoseconds since the epoch.
-    pub fn archived(&self, project: u32) -> Result<HashMap<u64, i64>, ControlError> {
-        let database = self.database.lock();
-        let mut statement =
-            database.prepare_cached("SELECT hash, archived_ns FROM archived_exceptions WHERE project = ?1")?;
-        let rows = statement.query_map([project], |row| Ok((row.get::<_, String>(0)?, row.get::<_, i64>(1)?)))?;
-        let mut archived = HashMap::new();
-        for row in rows {
-            let (hash, at_ns) = row?;
-            if let Ok(hash) = u64::from_str_radix(&hash, 16) {
-                archived.insert(hash, at_ns);
-            }
-        }
-        Ok(archived)
+    pub async fn archived(&self, project: u32) -> Result<HashMap<u64, i64>, ControlError> {
+        let rows: Vec<(String, i64)> =
+            sqlx::query_as("SELECT hash, archived_ns FROM archived_exceptions WHERE project = $1")
+                .bind(i64::from(project))
+                .fetch_all(self.pool())
+                .await?;
+        let known = |(hash, at_ns): (String, i64)| Some((u64::from_str_radix(&hash, 16).ok()?, at_ns));
+        Ok(rows.into_iter().filter_map(known).collect())
     }
 
-    pub fn slow_endpoint(&self, project: u32, endpoint: &str) -> Result<Option<SlowEndpoint>, ControlError> {
-        let database = self.database.lock();
-        let mut statement = database
-            .prepare_cached("SELECT offset_ms, reason FROM slow_endpoints WHERE project = ?1 AND endpoint = ?2")?;
-        let found = statement
-            .query_row(params![project, endpoint], |row| {
-                Ok(SlowEndpoint { offset_ms: row.get(0)?, reason: row.get(1)? })
-            })
-            .optional()?;
-        Ok(found)
+    pub async fn slow_endpoint(&self, project: u32, endpoint: &str) -> Result<Option<SlowEndpoint>, ControlError> {
+        let found: Option<(i64, String)> =
+            sqlx::query_as("SELECT offset_ms, reason FROM slow_endpoints WHERE project = $1 AND endpoint = $2")
+                .bind(i64::from(project))
+                .bind(endpoint)
+                .fetch_optional(self.pool())
+                .await?;
+        Ok(found.map(|(offset_ms, reason)| SlowEndpoint { offset_ms, reason }))
     }
 
     /// Endpoint name -> what is forgiven.
-    pub fn slow_endpoints(&self, project: u32) -> Result<HashMap<String, SlowEndpoint>, ControlError> {
-        let database = self.database.lock();
-        let mut statement =
-            database.prepare_cached("SELECT endpoint, offset_ms, reason FROM slow_endpoints WHERE project = ?1")?;
-        let rows = statement.query_map([project], |row| {
-            Ok((row.get(0)?, SlowEndpoint { offset_ms: row.get(1)?, reason: row.get(2)? }))
-        })?;
-        Ok(rows.collect::<Result<_, _>>()?)
+    pub async fn slow_endpoints(&self, project: u32) -> Result<HashMap<String, SlowEndpoint>, ControlError> {
+        let rows: Vec<(String, i64, String)> =
+            sqlx::query_as("SELECT endpoint, offset_ms, reason FROM slow_endpoints WHERE project = $1")
+                .bind(i64::from(project))
+                .fetch_all(self.pool())
+                .await?;
+        Ok(rows.into_iter().map(|(name, offset_ms, reason)| (name, SlowEndpoint { offset_ms, reason })).collect())
     }
 
     /// An offset of 0 without a reason forgets the Endpoint.
-    pub fn set_slow_endpoint(&self, project: u32, endpoint: &str, slow: &SlowEndpoint) -> Result<(), ControlError> {
-        let database = self.database.lock();
+    pub async fn set_slow_endpoint(
+        &self,
+        project: u32,
+        endpoint: &str,
+        slow: &SlowEndpoint,
+    ) -> Result<(), ControlError> {
+        let mut write = self.write().await?;
         if slow.offset_ms == 0 && slow.reason.is_empty() {
-            database.execute(
-                "DELETE FROM slow_endpoints WHERE project = ?1 AND endpoint = ?2",
-                params![project, endpoint],
-            )?;
+            sqlx::query("DELETE FROM slow_endpoints WHERE project = $1 AND endpoint = $2")
+                .bind(i64::from(project))
+                .bind(endpoint)
+                .execute(write.on())
+                .await?;
         } else {
-            database.execute(
-                "INSERT INTO slow_endpoints (project, endpoint, offset_ms, reason) VALUES (?1, ?2, ?3, ?4) \
-                 ON CONFLICT DO UPDATE SET offset_ms = excluded.offset_ms, reason = excluded.reason",
-                params![project, endpoint, slow.offset_ms, slow.reason],
-            )?;
+            sqlx::query(
+                "INSERT INTO slow_endpoints (project, endpoint, offset_ms, reason) VALUES ($1, $2, $3, $4) \
+                 ON CONFLICT (project, endpoint) DO UPDATE SET offset_ms = excluded.offset_ms, reason = excluded.reason",
+            )
+            .bind(i64::from(project))
+            .bind(endpoint)
+            .bind(slow.offset_ms)
+            .bind(&slow.reason)
+            .execute(write.on())
+            .await?;
         }
-        Ok(())
+        write.commit().await
     }
 }

@@ -1,12 +1,13 @@
-//! Making and changing projects.
+//! Making, changing and deleting projects. Their tokens: `tokens.rs`.
 
 use std::sync::Arc;
 
-use rusqlite::{Connection, params};
-use tidewatch_domain::project::IngestSettings;
-use uuid::Uuid;
+use serde_json::json;
 
-use super::{Control, ControlError, Project};
+use super::audit::By;
+use super::db::Write;
+use super::directory::ProjectSettings;
+use super::{Control, ControlError, Project, tokens};
 
 #[derive(Debug, Clone)]
 pub struct NewProject {
@@ -16,62 +17,107 @@ pub struct NewProject {
 }
 
 /// The project's changeable part, as it shall be.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct ProjectChange {
     pub name: String,
     pub framework: String,
-    pub settings: IngestSettings,
+    pub settings: ProjectSettings,
 }
 
 impl Control {
-    pub fn create_project(&self, new: &NewProject, now_ns: i64) -> Result<Arc<Project>, ControlError> {
-        let database = self.database.lock();
-        let number = insert_project(&database, new, now_ns)?;
-        self.refresh(&database)?;
-        drop(database);
+    pub async fn create_project(&self, by: &By, new: &NewProject) -> Result<Arc<Project>, ControlError> {
+        let mut write = self.write().await?;
+        let number = insert_project(self, &mut write, by, new).await?;
+        write.changes_directory();
+        write.commit().await?;
         self.project_by_number(number).ok_or(ControlError::UnknownProject)
     }
 
-    pub fn change_project(&self, number: u32, change: &ProjectChange) -> Result<Arc<Project>, ControlError> {
-        let database = self.database.lock();
-        let settings = &change.settings;
-        database.execute(
-            "UPDATE projects SET name = ?2, framework = ?3, keep_unmatched_roots = ?4, issues_from_logs = ?5, \
-             sample_rate = ?6, error_sample_rate = ?7 WHERE number = ?1",
-            params![
-                number,
-                change.name,
-                change.framework,
-                settings.keep_unmatched_roots,
-                settings.issues_from_logs,
-                settings.sample_rate,
-                settings.error_sample_rate
-            ],
-        )?;
-        self.refresh(&database)?;
-        drop(database);
-        self.project_by_number(number).ok_or(ControlError::UnknownProject)
+    pub async fn change_project(
+        &self,
+        by: &By,
+        old: &Project,
+        change: &ProjectChange,
+    ) -> Result<Arc<Project>, ControlError> {
+        let mut write = self.write().await?;
+        let ProjectChange { name, framework, settings } = change;
+        let changed = sqlx::query(
+            "UPDATE projects SET name = $2, framework = $3, keep_unmatched_roots = $4, issues_from_logs = $5, \
+             sample_rate = $6, error_sample_rate = $7, drop_healthy_healthchecks = $8, healthcheck_paths = $9, \
+             profile_label_allowlist = $10, retention_days = $11 WHERE number = $1",
+        )
+        .bind(i64::from(old.number))
+        .bind(name)
+        .bind(framework)
+        .bind(i64::from(settings.ingest.keep_unmatched_roots))
+        .bind(i64::from(settings.ingest.issues_from_logs))
+        .bind(settings.ingest.sample_rate)
+        .bind(settings.ingest.error_sample_rate)
+        .bind(i64::from(settings.drop_healthy_healthchecks))
+        .bind(json!(settings.healthcheck_paths).to_string())
+        .bind(json!(settings.profile_label_allowlist).to_string())
+        .bind(settings.retention_days.map(i64::from))
+        .execute(write.on())
+        .await?;
+        if changed.rows_affected() == 0 {
+            return Err(ControlError::UnknownProject);
+        }
+        let details = json!({
+            "name": [&old.name, name],
+            "framework": [&old.framework, framework],
+            "settings": [format!("{:?}", old.settings), format!("{settings:?}")],
+        });
+        let entry = by.did("project.change").on("project", old.id).within(old.organization_id).with(details);
+        write.audit(entry).await?;
+        write.changes_directory();
+        write.commit().await?;
+        self.project_by_number(old.number).ok_or(ControlError::UnknownProject)
+    }
+
+    /// Its tokens open nothing any more, and nobody sees it; its telemetry goes as it ages. The number is never used
+    /// again.
+    pub async fn delete_project(&self, by: &By, project: &Project) -> Result<(), ControlError> {
+        let mut write = self.write().await?;
+        let deleted = sqlx::query("DELETE FROM projects WHERE number = $1")
+            .bind(i64::from(project.number))
+            .execute(write.on())
+            .await?;
+        if deleted.rows_affected() == 0 {
+            return Err(ControlError::UnknownProject);
+        }
+        let details = json!({ "name": project.name });
+        let entry = by.did("project.delete").on("project", project.id).within(project.organization_id).with(details);
+        write.audit(entry).await?;
+        write.changes_directory();
+        write.commit().await
     }
 }
 
 /// Returns the new project's number.
-pub(super) fn insert_project(database: &Connection, new: &NewProject, now_ns: i64) -> Result<u32, ControlError> {
-    let id = Uuid::from_bytes(uuid_v4_bytes()?);
-    database.execute(
-        "INSERT INTO projects (id, organization, name, framework, token, upload_token, created_ns) \
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
-        params![id.to_string(), new.organization_id, new.name, new.framework, new_token()?, new_token()?, now_ns],
-    )?;
-    Ok(u32::try_from(database.last_insert_rowid()).expect("the schema keeps project numbers inside 32 bits"))
-}
-
-/// 32 hex digits: a random UUID without dashes, as exporters of this protocol know it. WIRE 5.6.
-fn new_token() -> Result<String, ControlError> {
-    Ok(Uuid::from_bytes(uuid_v4_bytes()?).simple().to_string())
-}
-
-fn uuid_v4_bytes() -> Result<[u8; 16], ControlError> {
-    let mut bytes = [0; 16];
-    getrandom::fill(&mut bytes)?;
-    Ok(*uuid::Builder::from_random_bytes(bytes).as_uuid().as_bytes())
+pub(super) async fn insert_project(
+    control: &Control,
+    write: &mut Write<'_>,
+    by: &By,
+    new: &NewProject,
+) -> Result<u32, ControlError> {
+    let id = tokens::random_uuid()?;
+    let (token, upload) = (tokens::project_token()?, tokens::project_token()?);
+    let number: i64 = sqlx::query_scalar(
+        "INSERT INTO projects (id, organization_id, name, framework, token_hash, token_sealed, upload_token_hash, \
+         upload_token_sealed, created_ns) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) RETURNING number",
+    )
+    .bind(id.to_string())
+    .bind(new.organization_id)
+    .bind(&new.name)
+    .bind(&new.framework)
+    .bind(tokens::hash(&token))
+    .bind(control.sealer.seal(tokens::SEALED_AS, &token)?)
+    .bind(tokens::hash(&upload))
+    .bind(control.sealer.seal(tokens::SEALED_AS, &upload)?)
+    .bind(by.at_ns)
+    .fetch_one(write.on())
+    .await?;
+    let details = json!({ "name": new.name });
+    write.audit(by.did("project.create").on("project", id).within(new.organization_id).with(details)).await?;
+    u32::try_from(number).map_err(|_| ControlError::UnknownProject)
 }

@@ -6,7 +6,7 @@
 //! | `OPTIONS` of these | anybody | |
 //! | `GET /health`, `/readyz`, `/livez`, `GET /api/openapi.json` | anybody | |
 //! | `GET /api/has-organizations`, `POST /api/register`, `POST /api/login` | anybody | `limits::ANONYMOUS` |
-//! | `GET /api/me/login-bundle`, `GET POST PUT /api/projects` | a login | `limits::JSON` |
+//! | `GET /api/me/login-bundle`, `PUT /api/me/password`, `/api/projects...` | a login, and a role | `limits::JSON` |
 //! | `/api/...` of `dashboard/` | a login and membership of `?projectId=` | `limits::JSON` |
 //! | any other `GET` | anybody: the UI | |
 

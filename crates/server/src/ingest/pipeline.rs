@@ -59,7 +59,7 @@ pub async fn ingest(app: &Arc<App>, mut export: Export<'_>) -> Result<Told, Refu
         encoding: export.encoding,
         coding: export.coding,
         received_ns: app.clock.now_ns(),
-        settings: export.project.settings,
+        settings: export.project.settings.ingest,
     };
     let bytes_max = app.config.otlp_body_bytes_max;
     let prepared = if is_small(&header, &export.body) {

@@ -70,6 +70,10 @@ pub fn table() -> Vec<[String; 3]> {
         row("metrics query: deadline", time(METRICS_DEADLINE), "\"Metrics query\""),
         row("spans of an entity, either side", time(SPAN_WINDOW), "\"Span read window\""),
         row("a login's life", time(LOGIN_LIFE), "wire, 5.1"),
+        row("a replaced project token is still taken for", time(TOKEN_GRACE), "our own"),
+        row("a right that another node revoked still holds for", time(DIRECTORY_PAUSE), "our own"),
+        row("healthcheck paths of a project", HEALTHCHECK_PATHS_MAX.to_string(), "wire, 5.6"),
+        row("profile labels of a project", PROFILE_LABELS_MAX.to_string(), "wire, 5.6"),
         row("shortest password", format!("{PASSWORD_CHARS_MIN} characters"), "wire, 5.1"),
         row("longest project name", format!("{PROJECT_NAME_CHARS_MAX} characters"), "wire, 5.6"),
     ]);

@@ -126,7 +126,7 @@ pub async fn worst(ask: &Ask, project: &Project, range: Range, count: usize) -> 
 
 async fn ranked(ask: &Ask, project: &Project, range: Range, filter: Filter) -> Result<Vec<Ranked>, ApiError> {
     let number = project.number;
-    let slow = ask.app.control(move |app| app.control.slow_endpoints(number)).await?;
+    let slow = ask.app.control.slow_endpoints(number).await?;
     let offset_ns = |slow: &SlowEndpoint| slow.offset_ms.saturating_mul(1_000_000);
     let bands = Bands::with_offsets(slow.iter().map(|(name, slow)| (name.as_str(), offset_ns(slow))));
     let found = entities::by_name(ask, Table::Endpoints, number, range, filter, &bands).await?;
@@ -336,7 +336,7 @@ const SLOW_OFFSET_MS_MAX: i64 = 3_600_000;
 /// `GET /api/endpoints/slow`.
 pub async fn slow(ask: &Ask, project: &Project, endpoint: String) -> Result<SlowOffset, ApiError> {
     let number = project.number;
-    let slow = ask.app.control(move |app| app.control.slow_endpoint(number, &endpoint)).await?;
+    let slow = ask.app.control.slow_endpoint(number, &endpoint).await?;
     let slow = slow.unwrap_or(SlowEndpoint { offset_ms: 0, reason: String::new() });
     Ok(SlowOffset { offset_ms: slow.offset_ms, reason: slow.reason })
 }
@@ -352,6 +352,6 @@ pub async fn set_slow(ask: &Ask, project: &Project, request: SlowOffsetRequest) 
     let number = project.number;
     let slow = SlowEndpoint { offset_ms: request.offset_ms, reason: request.reason };
     let stored = slow.clone();
-    ask.app.control(move |app| app.control.set_slow_endpoint(number, &request.endpoint, &stored)).await?;
+    ask.app.control.set_slow_endpoint(number, &request.endpoint, &stored).await?;
     Ok(SlowOffset { offset_ms: slow.offset_ms, reason: slow.reason })
 }

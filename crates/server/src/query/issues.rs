@@ -167,7 +167,7 @@ fn matching(needle: &str) -> Filter {
 
 /// Issues that were archived and have not occurred since.
 async fn archived(ask: &Ask, project: u32) -> Result<std::collections::HashSet<u64>, ApiError> {
-    let when = ask.app.control(move |app| app.control.archived(project)).await?;
+    let when = ask.app.control.archived(project).await?;
     if when.is_empty() {
         return Ok(Default::default());
     }
@@ -331,13 +331,13 @@ fn hashes(request: &HashesRequest) -> Result<Vec<u64>, ApiError> {
 /// `POST /api/exception-stack-traces/archive`.
 pub async fn archive(ask: &Ask, project: &Project, request: HashesRequest) -> Result<Archived, ApiError> {
     let (number, hashes, now) = (project.number, hashes(&request)?, ask.app.clock.now_ns());
-    let archived = ask.app.control(move |app| app.control.archive(number, &hashes, now)).await? as u64;
+    let archived = ask.app.control.archive(number, &hashes, now).await? as u64;
     Ok(Archived { archived })
 }
 
 /// `POST /api/exception-stack-traces/unarchive`.
 pub async fn unarchive(ask: &Ask, project: &Project, request: HashesRequest) -> Result<Unarchived, ApiError> {
     let (number, hashes) = (project.number, hashes(&request)?);
-    let unarchived = ask.app.control(move |app| app.control.unarchive(number, &hashes)).await? as u64;
+    let unarchived = ask.app.control.unarchive(number, &hashes).await? as u64;
     Ok(Unarchived { unarchived })
 }

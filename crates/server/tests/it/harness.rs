@@ -17,12 +17,15 @@ use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
 use crate::client::{self, Answer};
+use crate::engines::On;
 use crate::gates;
+
+type Change = Arc<dyn Fn(&mut Config) + Send + Sync>;
 
 /// A running server and, once registered, its owner's login.
 pub struct Harness {
     data: TempDir,
-    change: fn(&mut Config),
+    change: Change,
     disk: Arc<dyn Disk>,
     running: Option<Running>,
     /// The owner's login; empty before [`Harness::register`].
@@ -55,8 +58,24 @@ impl Harness {
 
     /// With another disk below journal and parts.
     pub async fn start_on(disk: Arc<dyn Disk>, change: fn(&mut Config)) -> Harness {
+        Harness::start_as(disk, Arc::new(change)).await
+    }
+
+    /// With this control database.
+    pub async fn on(database: &On) -> Harness {
+        Harness::start_as(Arc::new(RealDisk), database.setting()).await
+    }
+
+    /// With this control database, registered, with one project.
+    pub async fn registered(database: &On) -> (Harness, Project) {
+        let mut harness = Harness::on(database).await;
+        let project = harness.register().await;
+        (harness, project)
+    }
+
+    async fn start_as(disk: Arc<dyn Disk>, change: Change) -> Harness {
         let data = TempDir::new().expect("a temporary directory");
-        let running = run(data.path(), change, disk.clone()).await;
+        let running = run(data.path(), &change, disk.clone()).await;
         Harness { data, change, disk, running: Some(running), login: String::new() }
     }
 
@@ -97,9 +116,14 @@ impl Harness {
 
     /// A call of the dashboard's API with the owner's login. `Value::Null`: no body.
     pub async fn api(&self, method: &str, path: &str, body: &Value) -> Answer {
-        let authorization = format!("Bearer {}", self.login);
+        self.api_as(&self.login, method, path, body).await
+    }
+
+    /// The same with another credential; none when empty.
+    pub async fn api_as(&self, credential: &str, method: &str, path: &str, body: &Value) -> Answer {
+        let authorization = format!("Bearer {credential}");
         let mut headers = vec![("Content-Type", "application/json")];
-        if !self.login.is_empty() {
+        if !credential.is_empty() {
             headers.push(("Authorization", &authorization));
         }
         let body = if body.is_null() { Vec::new() } else { body.to_string().into_bytes() };
@@ -129,7 +153,7 @@ impl Harness {
     /// Stops as on SIGTERM and starts again on the same data.
     pub async fn restart(&mut self) {
         self.stop().await;
-        self.running = Some(run(self.data.path(), self.change, self.disk.clone()).await);
+        self.running = Some(run(self.data.path(), &self.change, self.disk.clone()).await);
     }
 
     /// Goes on from what the disk holds at this moment, as after `kill -9`: nothing is flushed, nothing is closed.
@@ -138,7 +162,7 @@ impl Harness {
         copy(self.data.path(), image.path());
         self.stop().await;
         self.data = image;
-        self.running = Some(run(self.data.path(), self.change, self.disk.clone()).await);
+        self.running = Some(run(self.data.path(), &self.change, self.disk.clone()).await);
     }
 
     /// Stops as on SIGTERM; the server ends without an error.
@@ -150,7 +174,7 @@ impl Harness {
     }
 }
 
-async fn run(data: &Path, change: fn(&mut Config), disk: Arc<dyn Disk>) -> Running {
+async fn run(data: &Path, change: &Change, disk: Arc<dyn Disk>) -> Running {
     let mut config = Config::new(([127, 0, 0, 1], 0).into(), data);
     change(&mut config);
     let (stop, stopped) = oneshot::channel::<()>();

@@ -1,8 +1,13 @@
 //! The promises of the specification, held against the real server over real sockets. One binary, one harness.
 
+#[macro_use]
+mod engines;
+
 mod account;
+mod account_nodes;
 mod ai;
 mod ask;
+mod authorization;
 mod client;
 mod configuration;
 mod corpus;

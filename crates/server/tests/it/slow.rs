@@ -98,9 +98,10 @@ fn assert_too_slow(answer: &Answer, limits: &RouteLimits, path: &str) {
     }
 }
 
-#[tokio::test(start_paused = true)]
+#[tokio::test]
 async fn too_slow_is_408_and_503_where_exporters_retry() {
     let (harness, project) = Harness::with_project().await;
+    tokio::time::pause();
     for route in routes(&harness, &project) {
         let gap = route.2.body_gap_max.as_secs();
         for (what, pieces, expected) in [
@@ -116,9 +117,10 @@ async fn too_slow_is_408_and_503_where_exporters_retry() {
     assert_eq!(harness.app().bodies.held(), 0);
 }
 
-#[tokio::test(start_paused = true)]
+#[tokio::test]
 async fn slow_but_in_time_is_taken() {
     let (harness, project) = Harness::with_project().await;
+    tokio::time::pause();
     for route in routes(&harness, &project) {
         for pieces in [vec![(19, 1)], vec![(6, 10), (6, 10), (7, 10)], vec![(0, 40_000), (19, 20)]] {
             let length: usize = pieces.iter().map(|(_, bytes)| bytes).sum();
@@ -137,9 +139,10 @@ async fn slow_but_in_time_is_taken() {
 }
 
 // "OTLP 2 min", "/api/report 10 min total", "10 min total": data that keeps coming, until it is too long.
-#[tokio::test(start_paused = true)]
+#[tokio::test]
 async fn no_body_takes_longer_than_its_total() {
     let (harness, project) = Harness::with_project().await;
+    tokio::time::pause();
     for route in [&routes(&harness, &project)[0], &routes(&harness, &project)[2], &routes(&harness, &project)[5]] {
         let total = route.2.body_total_max.as_secs();
         let pieces = vec![(5, 12_000); total as usize / 5 - 1];
@@ -151,10 +154,11 @@ async fn no_body_takes_longer_than_its_total() {
 }
 
 // Spec: limits, row "Admission-gate wait": not counted against any timeout.
-#[tokio::test(start_paused = true)]
+#[tokio::test]
 async fn waiting_for_a_slot_takes_no_time() {
     let mut harness = Harness::start_with(|config| config.ingest_concurrent_max = 1).await;
     let project = harness.register().await;
+    tokio::time::pause();
     let app = harness.app().clone();
     let slot = app.admission.enter(7).await.unwrap_or_else(|_| panic!("a free slot"));
     for whole in [true, false] {
@@ -188,9 +192,10 @@ async fn waiting_for_a_slot_takes_no_time() {
 }
 
 // Spec: limits, rows "Headers" and "Idle keep-alive".
-#[tokio::test(start_paused = true)]
+#[tokio::test]
 async fn heads_have_15_seconds_and_idle_connections_two_minutes() {
     let harness = Harness::start().await;
+    tokio::time::pause();
     for (name, first, expected) in [
         ("silence", &b""[..], 15),
         ("half a head", b"GET /health HTTP/1.1\r\nHost: a\r\n", 15),
@@ -229,9 +234,10 @@ async fn heads_have_15_seconds_and_idle_connections_two_minutes() {
 }
 
 // "Streaming responses (live tail) are exempt from body totals", and they are not idle.
-#[tokio::test(start_paused = true)]
+#[tokio::test]
 async fn a_live_tail_lasts() {
     let harness = Harness::start().await;
+    tokio::time::pause();
     let start = Instant::now();
     let mut connection = Connection::open(harness.address()).await;
     connection.write(b"GET /test/tail HTTP/1.1\r\nHost: a\r\n\r\n").await;
@@ -241,9 +247,10 @@ async fn a_live_tail_lasts() {
 }
 
 // Spec: limits, row "Upload concurrency": excess waits 30 s, then 503.
-#[tokio::test(start_paused = true)]
+#[tokio::test]
 async fn an_upload_waits_30_seconds_for_a_slot() {
     let harness = Harness::start().await;
+    tokio::time::pause();
     let app = harness.app().clone();
     let mut slots = Vec::new();
     for _ in 0..limits::UPLOAD_CONCURRENT {

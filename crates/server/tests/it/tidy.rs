@@ -104,7 +104,7 @@ fn arrows_between_crates_point_one_way() {
 fn sql_stays_where_its_library_is_named() {
     // The demo sends statements as text; it runs none.
     let is_control = |path: &str| path.contains("/src/control/") || path.contains("/src/demo/");
-    assert_absent("crates/server/src", &["rusqlite", "SELECT ", "INSERT INTO", "DELETE FROM"], is_control);
+    assert_absent("crates/server/src", &["rusqlite", "sqlx::", "SELECT ", "INSERT INTO", "DELETE FROM"], is_control);
     assert_absent("crates/domain/src", &["rusqlite"], |_| false);
     assert_absent("crates/journal/src", &["rusqlite"], |_| false);
 }

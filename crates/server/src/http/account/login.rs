@@ -5,6 +5,7 @@ use std::sync::Arc;
 use axum::Json;
 use axum::extract::State;
 
+use super::password::Match;
 use super::{password, view};
 use crate::app::App;
 use crate::error::ApiError;
@@ -40,10 +41,14 @@ pub async fn login(
     if password.len() > limits::PASSWORD_BYTES_MAX {
         return Err(WRONG);
     }
-    let stored = app.control(move |app| app.control.stored_user(email.trim())).await?;
-    let hash = stored.as_ref().map(|user| user.password_hash.clone());
-    let right = password::verify(&app, password, hash).await?;
-    let user = stored.filter(|_| right).and_then(|stored| app.control.user(stored.id)).ok_or(WRONG)?;
+    let stored = app.control.stored_user(&email).await?;
+    let (id, hash) = stored.map_or((None, None), |user| (Some(user.id), user.password_hash));
+    let found = password::verify(&app, password.clone(), hash.clone()).await?;
+    let user = id.filter(|_| found != Match::No).and_then(|id| app.control.user(id)).ok_or(WRONG)?;
+    if let (Match::Outdated, Some(old)) = (found, hash) {
+        let new = password::hash(&app, password).await?;
+        app.control.rehash_password(user.id, &old, &new).await?;
+    }
     let token = app.logins.issue(&user, app.clock.now_ns())?;
     let LoginBundle { user, projects, organizations } = view::bundle(&app, &user);
     Ok(Json(LoginAnswer { token, user, projects, organizations }))
@@ -57,6 +62,6 @@ pub async fn login(
     tag = "account",
     responses((status = 200, description = "The answer", body = LoginBundle), Failures)
 )]
-pub async fn bundle(State(app): State<Arc<App>>, SignedIn { user }: SignedIn) -> Json<LoginBundle> {
+pub async fn bundle(State(app): State<Arc<App>>, SignedIn { user, .. }: SignedIn) -> Json<LoginBundle> {
     Json(view::bundle(&app, &user))
 }

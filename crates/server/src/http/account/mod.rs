@@ -1,6 +1,7 @@
 //! Accounts and projects: registration, login, who may open what. WIRE 5.
 
 mod login;
+mod me;
 mod password;
 mod projects;
 mod register;
@@ -20,5 +21,8 @@ pub fn routes() -> OpenApiRouter<Arc<App>> {
         .routes(routes!(register::register))
         .routes(routes!(login::login))
         .routes(routes!(login::bundle))
-        .routes(routes!(projects::list, projects::create, projects::change))
+        .routes(routes!(me::change_password))
+        .routes(routes!(projects::list, projects::create, projects::change, projects::delete))
+        .routes(routes!(projects::rotate_token))
+        .routes(routes!(projects::rotate_upload_token))
 }

@@ -9,13 +9,15 @@ use tidewatch_domain::project::IngestSettings;
 
 use super::view;
 use crate::app::App;
-use crate::control::{NewProject, ProjectChange};
+use crate::control::{Need, NewProject, Project, ProjectChange, ProjectSettings as Settings, TokenKind};
 use crate::error::ApiError;
-use crate::http::gate::auth::{ProjectAccess, SignedIn};
+use crate::http::gate::auth::{Admin, ProjectAccess, SignedIn, Write};
 use crate::http::gate::body::JsonBody;
 use crate::http::openapi::{Failures, ProjectQuery};
 use crate::limits;
-use crate::query::views::account::{NewProjectRequest, ProjectChangeRequest, ProjectView};
+use crate::query::views::account::{
+    DeleteProjectRequest, Done, NewProjectRequest, NewToken, ProjectChangeRequest, ProjectView,
+};
 
 /// WIRE 5.1; the first is what a project gets that does not say.
 const FRAMEWORKS: &[&str] = &[
@@ -53,8 +55,8 @@ const FRAMEWORKS: &[&str] = &[
     tag = "projects",
     responses((status = 200, description = "The answer", body = Vec<ProjectView>), Failures)
 )]
-pub async fn list(State(app): State<Arc<App>>, SignedIn { user }: SignedIn) -> Json<Vec<ProjectView>> {
-    Json(view::projects(&app, &user))
+pub async fn list(State(app): State<Arc<App>>, caller: SignedIn) -> Json<Vec<ProjectView>> {
+    Json(view::projects(&app, &caller.user))
 }
 
 /// Makes a project.
@@ -68,11 +70,11 @@ pub async fn list(State(app): State<Arc<App>>, SignedIn { user }: SignedIn) -> J
 )]
 pub async fn create(
     State(app): State<Arc<App>>,
-    SignedIn { user }: SignedIn,
+    caller: SignedIn,
     JsonBody(request): JsonBody<NewProjectRequest>,
 ) -> Result<(StatusCode, Json<ProjectView>), ApiError> {
-    let memberships = app.control.memberships(user.id);
-    let mut writable = memberships.iter().filter(|membership| membership.role.may_write());
+    let memberships = app.control.memberships(caller.user.id);
+    let mut writable = memberships.iter().filter(|membership| membership.role.meets(Need::Write));
     let membership = match request.organization_id {
         Some(id) => writable.find(|membership| membership.organization.id == id),
         None => writable.next(),
@@ -83,8 +85,7 @@ pub async fn create(
         name: check_name(&request.name)?,
         framework: check_framework(request.framework.as_deref())?,
     };
-    let now_ns = app.clock.now_ns();
-    let project = app.control(move |app| app.control.create_project(&new, now_ns)).await?;
+    let project = app.control.create_project(&caller.by(&app), &new).await?;
     Ok((StatusCode::CREATED, Json(view::project_view(&app, &project, membership.role))))
 }
 
@@ -100,34 +101,127 @@ pub async fn create(
 )]
 pub async fn change(
     State(app): State<Arc<App>>,
-    access: ProjectAccess,
+    access: ProjectAccess<Write>,
     JsonBody(request): JsonBody<ProjectChangeRequest>,
 ) -> Result<Json<ProjectView>, ApiError> {
-    access.require_write()?;
-    let old = &access.project;
+    let change = changed(&access.project, request)?;
+    let project = app.control.change_project(&access.by(&app), &access.project, &change).await?;
+    Ok(Json(view::project_view(&app, &project, access.role)))
+}
+
+/// Deletes a project. The body names it.
+#[utoipa::path(
+    delete,
+    path = "/api/projects",
+    operation_id = "deleteProject",
+    tag = "projects",
+    params(ProjectQuery),
+    request_body = DeleteProjectRequest,
+    responses((status = 200, description = "Deleted", body = Done), Failures)
+)]
+pub async fn delete(
+    State(app): State<Arc<App>>,
+    access: ProjectAccess<Admin>,
+    JsonBody(request): JsonBody<DeleteProjectRequest>,
+) -> Result<Json<Done>, ApiError> {
+    if request.name != access.project.name {
+        return Err(ApiError::malformed("name is not the project's name"));
+    }
+    app.control.delete_project(&access.by(&app), &access.project).await?;
+    Ok(Json(Done { message: "the project was deleted".to_owned() }))
+}
+
+/// Replaces the token that exporters send. The old one is taken for a day more.
+#[utoipa::path(
+    post,
+    path = "/api/projects/token",
+    operation_id = "rotateToken",
+    tag = "projects",
+    params(ProjectQuery),
+    responses((status = 200, description = "The answer", body = NewToken), Failures)
+)]
+pub async fn rotate_token(
+    State(app): State<Arc<App>>,
+    access: ProjectAccess<Admin>,
+) -> Result<Json<NewToken>, ApiError> {
+    rotate(&app, &access, TokenKind::Runtime).await
+}
+
+/// Replaces the token that uploads of symbols and source maps send. The old one is taken for a day more.
+#[utoipa::path(
+    post,
+    path = "/api/projects/source-map-token",
+    operation_id = "rotateUploadToken",
+    tag = "projects",
+    params(ProjectQuery),
+    responses((status = 200, description = "The answer", body = NewToken), Failures)
+)]
+pub async fn rotate_upload_token(
+    State(app): State<Arc<App>>,
+    access: ProjectAccess<Admin>,
+) -> Result<Json<NewToken>, ApiError> {
+    rotate(&app, &access, TokenKind::Upload).await
+}
+
+async fn rotate(app: &App, access: &ProjectAccess<Admin>, kind: TokenKind) -> Result<Json<NewToken>, ApiError> {
+    let token = app.control.rotate_token(&access.by(app), access.project.number, kind).await?;
+    Ok(Json(NewToken { token }))
+}
+
+/// The project as the request wants it.
+fn changed(old: &Project, request: ProjectChangeRequest) -> Result<ProjectChange, ApiError> {
     let rate = |field: &str, asked: Option<f64>, old: f64| match asked {
         Some(rate) if !(0.0..=1.0).contains(&rate) => {
             Err(ApiError::unprocessable(format!("{field} must lie between 0 and 1")))
         }
         asked => Ok(asked.unwrap_or(old)),
     };
-    let settings = IngestSettings {
-        keep_unmatched_roots: request.keep_unmatched_roots.unwrap_or(old.settings.keep_unmatched_roots),
-        issues_from_logs: request.issues_from_logs.unwrap_or(old.settings.issues_from_logs),
-        sample_rate: rate("sampleRate", request.sample_rate, old.settings.sample_rate)?,
-        error_sample_rate: rate("errorSampleRate", request.error_sample_rate, old.settings.error_sample_rate)?,
+    let texts = |field: &str, asked: Option<Vec<String>>, old: &[String], most: usize| match asked {
+        None => Ok(old.to_vec()),
+        Some(texts) if texts.len() > most => {
+            Err(ApiError::unprocessable(format!("{field} has more than {most} entries")))
+        }
+        Some(texts) if texts.iter().any(|text| text.chars().count() > limits::SETTING_TEXT_CHARS_MAX) => {
+            Err(ApiError::unprocessable(format!("an entry of {field} is too long")))
+        }
+        Some(texts) => Ok(texts),
     };
-    let change = ProjectChange {
+    let before = &old.settings;
+    let settings = Settings {
+        ingest: IngestSettings {
+            keep_unmatched_roots: request.keep_unmatched_roots.unwrap_or(before.ingest.keep_unmatched_roots),
+            issues_from_logs: request.issues_from_logs.unwrap_or(before.ingest.issues_from_logs),
+            sample_rate: rate("sampleRate", request.sample_rate, before.ingest.sample_rate)?,
+            error_sample_rate: rate("errorSampleRate", request.error_sample_rate, before.ingest.error_sample_rate)?,
+        },
+        drop_healthy_healthchecks: request.drop_healthy_healthchecks.unwrap_or(before.drop_healthy_healthchecks),
+        healthcheck_paths: texts(
+            "healthcheckPaths",
+            request.healthcheck_paths,
+            &before.healthcheck_paths,
+            limits::HEALTHCHECK_PATHS_MAX,
+        )?,
+        profile_label_allowlist: texts(
+            "profileLabelAllowlist",
+            request.profile_label_allowlist,
+            &before.profile_label_allowlist,
+            limits::PROFILE_LABELS_MAX,
+        )?,
+        retention_days: match request.retention_days {
+            None => before.retention_days,
+            Some(0) => None,
+            Some(days) if days <= limits::PROJECT_RETENTION_DAYS_MAX => Some(days),
+            Some(_) => return Err(ApiError::unprocessable("retentionDays is too large")),
+        },
+    };
+    Ok(ProjectChange {
         name: request.name.as_deref().map_or(Ok(old.name.clone()), check_name)?,
         framework: match request.framework.as_deref() {
             None => old.framework.clone(),
             some => check_framework(some)?,
         },
         settings,
-    };
-    let number = old.number;
-    let project = app.control(move |app| app.control.change_project(number, &change)).await?;
-    Ok(Json(view::project_view(&app, &project, access.role)))
+    })
 }
 
 /// 1 to 100 letters, digits, spaces, `-`, `_` and `.`.

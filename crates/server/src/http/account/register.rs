@@ -11,6 +11,7 @@ use super::{password, view};
 use crate::app::App;
 use crate::control::NewAccount;
 use crate::error::ApiError;
+use crate::http::gate::auth::Origin;
 use crate::http::gate::body::AnonymousBody;
 use crate::http::gate::per_ip::PerIp;
 use crate::http::openapi::{ErrorBody, Failures, TooMany};
@@ -43,6 +44,7 @@ pub async fn has_organizations(State(app): State<Arc<App>>) -> Json<HasOrganizat
 )]
 pub async fn register(
     _: PerIp<Register>,
+    from: Origin,
     State(app): State<Arc<App>>,
     AnonymousBody(request): AnonymousBody<RegisterRequest>,
 ) -> Result<(StatusCode, Json<RegisterAnswer>), ApiError> {
@@ -53,12 +55,12 @@ pub async fn register(
     let account = check(&request)?;
     let password_hash = password::hash(&app, request.password).await?;
     let account = NewAccount { password_hash, ..account };
-    let now_ns = app.clock.now_ns();
     // Whoever registered meanwhile was first: the database decides.
-    let (user, project) = app.control(move |app| app.control.register(&account, now_ns)).await?;
+    let by = from.by(&app, &account.email);
+    let (user, project) = app.control.register(&by, &account).await?;
     tracing::info!(user = user.id, "registered the first account");
-    let token = app.logins.issue(&user, now_ns)?;
-    let role = app.control.role(user.id, project.organization_id).ok_or(exists)?;
+    let token = app.logins.issue(&user, by.at_ns)?;
+    let role = app.control.role_in(user.id, &project).ok_or(exists)?;
     let project = view::project_view(&app, &project, role);
     let LoginBundle { user, projects, organizations } = view::bundle(&app, &user);
     Ok((StatusCode::CREATED, Json(RegisterAnswer { token, user, project, projects, organizations })))
@@ -71,13 +73,7 @@ fn check(request: &RegisterRequest) -> Result<NewAccount, ApiError> {
     if !looks_like_email || email.len() > EMAIL_BYTES_MAX || email.contains(char::is_whitespace) {
         return Err(ApiError::malformed("email is not an email address"));
     }
-    if request.password.chars().count() < limits::PASSWORD_CHARS_MIN {
-        let least = limits::PASSWORD_CHARS_MIN;
-        return Err(ApiError::malformed(format!("password must have at least {least} characters")));
-    }
-    if request.password.len() > limits::PASSWORD_BYTES_MAX {
-        return Err(ApiError::malformed("password is too long"));
-    }
+    password::check(&request.password)?;
     let text = |field: &str, value: &str| match value.trim() {
         "" => Err(ApiError::malformed(format!("{field} is missing"))),
         value if value.chars().count() > limits::PROJECT_NAME_CHARS_MAX => {

@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 
 use crate::app::App;
-use crate::control::{Project, Role, User};
+use crate::control::{Need, Project, Role, User};
 use crate::query::views::account::{LoginBundle, OrganizationView, ProjectSettings, ProjectView, UserView};
 
 /// What a read-only member sees in place of a token. WIRE 5.3.
@@ -33,7 +33,8 @@ pub fn projects(app: &App, user: &User) -> Vec<ProjectView> {
 }
 
 pub fn project_view(app: &App, project: &Project, role: Role) -> ProjectView {
-    let token = if role.may_write() { project.token.clone() } else { HIDDEN_TOKEN.to_owned() };
+    let token = if role.meets(Need::Write) { project.token.clone() } else { HIDDEN_TOKEN.to_owned() };
+    let ingest = &project.settings.ingest;
     ProjectView {
         id: project.id.to_string(),
         name: project.name.clone(),
@@ -41,14 +42,18 @@ pub fn project_view(app: &App, project: &Project, role: Role) -> ProjectView {
         framework: project.framework.clone(),
         organization_id: project.organization_id,
         created_at: rfc3339(project.created_ns),
-        source_map_token: role.may_write().then(|| project.upload_token.clone()),
+        source_map_token: role.meets(Need::Write).then(|| project.upload_token.clone()),
         backend_url: app.config.base_url(),
         role: role.as_str().to_owned(),
         settings: ProjectSettings {
-            keep_unmatched_roots: project.settings.keep_unmatched_roots,
-            issues_from_logs: project.settings.issues_from_logs,
-            sample_rate: project.settings.sample_rate,
-            error_sample_rate: project.settings.error_sample_rate,
+            keep_unmatched_roots: ingest.keep_unmatched_roots,
+            issues_from_logs: ingest.issues_from_logs,
+            sample_rate: ingest.sample_rate,
+            error_sample_rate: ingest.error_sample_rate,
+            drop_healthy_healthchecks: project.settings.drop_healthy_healthchecks,
+            healthcheck_paths: project.settings.healthcheck_paths.clone(),
+            profile_label_allowlist: project.settings.profile_label_allowlist.clone(),
+            retention_days: project.settings.retention_days.unwrap_or(0),
         },
     }
 }

@@ -10,7 +10,7 @@ use utoipa_axum::routes;
 
 use crate::app::App;
 use crate::error::ApiError;
-use crate::http::gate::auth::ProjectAccess;
+use crate::http::gate::auth::{ProjectAccess, Write};
 use crate::http::gate::body::JsonBody;
 use crate::http::openapi::{Failures, NotFound, ProjectQuery};
 use crate::limits;
@@ -138,10 +138,9 @@ async fn slow(
 )]
 async fn set_slow(
     State(app): State<Arc<App>>,
-    access: ProjectAccess,
+    access: ProjectAccess<Write>,
     JsonBody(request): JsonBody<SlowOffsetRequest>,
 ) -> Result<Json<SlowOffset>, ApiError> {
-    access.require_write()?;
     let ask = Ask::within(app, limits::LIST_DEADLINE);
     endpoints::set_slow(&ask, &access.project, request).await.map(Json)
 }

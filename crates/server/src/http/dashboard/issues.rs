@@ -9,7 +9,7 @@ use utoipa_axum::routes;
 
 use crate::app::App;
 use crate::error::ApiError;
-use crate::http::gate::auth::ProjectAccess;
+use crate::http::gate::auth::{ProjectAccess, Write};
 use crate::http::gate::body::JsonBody;
 use crate::http::openapi::{Failures, NotFound, ProjectQuery};
 use crate::limits;
@@ -58,10 +58,9 @@ async fn list(
 )]
 async fn archive(
     State(app): State<Arc<App>>,
-    access: ProjectAccess,
+    access: ProjectAccess<Write>,
     JsonBody(request): JsonBody<HashesRequest>,
 ) -> Result<Json<Archived>, ApiError> {
-    access.require_write()?;
     let ask = Ask::within(app, limits::LIST_DEADLINE);
     issues::archive(&ask, &access.project, request).await.map(Json)
 }
@@ -78,10 +77,9 @@ async fn archive(
 )]
 async fn unarchive(
     State(app): State<Arc<App>>,
-    access: ProjectAccess,
+    access: ProjectAccess<Write>,
     JsonBody(request): JsonBody<HashesRequest>,
 ) -> Result<Json<Unarchived>, ApiError> {
-    access.require_write()?;
     let ask = Ask::within(app, limits::LIST_DEADLINE);
     issues::unarchive(&ask, &access.project, request).await.map(Json)
 }

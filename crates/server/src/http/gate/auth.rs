@@ -1,37 +1,115 @@
-//! Who is asking, as extractors: [`SignedIn`] for any login, [`ProjectAccess`] for `?projectId=` as well.
+//! Who is asking and what for, as extractors; the one place where roles are enforced.
 //!
-//! 401 no, wrong or expired login; 400 `projectId` missing or no UUID; 403 not a member (also of what does not exist).
+//! - [`SignedIn`]: any person.
+//! - [`ProjectAccess`]: a person, the project of `?projectId=`, and a role there that meets the need.
+//! - [`OrganizationAccess`]: the same for the `{id}` of `/api/organizations/{id}/...`.
+//!
+//! The need is a type: `access: ProjectAccess<Admin>`; [`Read`] when none is named. 401 no, wrong or expired credential;
+//! 400 an id that is missing or none; 403 not a member (also of what does not exist) or too little a role. Tokens of
+//! projects are no credentials here: exporters use `http/ingest`, uploads their own gate.
 
+use std::marker::PhantomData;
+use std::net::IpAddr;
 use std::sync::Arc;
 
-use axum::extract::FromRequestParts;
+use axum::extract::{FromRequestParts, RawPathParams};
 use axum::http::header::AUTHORIZATION;
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, Uri};
 use uuid::Uuid;
 
+use super::per_ip::client_address;
 use crate::app::App;
-use crate::control::{Project, Role, User};
+use crate::control::{By, Need, Organization, Project, Role, User};
 use crate::error::ApiError;
 
-/// A request with a valid login.
+/// A need as a type.
+pub trait Needed: Send + Sync + 'static {
+    const NEED: Need;
+}
+
+macro_rules! needs {
+    ($($name:ident),*) => {
+        $(
+            #[derive(Debug, Clone, Copy)]
+            pub struct $name;
+            impl Needed for $name {
+                const NEED: Need = Need::$name;
+            }
+        )*
+    };
+}
+
+needs!(Read, Write, Admin, Owner);
+
+/// Where a request comes from; for routes that ask for no credential.
+#[derive(Debug, Clone, Copy)]
+pub struct Origin(pub IpAddr);
+
+impl Origin {
+    /// For the audit log: somebody who has not signed in.
+    pub fn by(self, app: &App, name: &str) -> By {
+        By { user_id: None, name: name.to_owned(), address: self.0.to_string(), at_ns: app.clock.now_ns() }
+    }
+}
+
+/// A request with a valid credential of a person.
 #[derive(Debug, Clone)]
 pub struct SignedIn {
     pub user: Arc<User>,
+    pub from: Origin,
 }
 
-/// A signed-in user and the project asked about.
+/// A person and the project asked about, in which the person's role meets the need `N`.
 #[derive(Debug, Clone)]
-pub struct ProjectAccess {
+pub struct ProjectAccess<N = Read> {
     pub user: Arc<User>,
     pub project: Arc<Project>,
     pub role: Role,
+    pub from: Origin,
+    need: PhantomData<N>,
 }
 
-impl ProjectAccess {
-    /// 403 for those who may only look.
-    pub fn require_write(&self) -> Result<(), ApiError> {
-        if self.role.may_write() { Ok(()) } else { Err(ApiError::Forbidden("this needs more than read access")) }
+/// A person and the organisation asked about, in which the person's role meets the need `N`.
+#[derive(Debug, Clone)]
+pub struct OrganizationAccess<N = Read> {
+    pub user: Arc<User>,
+    pub organization: Arc<Organization>,
+    pub role: Role,
+    pub from: Origin,
+    need: PhantomData<N>,
+}
+
+fn by(app: &App, user: &User, from: Origin) -> By {
+    By { user_id: Some(user.id), ..from.by(app, &user.email) }
+}
+
+impl SignedIn {
+    /// For the audit log.
+    pub fn by(&self, app: &App) -> By {
+        by(app, &self.user, self.from)
+    }
+}
+
+impl<N> ProjectAccess<N> {
+    /// For the audit log.
+    pub fn by(&self, app: &App) -> By {
+        by(app, &self.user, self.from)
+    }
+}
+
+impl<N> OrganizationAccess<N> {
+    /// For the audit log.
+    pub fn by(&self, app: &App) -> By {
+        by(app, &self.user, self.from)
+    }
+}
+
+impl FromRequestParts<Arc<App>> for Origin {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, _: &Arc<App>) -> Result<Origin, ApiError> {
+        Ok(Origin(client_address(parts)))
     }
 }
 
@@ -39,30 +117,67 @@ impl FromRequestParts<Arc<App>> for SignedIn {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<SignedIn, ApiError> {
-        signed_in(&parts.headers, app).map(|user| SignedIn { user })
+        let user = match bearer(&parts.headers) {
+            Some(token) => person(token, app).await?,
+            None => None,
+        };
+        let user = user.ok_or(ApiError::Unauthorized("not signed in, or the login has expired"))?;
+        Ok(SignedIn { user, from: Origin(client_address(parts)) })
     }
 }
 
-impl FromRequestParts<Arc<App>> for ProjectAccess {
+impl<N: Needed> FromRequestParts<Arc<App>> for ProjectAccess<N> {
     type Rejection = ApiError;
 
-    async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<ProjectAccess, ApiError> {
-        let user = signed_in(&parts.headers, app)?;
+    async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<ProjectAccess<N>, ApiError> {
+        let SignedIn { user, from } = SignedIn::from_request_parts(parts, app).await?;
         let id = project_id(&parts.uri)?;
         let allowed = app.control.project_by_id(id).and_then(|project| {
-            let role = app.control.role(user.id, project.organization_id)?;
+            let role = app.control.role_in(user.id, &project)?;
             Some((project, role))
         });
         let (project, role) = allowed.ok_or(ApiError::Forbidden("you are not a member of this project"))?;
-        Ok(ProjectAccess { user, project, role })
+        require(role, N::NEED)?;
+        Ok(ProjectAccess { user, project, role, from, need: PhantomData })
     }
 }
 
-fn signed_in(headers: &HeaderMap, app: &App) -> Result<Arc<User>, ApiError> {
-    let user = bearer(headers)
-        .and_then(|token| app.logins.check(token, app.clock.now_ns()))
-        .and_then(|claims| app.control.user(claims.user_id));
-    user.ok_or(ApiError::Unauthorized("not signed in, or the login has expired"))
+impl<N: Needed> FromRequestParts<Arc<App>> for OrganizationAccess<N> {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<OrganizationAccess<N>, ApiError> {
+        let SignedIn { user, from } = SignedIn::from_request_parts(parts, app).await?;
+        let path = RawPathParams::from_request_parts(parts, app).await.map_err(ApiError::internal)?;
+        let id = path.iter().find(|(name, _)| *name == "id").and_then(|(_, value)| value.parse::<i64>().ok());
+        let id = id.ok_or_else(|| ApiError::malformed("the organization's id is not a number"))?;
+        let member = app.control.membership(user.id, id);
+        let member = member.ok_or(ApiError::Forbidden("you are not a member of this organization"))?;
+        require(member.role, N::NEED)?;
+        let (organization, role) = (member.organization, member.role);
+        Ok(OrganizationAccess { user, organization, role, from, need: PhantomData })
+    }
+}
+
+/// 403 for a role that is too little.
+pub fn require(role: Role, need: Need) -> Result<(), ApiError> {
+    let message = match need {
+        _ if role.meets(need) => return Ok(()),
+        Need::Read | Need::Write => "this needs more than read access",
+        Need::Admin => "this is for owners and admins",
+        Need::Owner => "this is for the owner",
+    };
+    Err(ApiError::Forbidden(message))
+}
+
+/// Whose credential it is. Every kind that stands for a person is listed here; a new kind is a prefix and its look-up.
+async fn person(token: &str, app: &App) -> Result<Option<Arc<User>>, ApiError> {
+    Ok(login(token, app))
+}
+
+/// A login whose user has not ended all sessions since.
+fn login(token: &str, app: &App) -> Option<Arc<User>> {
+    let claims = app.logins.check(token, app.clock.now_ns())?;
+    app.control.user(claims.user_id).filter(|user| user.session_epoch == claims.epoch)
 }
 
 /// The token of `Authorization: Bearer <token>`. The scheme is taken in any case of letters, as RFC 9110 has it.

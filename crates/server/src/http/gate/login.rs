@@ -1,4 +1,5 @@
-//! Logins as signed tokens. WIRE 5.1: JWT HS256, claims `userId`, `email`, `exp`.
+//! Logins as signed tokens. WIRE 5.1: JWT HS256, claims `userId`, `email`, `exp`; and `epoch`, so that all of a user's
+//! sessions can be ended at once.
 
 use jsonwebtoken::{Algorithm, DecodingKey, EncodingKey, Header, Validation, decode, encode};
 use serde::{Deserialize, Serialize};
@@ -13,6 +14,9 @@ pub struct Claims {
     #[serde(rename = "userId")]
     pub user_id: i64,
     pub email: String,
+    /// The user's session epoch when it was issued.
+    #[serde(default)]
+    pub epoch: i64,
     /// Seconds since the epoch.
     pub exp: i64,
 }
@@ -31,7 +35,7 @@ impl Logins {
     /// A login for [`limits::LOGIN_LIFE`] from `now_ns` (nanoseconds since the epoch).
     pub fn issue(&self, user: &User, now_ns: i64) -> Result<String, ApiError> {
         let exp = now_ns / NS_PER_SECOND + limits::LOGIN_LIFE.as_secs() as i64;
-        let claims = Claims { user_id: user.id, email: user.email.clone(), exp };
+        let claims = Claims { user_id: user.id, email: user.email.clone(), epoch: user.session_epoch, exp };
         encode(&Header::new(Algorithm::HS256), &claims, &self.encoding).map_err(ApiError::internal)
     }
 
@@ -54,7 +58,8 @@ mod tests {
     const NOW: i64 = 1_800_000_000 * NS_PER_SECOND;
 
     fn user() -> User {
-        User { id: 7, email: "a@b.c".into(), name: "A".into(), created_ns: 0 }
+        let (email, name) = ("a@b.c".into(), "A".into());
+        User { id: 7, email, name, created_ns: 0, session_epoch: 3, is_disabled: false }
     }
 
     #[test]

@@ -77,7 +77,8 @@ async fn answered(app: Arc<App>, signal: Signal, request: Request) -> Response {
     let content_type = media_type(request.headers());
     // The refusal of a type we do not know is for a person to read: JSON.
     let encoding = content_type.unwrap_or(Encoding::Json);
-    let Some(project) = bearer(request.headers()).and_then(|token| app.control.project_by_token(token)) else {
+    let now_ns = app.clock.now_ns();
+    let Some(project) = bearer(request.headers()).and_then(|token| app.control.project_by_token(token, now_ns)) else {
         let error = ApiError::Unauthorized("missing or wrong project token");
         return refuse(&app, signal, encoding, None, Refused::new(RejectReason::BadToken, error));
     };

@@ -64,6 +64,14 @@ pub struct ProjectSettings {
     pub sample_rate: f64,
     /// Share of error traces recorded, 0 to 1.
     pub error_sample_rate: f64,
+    /// Leave out health checks that succeed.
+    pub drop_healthy_healthchecks: bool,
+    /// Paths that are health checks.
+    pub healthcheck_paths: Vec<String>,
+    /// Labels of profiles that are kept.
+    pub profile_label_allowlist: Vec<String>,
+    /// Days that telemetry is kept; 0: as long as the server has it.
+    pub retention_days: u32,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
@@ -106,6 +114,22 @@ pub struct LoginAnswer {
     pub organizations: Vec<OrganizationView>,
 }
 
+/// Body of `PUT /api/me/password`.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ChangePasswordRequest {
+    pub current_password: String,
+    #[schema(min_length = 8)]
+    pub new_password: String,
+}
+
+/// A login that replaces the caller's.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
+pub struct NewLogin {
+    /// JWT, for 7 days.
+    pub token: String,
+}
+
 /// `POST /api/register`.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct RegisterAnswer {
@@ -138,6 +162,34 @@ pub struct ProjectChangeRequest {
     pub issues_from_logs: Option<bool>,
     pub sample_rate: Option<f64>,
     pub error_sample_rate: Option<f64>,
+    pub drop_healthy_healthchecks: Option<bool>,
+    /// At most 50.
+    pub healthcheck_paths: Option<Vec<String>>,
+    /// At most 20.
+    pub profile_label_allowlist: Option<Vec<String>>,
+    /// 0: as long as the server has it.
+    pub retention_days: Option<u32>,
+}
+
+/// Body of `DELETE /api/projects`.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize, ToSchema)]
+pub struct DeleteProjectRequest {
+    /// The project's name, so that nobody deletes the wrong one.
+    pub name: String,
+}
+
+/// A project's new token. The old one is taken for a day more.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
+pub struct NewToken {
+    /// 32 hexadecimal digits.
+    pub token: String,
+}
+
+/// A change that has nothing to tell.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
+pub struct Done {
+    /// One sentence.
+    pub message: String,
 }
 
 /// `GET /health`.

@@ -1,0 +1,120 @@
+//! The audit log: who changed what, when, from where. Every change writes its line in its own transaction.
+//!
+//! ```ignore
+//! write.audit(by.did("member.remove").on("user", 7).within(organization).with(json!({"role": "user"}))).await?;
+//! ```
+
+use std::fmt::Display;
+
+use serde_json::Value;
+use sqlx::AnyConnection;
+
+use super::ControlError;
+
+/// Who asks for a change, when and from where.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct By {
+    /// None: nobody signed in, or the command line.
+    pub user_id: Option<i64>,
+    /// An e-mail address, or what else acts.
+    pub name: String,
+    pub address: String,
+    /// Nanoseconds since the epoch.
+    pub at_ns: i64,
+}
+
+/// One line to be written.
+#[derive(Debug)]
+pub struct Entry<'a> {
+    by: &'a By,
+    action: &'static str,
+    subject: String,
+    organization_id: Option<i64>,
+    details: Value,
+}
+
+impl By {
+    /// An action's name: the kind of thing, a dot, what was done (`project.rename`).
+    pub fn did(&self, action: &'static str) -> Entry<'_> {
+        Entry { by: self, action, subject: String::new(), organization_id: None, details: Value::Null }
+    }
+}
+
+impl Entry<'_> {
+    pub fn on(mut self, kind: &str, id: impl Display) -> Self {
+        self.subject = format!("{kind}:{id}");
+        self
+    }
+
+    /// Whose admins may read it.
+    pub fn within(mut self, organization: i64) -> Self {
+        self.organization_id = Some(organization);
+        self
+    }
+
+    /// A JSON object; never a secret.
+    pub fn with(mut self, details: Value) -> Self {
+        self.details = details;
+        self
+    }
+}
+
+pub(super) async fn insert(on: &mut AnyConnection, entry: Entry<'_>) -> Result<(), ControlError> {
+    let details = if entry.details.is_null() { "{}".to_owned() } else { entry.details.to_string() };
+    sqlx::query(
+        "INSERT INTO audit_log (at_ns, organization_id, user_id, actor, address, action, subject, details) \
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
+    )
+    .bind(entry.by.at_ns)
+    .bind(entry.organization_id)
+    .bind(entry.by.user_id)
+    .bind(&entry.by.name)
+    .bind(&entry.by.address)
+    .bind(entry.action)
+    .bind(entry.subject)
+    .bind(details)
+    .execute(on)
+    .await?;
+    Ok(())
+}
+
+/// One line as it was written.
+#[derive(Debug, Clone, PartialEq)]
+pub struct AuditLine {
+    pub id: i64,
+    pub at_ns: i64,
+    pub user_id: Option<i64>,
+    pub actor: String,
+    pub address: String,
+    pub action: String,
+    pub subject: String,
+    pub details: Value,
+}
+
+type Columns = (i64, i64, Option<i64>, String, String, String, String, String);
+
+impl super::Control {
+    /// An organisation's lines, newest first, older than the line `before`.
+    pub async fn audit_log(&self, organization: i64, before: i64, most: i64) -> Result<Vec<AuditLine>, ControlError> {
+        let rows: Vec<Columns> = sqlx::query_as(
+            "SELECT id, at_ns, user_id, actor, address, action, subject, details FROM audit_log \
+             WHERE organization_id = $1 AND id < $2 ORDER BY id DESC LIMIT $3",
+        )
+        .bind(organization)
+        .bind(before)
+        .bind(most)
+        .fetch_all(self.pool())
+        .await?;
+        let line = |(id, at_ns, user_id, actor, address, action, subject, details): Columns| AuditLine {
+            id,
+            at_ns,
+            user_id,
+            actor,
+            address,
+            action,
+            subject,
+            details: serde_json::from_str(&details).unwrap_or_default(),
+        };
+        Ok(rows.into_iter().map(line).collect())
+    }
+}

@@ -1,0 +1,157 @@
+//! The database itself, SQLite or PostgreSQL: connections, the one writer, the version everybody follows.
+//!
+//! Statements are the same text for both (`docs/decisions/0006-control-database.md`). Reads use [`Database::pool`];
+//! every change goes through [`Write`]: one writer at a time in the whole installation, so that a transaction reads and
+//! writes as if it were alone and a test of a rule on one engine holds on the other.
+
+use std::path::Path;
+use std::time::Duration;
+
+use sqlx::any::AnyPoolOptions;
+use sqlx::{Any, AnyConnection, AnyPool, Executor, Transaction};
+
+use super::audit::{self, Entry};
+use super::{Control, ControlError};
+use crate::limits;
+
+/// Which database it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Engine {
+    Sqlite,
+    Postgres,
+}
+
+/// Where the control database is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Location {
+    pub engine: Engine,
+    /// With the password, if it has one: never logged.
+    url: String,
+}
+
+/// Advisory lock of PostgreSQL that the writer holds; the same on every node.
+const WRITER: &str = "SELECT pg_advisory_xact_lock(7308901741)";
+
+impl Location {
+    /// A file, made when missing.
+    pub fn file(path: &Path) -> Location {
+        // What a URL would read as its own is escaped.
+        let path: String = path
+            .to_string_lossy()
+            .chars()
+            .map(|c| match c {
+                '%' | '?' | '#' => format!("%{:02X}", u32::from(c)),
+                other => other.to_string(),
+            })
+            .collect();
+        Location { engine: Engine::Sqlite, url: format!("sqlite://{path}?mode=rwc") }
+    }
+
+    /// `postgres://user:password@host/database`, with options such as `?sslmode=verify-full`.
+    pub fn postgres(url: &str) -> Option<Location> {
+        let known = url.starts_with("postgres://") || url.starts_with("postgresql://");
+        known.then(|| Location { engine: Engine::Postgres, url: url.to_owned() })
+    }
+}
+
+/// Open connections.
+#[derive(Debug, Clone)]
+pub struct Database {
+    pub engine: Engine,
+    pub pool: AnyPool,
+}
+
+impl Database {
+    pub async fn connect(location: &Location) -> Result<Database, ControlError> {
+        sqlx::any::install_default_drivers();
+        let engine = location.engine;
+        let pool = AnyPoolOptions::new()
+            .max_connections(limits::CONTROL_CONNECTIONS)
+            .acquire_timeout(limits::CONTROL_WAIT_MAX)
+            // Local ones neither age nor cost anything.
+            .idle_timeout((engine == Engine::Postgres).then_some(limits::CONTROL_IDLE_MAX))
+            .max_lifetime((engine == Engine::Postgres).then_some(limits::CONTROL_LIFE_MAX))
+            .after_connect(move |connection, _| {
+                Box::pin(async move {
+                    if engine == Engine::Sqlite {
+                        connection
+                            .execute(
+                                "PRAGMA busy_timeout = 10000; PRAGMA journal_mode = WAL; \
+                                 PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON;",
+                            )
+                            .await?;
+                    }
+                    Ok(())
+                })
+            })
+            .connect(&location.url)
+            .await?;
+        Ok(Database { engine, pool })
+    }
+
+    /// A transaction that nobody else writes beside.
+    pub async fn begin(&self) -> Result<Transaction<'static, Any>, ControlError> {
+        match self.engine {
+            Engine::Sqlite => Ok(self.pool.begin_with("BEGIN IMMEDIATE").await?),
+            Engine::Postgres => {
+                let mut transaction = self.pool.begin().await?;
+                transaction.execute(WRITER).await?;
+                Ok(transaction)
+            }
+        }
+    }
+
+    pub async fn close(&self) {
+        // A connection that hangs is not waited for.
+        let _ = tokio::time::timeout(Duration::from_secs(5), self.pool.close()).await;
+    }
+}
+
+/// A change in progress; dropped without a commit it leaves nothing behind.
+pub struct Write<'a> {
+    control: &'a Control,
+    transaction: Transaction<'static, Any>,
+    changes_directory: bool,
+}
+
+impl Control {
+    /// Begins a change. Waits while somebody else writes.
+    pub(super) async fn write(&self) -> Result<Write<'_>, ControlError> {
+        let transaction = self.database.begin().await?;
+        Ok(Write { control: self, transaction, changes_directory: false })
+    }
+
+    /// For single reads.
+    pub(super) fn pool(&self) -> &AnyPool {
+        &self.database.pool
+    }
+}
+
+impl Write<'_> {
+    /// What statements run on: `.execute(write.on())`.
+    pub fn on(&mut self) -> &mut AnyConnection {
+        &mut self.transaction
+    }
+
+    /// Says that users, organisations, memberships, projects or tokens change: every node reads its directory again.
+    pub fn changes_directory(&mut self) {
+        self.changes_directory = true;
+    }
+
+    /// Writes into the audit log, with the change or not at all.
+    pub async fn audit(&mut self, entry: Entry<'_>) -> Result<(), ControlError> {
+        audit::insert(&mut self.transaction, entry).await
+    }
+
+    /// Makes it so, and visible in this node's memory at once.
+    pub async fn commit(mut self) -> Result<(), ControlError> {
+        if self.changes_directory {
+            self.transaction.execute("UPDATE directory_version SET version = version + 1").await?;
+        }
+        self.transaction.commit().await?;
+        if self.changes_directory {
+            self.control.refresh().await?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,120 @@
+//! Reading the directory from the database.
+//!
+//! The version is read first: what is read after it is at least that new, and a change in between is read again.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use sqlx::any::AnyRow;
+use sqlx::{AnyPool, Row};
+use tidewatch_domain::project::IngestSettings;
+use uuid::Uuid;
+
+use super::{Directory, Holder, Organization, Project, ProjectSettings, User};
+use crate::control::{ControlError, Role, tokens};
+use crate::secrets::seal::Sealer;
+
+pub(super) async fn version(pool: &AnyPool) -> Result<i64, ControlError> {
+    Ok(sqlx::query_scalar("SELECT version FROM directory_version").fetch_one(pool).await?)
+}
+
+impl Directory {
+    pub(in crate::control) async fn load(pool: &AnyPool, sealer: &Sealer) -> Result<Directory, ControlError> {
+        let mut directory = Directory { version: version(pool).await?, ..Directory::default() };
+        type UserColumns = (i64, String, String, i64, i64, i64);
+        let users: Vec<UserColumns> = sqlx::query_as(
+            "SELECT id, email, name, created_ns, session_epoch, CASE WHEN disabled_ns IS NULL THEN 0 ELSE 1 END \
+             FROM users",
+        )
+        .fetch_all(pool)
+        .await?;
+        for (id, email, name, created_ns, session_epoch, disabled) in users {
+            let user = User { id, email, name, created_ns, session_epoch, is_disabled: disabled != 0 };
+            directory.users.insert(id, Arc::new(user));
+        }
+        let organizations: Vec<(i64, String, String)> =
+            sqlx::query_as("SELECT id, name, timezone FROM organizations").fetch_all(pool).await?;
+        for (id, name, timezone) in organizations {
+            directory.organizations.insert(id, Arc::new(Organization { id, name, timezone }));
+        }
+        let memberships: Vec<(i64, i64, String)> =
+            sqlx::query_as("SELECT organization_id, user_id, role FROM memberships").fetch_all(pool).await?;
+        for (organization, user, role) in memberships {
+            let role = Role::parse(&role).unwrap_or(Role::Readonly);
+            directory.roles.entry(user).or_default().insert(organization, role);
+        }
+        let overrides: Vec<(i64, i64, String)> =
+            sqlx::query_as("SELECT project, user_id, role FROM project_roles").fetch_all(pool).await?;
+        for (project, user, role) in overrides {
+            let (Ok(project), Some(role)) = (u32::try_from(project), Role::parse(&role)) else { continue };
+            directory.overrides.entry(user).or_default().insert(project, role);
+        }
+        for row in sqlx::query(SELECT_PROJECTS).fetch_all(pool).await? {
+            let project = Arc::new(read_project(&row, sealer)?);
+            let holder = || Holder { project: project.clone(), expires_ns: i64::MAX };
+            directory.by_token.insert(tokens::fingerprint(&project.token), holder());
+            directory.by_upload_token.insert(tokens::fingerprint(&project.upload_token), holder());
+            directory.projects.push(project);
+        }
+        directory.add_previous_tokens(pool).await?;
+        Ok(directory)
+    }
+
+    async fn add_previous_tokens(&mut self, pool: &AnyPool) -> Result<(), ControlError> {
+        let numbered: HashMap<i64, Arc<Project>> =
+            self.projects.iter().map(|project| (i64::from(project.number), project.clone())).collect();
+        let rows: Vec<(String, i64, String, i64)> =
+            sqlx::query_as("SELECT token_hash, project, kind, expires_ns FROM previous_tokens").fetch_all(pool).await?;
+        for (hash, project, kind, expires_ns) in rows {
+            let (Some(hash), Some(project)) = (from_hex(&hash), numbered.get(&project)) else { continue };
+            let tokens = if kind == "upload" { &mut self.by_upload_token } else { &mut self.by_token };
+            tokens.entry(hash).or_insert_with(|| Holder { project: project.clone(), expires_ns });
+        }
+        Ok(())
+    }
+}
+
+const SELECT_PROJECTS: &str = "SELECT id, number, name, token_sealed, upload_token_sealed, framework, \
+     organization_id, created_ns, keep_unmatched_roots, issues_from_logs, sample_rate, error_sample_rate, \
+     drop_healthy_healthchecks, healthcheck_paths, profile_label_allowlist, retention_days \
+     FROM projects ORDER BY number";
+
+fn read_project(row: &AnyRow, sealer: &Sealer) -> Result<Project, ControlError> {
+    let is = |column: usize| row.try_get::<i64, _>(column).map(|truth| truth != 0);
+    let text = |column: usize| row.try_get::<String, _>(column);
+    let texts = |column: usize| text(column).map(|json| serde_json::from_str(&json).unwrap_or_default());
+    let number: i64 = row.try_get(1)?;
+    Ok(Project {
+        id: Uuid::parse_str(&text(0)?).map_err(|_| ControlError::Unreadable("a project's id"))?,
+        number: u32::try_from(number).map_err(|_| ControlError::Unreadable("a project's number"))?,
+        name: text(2)?,
+        token: sealer.open(tokens::SEALED_AS, &text(3)?)?,
+        upload_token: sealer.open(tokens::SEALED_AS, &text(4)?)?,
+        framework: text(5)?,
+        organization_id: row.try_get(6)?,
+        created_ns: row.try_get(7)?,
+        settings: ProjectSettings {
+            ingest: IngestSettings {
+                keep_unmatched_roots: is(8)?,
+                issues_from_logs: is(9)?,
+                sample_rate: row.try_get(10)?,
+                error_sample_rate: row.try_get(11)?,
+            },
+            drop_healthy_healthchecks: is(12)?,
+            healthcheck_paths: texts(13)?,
+            profile_label_allowlist: texts(14)?,
+            retention_days: row.try_get::<Option<i64>, _>(15)?.and_then(|days| u32::try_from(days).ok()),
+        },
+    })
+}
+
+fn from_hex(text: &str) -> Option<[u8; 32]> {
+    let mut bytes = [0; 32];
+    if text.len() != 2 * bytes.len() || !text.is_ascii() {
+        return None;
+    }
+    for (byte, at) in bytes.iter_mut().zip((0..).step_by(2)) {
+        *byte = u8::from_str_radix(text.get(at..at + 2)?, 16).ok()?;
+    }
+    Some(bytes)
+}

@@ -1,0 +1,101 @@
+//! Tokens of machines: made, hashed for look-up, replaced with a grace.
+//!
+//! Look-ups go by SHA-256, so the time of one says nothing about how near a guess came. A project's two tokens are also
+//! kept sealed, because WIRE 5.6 shows them; every other kind of token is a hash only.
+
+use sha2::{Digest, Sha256};
+use uuid::Uuid;
+
+use super::audit::By;
+use super::{Control, ControlError};
+use crate::limits;
+
+/// The purpose that project tokens are sealed for.
+pub const SEALED_AS: &str = "project token";
+
+/// A project's tokens.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TokenKind {
+    /// What exporters send.
+    Runtime,
+    /// What symbol uploads send.
+    Upload,
+}
+
+impl TokenKind {
+    pub fn as_str(self) -> &'static str {
+        match self {
+            TokenKind::Runtime => "runtime",
+            TokenKind::Upload => "upload",
+        }
+    }
+}
+
+/// 32 hex digits: a random UUID without dashes, as exporters of this protocol know it. WIRE 5.6.
+pub fn project_token() -> Result<String, ControlError> {
+    Ok(random_uuid()?.simple().to_string())
+}
+
+/// A token of another kind: its prefix (`twp_`, `twk_`, ...) and 256 random bits in hex.
+pub fn prefixed_token(prefix: &str) -> Result<String, ControlError> {
+    let mut bytes = [0; 32];
+    getrandom::fill(&mut bytes)?;
+    Ok(format!("{prefix}{}", hex(&bytes)))
+}
+
+pub fn random_uuid() -> Result<Uuid, ControlError> {
+    let mut bytes = [0; 16];
+    getrandom::fill(&mut bytes)?;
+    Ok(uuid::Builder::from_random_bytes(bytes).into_uuid())
+}
+
+/// What is stored and looked up: SHA-256 in hex.
+pub fn hash(token: &str) -> String {
+    hex(&fingerprint(token))
+}
+
+/// The same as bytes.
+pub fn fingerprint(token: &str) -> [u8; 32] {
+    Sha256::digest(token.as_bytes()).into()
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+impl Control {
+    /// A new token for the project. The old one is taken for [`limits::TOKEN_GRACE`] more, so that exporters can be
+    /// given the new one in turn. Returns the new one.
+    pub async fn rotate_token(&self, by: &By, number: u32, kind: TokenKind) -> Result<String, ControlError> {
+        let token = project_token()?;
+        let sealed = self.sealer.seal(SEALED_AS, &token)?;
+        let mut write = self.write().await?;
+        let (read, change) = match kind {
+            TokenKind::Runtime => (
+                "SELECT token_hash, id, organization_id FROM projects WHERE number = $1",
+                "UPDATE projects SET token_hash = $2, token_sealed = $3 WHERE number = $1",
+            ),
+            TokenKind::Upload => (
+                "SELECT upload_token_hash, id, organization_id FROM projects WHERE number = $1",
+                "UPDATE projects SET upload_token_hash = $2, upload_token_sealed = $3 WHERE number = $1",
+            ),
+        };
+        let found = sqlx::query_as::<_, (String, String, i64)>(read).bind(i64::from(number));
+        let (old, id, organization) = found.fetch_optional(write.on()).await?.ok_or(ControlError::UnknownProject)?;
+        sqlx::query(change).bind(i64::from(number)).bind(hash(&token)).bind(sealed).execute(write.on()).await?;
+        let expires_ns = by.at_ns.saturating_add(limits::TOKEN_GRACE.as_nanos() as i64);
+        sqlx::query("INSERT INTO previous_tokens (token_hash, project, kind, expires_ns) VALUES ($1, $2, $3, $4)")
+            .bind(old)
+            .bind(i64::from(number))
+            .bind(kind.as_str())
+            .bind(expires_ns)
+            .execute(write.on())
+            .await?;
+        sqlx::query("DELETE FROM previous_tokens WHERE expires_ns <= $1").bind(by.at_ns).execute(write.on()).await?;
+        let details = serde_json::json!({ "kind": kind.as_str() });
+        write.audit(by.did("project.rotate_token").on("project", &id).within(organization).with(details)).await?;
+        write.changes_directory();
+        write.commit().await?;
+        Ok(token)
+    }
+}

@@ -1,0 +1,43 @@
+//! `PUT /api/me/password`: what a person changes about their own account.
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::State;
+
+use super::password::{self, Match};
+use crate::app::App;
+use crate::error::ApiError;
+use crate::http::gate::auth::SignedIn;
+use crate::http::gate::body::JsonBody;
+use crate::http::gate::per_ip::PerIp;
+use crate::http::openapi::{Failures, TooMany};
+use crate::limits::per_ip::Login;
+use crate::query::views::account::{ChangePasswordRequest, NewLogin};
+
+/// Changes one's password. Every other session ends; the answer is a new login.
+#[utoipa::path(
+    put,
+    path = "/api/me/password",
+    operation_id = "changePassword",
+    tag = "account",
+    request_body = ChangePasswordRequest,
+    responses((status = 200, description = "The answer", body = NewLogin), Failures, TooMany)
+)]
+pub async fn change_password(
+    _: PerIp<Login>,
+    State(app): State<Arc<App>>,
+    caller: SignedIn,
+    JsonBody(request): JsonBody<ChangePasswordRequest>,
+) -> Result<Json<NewLogin>, ApiError> {
+    password::check(&request.new_password)?;
+    let stored = app.control.stored_user(&caller.user.email).await?.and_then(|user| user.password_hash);
+    if password::verify(&app, request.current_password, stored).await? == Match::No {
+        return Err(ApiError::Forbidden("the current password is wrong"));
+    }
+    let hash = password::hash(&app, request.new_password).await?;
+    let by = caller.by(&app);
+    app.control.set_password(&by, caller.user.id, &hash).await?;
+    let user = app.control.user(caller.user.id).ok_or(ApiError::Unauthorized("the account is gone"))?;
+    Ok(Json(NewLogin { token: app.logins.issue(&user, by.at_ns)? }))
+}

@@ -1,0 +1,74 @@
+//! Secrets at rest: XChaCha20-Poly1305 with the server's key, a nonce for each, bound to what the secret is for.
+//!
+//! A sealed text is base64 of nonce and ciphertext. The purpose (`project token`, `totp`, ...) goes into the check, so
+//! that one cannot be put in another's place.
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use chacha20poly1305::aead::{Aead, KeyInit, Payload};
+use chacha20poly1305::{XChaCha20Poly1305, XNonce};
+use sha2::{Digest, Sha256};
+
+const NONCE_BYTES: usize = 24;
+
+/// Seals and opens.
+#[derive(Clone)]
+pub struct Sealer {
+    cipher: XChaCha20Poly1305,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum SealError {
+    #[error("no randomness for a nonce")]
+    Randomness,
+    #[error("a sealed secret cannot be opened with this key")]
+    Unopened,
+}
+
+impl Sealer {
+    /// From a key of any length with at least 256 bits of randomness.
+    pub fn new(key: &[u8]) -> Sealer {
+        let key: [u8; 32] = Sha256::new().chain_update(b"tidewatch sealing\0").chain_update(key).finalize().into();
+        Sealer { cipher: XChaCha20Poly1305::new(&key.into()) }
+    }
+
+    pub fn seal(&self, purpose: &str, secret: &str) -> Result<String, SealError> {
+        let mut nonce = [0; NONCE_BYTES];
+        getrandom::fill(&mut nonce).map_err(|_| SealError::Randomness)?;
+        let payload = Payload { msg: secret.as_bytes(), aad: purpose.as_bytes() };
+        let sealed = self.cipher.encrypt(&XNonce::from(nonce), payload).map_err(|_| SealError::Randomness)?;
+        Ok(STANDARD.encode([&nonce[..], &sealed].concat()))
+    }
+
+    pub fn open(&self, purpose: &str, sealed: &str) -> Result<String, SealError> {
+        let bytes = STANDARD.decode(sealed).map_err(|_| SealError::Unopened)?;
+        let (nonce, sealed) = bytes.split_first_chunk::<NONCE_BYTES>().ok_or(SealError::Unopened)?;
+        let payload = Payload { msg: sealed, aad: purpose.as_bytes() };
+        let secret = self.cipher.decrypt(&XNonce::from(*nonce), payload).map_err(|_| SealError::Unopened)?;
+        String::from_utf8(secret).map_err(|_| SealError::Unopened)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn opens_only_with_the_same_key_and_purpose_and_unchanged() {
+        let sealer = Sealer::new(&[1; 32]);
+        let sealed = sealer.seal("totp", "secret").unwrap();
+        assert_eq!(sealer.open("totp", &sealed).as_deref(), Ok("secret"));
+        assert_ne!(sealed, sealer.seal("totp", "secret").unwrap(), "a nonce of its own");
+        assert_eq!(sealer.open("mail", &sealed), Err(SealError::Unopened));
+        assert_eq!(Sealer::new(&[2; 32]).open("totp", &sealed), Err(SealError::Unopened));
+        let mut bytes = STANDARD.decode(&sealed).unwrap();
+        for at in 0..bytes.len() {
+            bytes[at] ^= 1;
+            assert_eq!(sealer.open("totp", &STANDARD.encode(&bytes)), Err(SealError::Unopened), "byte {at}");
+            bytes[at] ^= 1;
+        }
+        for text in ["", "AAAA", "not base64!"] {
+            assert_eq!(sealer.open("totp", text), Err(SealError::Unopened));
+        }
+    }
+}

@@ -1,0 +1,204 @@
+//! The control database itself: several nodes on one, many at once, and data directories of older versions.
+
+use std::path::Path;
+
+use serde_json::{Value, json};
+use sqlx::{Connection, Row, SqliteConnection};
+use tidewatch_server::control::{
+    By, Control, ControlError, Location, NewAccount, NewProject, NewUser, Role, TokenKind,
+};
+use tidewatch_server::secrets::seal::Sealer;
+
+use crate::harness::{Harness, text};
+
+const NOW: i64 = 1_800_000_000_000_000_000;
+
+fn by() -> By {
+    By { user_id: None, name: "a test".into(), address: "192.0.2.1".into(), at_ns: NOW }
+}
+
+fn account(name: &str) -> NewAccount {
+    NewAccount {
+        email: format!("{name}@example.com"),
+        name: name.into(),
+        password_hash: "none".into(),
+        organization_name: name.into(),
+        timezone: "UTC".into(),
+        project_name: name.into(),
+        framework: "opentelemetry".into(),
+    }
+}
+
+fn person(name: &str) -> NewUser {
+    NewUser { email: format!("{name}@example.com"), name: name.into(), password_hash: None, is_email_verified: false }
+}
+
+async fn open(location: &Location) -> Result<Control, ControlError> {
+    Control::open(location, Sealer::new(&[1; 32])).await
+}
+
+/// All of them, begun together.
+async fn together<T: Send + 'static>(futures: Vec<impl Future<Output = T> + Send + 'static>) -> Vec<T> {
+    let tasks: Vec<_> = futures.into_iter().map(tokio::spawn).collect();
+    let mut results = Vec::new();
+    for task in tasks {
+        results.push(task.await.expect("no panic"));
+    }
+    results
+}
+
+on_both! {
+    // Issue 5: migrations under a lock, safe with several nodes starting at once.
+    async fn nodes_that_start_together_make_one_schema(database) {
+        let location = database.location();
+        let opened = together((0..8).map(|_| { let at = location.clone(); async move { open(&at).await.is_ok() } }).collect()).await;
+        assert_eq!(opened, [true; 8]);
+        let other = Control::open(&location, Sealer::new(&[2; 32])).await;
+        assert!(matches!(other, Err(ControlError::OtherKey)), "a node with another key is refused");
+    }
+
+    // Issue 5: 20 concurrent registrations produce no duplicate.
+    async fn twenty_register_and_one_does(database) {
+        let control = std::sync::Arc::new(open(&database.location()).await.unwrap());
+        let tries = (0..20).map(|number| {
+            let control = control.clone();
+            async move { control.register(&by(), &account(&format!("u{number}"))).await.is_ok() }
+        });
+        let won = together(tries.collect()).await.into_iter().filter(|won| *won).count();
+        assert_eq!(won, 1);
+        assert!(matches!(control.register(&by(), &account("late")).await, Err(ControlError::OrganizationExists)));
+    }
+
+    // No lost update: every one of twenty changes is in the end there, and in the audit log.
+    async fn twenty_changes_at_once(database) {
+        let control = std::sync::Arc::new(open(&database.location()).await.unwrap());
+        let (user, project) = control.register(&by(), &account("owner")).await.unwrap();
+        let changes = (0..20).map(|number| {
+            let (control, project) = (control.clone(), project.clone());
+            async move {
+                let user = control.create_user(&by(), &person(&format!("u{}", number / 2))).await;
+                let token = control.rotate_token(&by(), project.number, TokenKind::Runtime).await.unwrap();
+                (user.is_ok(), token)
+            }
+        });
+        let done = together(changes.collect()).await;
+        assert_eq!(done.iter().filter(|(made, _)| *made).count(), 10, "an address has one account");
+        for (_, token) in done.iter().chain([&(true, project.token.clone())]) {
+            assert!(control.project_by_token(token, NOW).is_some(), "every token of the grace is taken");
+            let later = NOW + 24 * 60 * 60 * 1_000_000_000;
+            let current = control.project_by_number(project.number).unwrap().token.clone();
+            assert_eq!(control.project_by_token(token, later).is_some(), *token == current, "and none after it");
+        }
+        let lines = control.audit_log(project.organization_id, i64::MAX, 100).await.unwrap();
+        let rotations = lines.iter().filter(|line| line.action == "project.rotate_token").count();
+        assert_eq!(rotations, 20);
+        assert_eq!(lines.last().unwrap().user_id, Some(user.id), "the first line is the registration's own");
+    }
+
+    async fn rights_change_what_is_open(database) {
+        let control = open(&database.location()).await.unwrap();
+        let (owner, project) = control.register(&by(), &account("owner")).await.unwrap();
+        let user = control.create_user(&by(), &person("member")).await.unwrap();
+        assert_eq!(control.role_in(user.id, &project), None);
+        control.add_member(&by(), project.organization_id, user.id, Role::User).await.unwrap();
+        let again = control.add_member(&by(), project.organization_id, user.id, Role::Admin).await;
+        assert!(matches!(again, Err(ControlError::MemberAlready)));
+        assert_eq!(control.role_in(user.id, &project), Some(Role::User));
+        for (who, there, expected) in [
+            (user.id, Some(Role::Readonly), Role::Readonly),
+            (user.id, None, Role::User),
+            (owner.id, Some(Role::Readonly), Role::Owner),
+        ] {
+            control.set_project_role(&by(), &project, who, there).await.unwrap();
+            assert_eq!(control.role_in(who, &project), Some(expected), "{there:?}");
+        }
+        control.archive(project.number, &[1, 2], NOW).await.unwrap();
+        control.delete_project(&by(), &project).await.unwrap();
+        assert!(control.project_by_token(&project.token, NOW).is_none());
+        assert!(control.projects_of(owner.id).is_empty());
+        assert!(matches!(control.delete_project(&by(), &project).await, Err(ControlError::UnknownProject)));
+        let line = control.audit_log(project.organization_id, i64::MAX, 1).await.unwrap().remove(0);
+        assert_eq!((line.action.as_str(), line.address.as_str()), ("project.delete", "192.0.2.1"));
+        assert_eq!(line.details, json!({ "name": "owner" }));
+    }
+}
+
+/// Two servers on one PostgreSQL: what one changes the other knows a moment later.
+#[tokio::test]
+async fn two_nodes_agree() {
+    let database = crate::engines::On::postgres().await;
+    let (first, project) = Harness::registered(&database).await;
+    let mut second = Harness::on(&database).await;
+    second.login.clone_from(&first.login);
+    let made = first.project("made on the first").await;
+    let seen = async || {
+        let list = second.api("GET", "/api/projects", &Value::Null).await.expect(200).json();
+        list.as_array().is_some_and(|projects| projects.iter().any(|project| project["id"] == made.id.as_str()))
+    };
+    while !seen().await {
+        tokio::task::yield_now().await;
+    }
+    assert_eq!(second.post_json("traces", &made.token, &json!({})).await.status, 200);
+    let path = format!("/api/projects/token?projectId={}", project.id);
+    let token = text(&second.api("POST", &path, &Value::Null).await.expect(200).json()["token"]);
+    while first.post_json("traces", &token, &json!({})).await.status != 200 {
+        tokio::task::yield_now().await;
+    }
+}
+
+/// A data directory of version 1, with tokens in it as they were.
+async fn version_one(path: &Path) {
+    let url = format!("sqlite://{}?mode=rwc", path.display());
+    let mut old = SqliteConnection::connect(&url).await.expect("an old database");
+    sqlx::raw_sql(include_str!("../../src/control/migrations/0001_accounts.sql"))
+        .execute(&mut old)
+        .await
+        .expect("an old database");
+    sqlx::raw_sql(
+        "PRAGMA user_version = 1;
+         INSERT INTO organizations VALUES (3, 'Org', 'Europe/Berlin', 5);
+         INSERT INTO users VALUES (4, 'a@b.c', 'A', 'hash', 6);
+         INSERT INTO memberships VALUES (3, 4, 'owner');
+         INSERT INTO projects VALUES (7, '5f4dcc3b-5aa7-45d6-8d83-27deb882cf99', 3, 'shop', 'gin', 'old-token',
+                                      'old-upload', 1, 0, 0.5, 1.0, 8);
+         INSERT INTO archived_exceptions VALUES (7, '00000000000000ff', 9);
+         INSERT INTO slow_endpoints VALUES (7, 'GET /', 250, 'known');",
+    )
+    .execute(&mut old)
+    .await
+    .expect("an old database");
+    old.close().await.expect("an old database");
+}
+
+#[tokio::test]
+async fn a_data_directory_of_version_one_loses_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("control.sqlite");
+    version_one(&path).await;
+    for time in ["first", "second"] {
+        let control = open(&Location::file(&path)).await.unwrap();
+        let project = control.project_by_token("old-token", NOW).expect(time);
+        assert_eq!((project.number, project.name.as_str(), project.framework.as_str()), (7, "shop", "gin"));
+        assert_eq!((project.token.as_str(), project.upload_token.as_str()), ("old-token", "old-upload"));
+        assert!(project.settings.ingest.keep_unmatched_roots);
+        assert_eq!(project.settings.ingest.sample_rate, 0.5);
+        assert_eq!(control.project_by_upload_token("old-upload", NOW).map(|project| project.number), Some(7));
+        let membership = control.memberships(4).remove(0);
+        assert_eq!((membership.role, membership.organization.timezone.as_str()), (Role::Owner, "Europe/Berlin"));
+        assert_eq!(control.stored_user("A@B.c").await.unwrap().unwrap().password_hash.as_deref(), Some("hash"));
+        assert_eq!(control.archived(7).await.unwrap(), [(255, 9)].into());
+        assert_eq!(control.slow_endpoint(7, "GET /").await.unwrap().unwrap().offset_ms, 250);
+        control.close().await;
+    }
+    let control = open(&Location::file(&path)).await.unwrap();
+    let project = control.project_by_token("old-token", NOW).unwrap();
+    let next = NewProject { organization_id: 3, name: "next".into(), framework: "gin".into() };
+    assert_eq!(control.create_project(&by(), &next).await.unwrap().number, 8, "numbers go on");
+    control.delete_project(&by(), &project).await.unwrap();
+    control.close().await;
+    let url = format!("sqlite://{}", path.display());
+    let mut raw = SqliteConnection::connect(&url).await.unwrap();
+    let dump =
+        sqlx::query("SELECT token_sealed || upload_token_sealed FROM projects").fetch_one(&mut raw).await.unwrap();
+    assert!(!dump.get::<String, _>(0).contains("old"), "no token is stored as it is");
+}

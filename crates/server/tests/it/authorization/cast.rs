@@ -1,0 +1,116 @@
+//! Everybody there is: one organisation with a member of each role, a stranger with another, and tokens of all kinds.
+
+use tidewatch_server::control::{By, NewUser, Role, User};
+
+use crate::engines::On;
+use crate::harness::{Harness, Project};
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Who {
+    /// Without any credential.
+    Nobody,
+    Readonly,
+    User,
+    Admin,
+    Owner,
+    /// Owner of another organisation.
+    Stranger,
+    RuntimeToken,
+    UploadToken,
+    /// A login of the owner's that is over.
+    Expired,
+    /// A login from before its user's password was changed.
+    Revoked,
+}
+
+impl Who {
+    pub const ALL: [Who; 10] = [
+        Who::Nobody,
+        Who::Readonly,
+        Who::User,
+        Who::Admin,
+        Who::Owner,
+        Who::Stranger,
+        Who::RuntimeToken,
+        Who::UploadToken,
+        Who::Expired,
+        Who::Revoked,
+    ];
+}
+
+pub struct Cast {
+    pub harness: Harness,
+    project: Project,
+    organization: i64,
+    credentials: [String; Who::ALL.len()],
+}
+
+const WEEK_NS: i64 = 7 * 24 * 60 * 60 * 1_000_000_000;
+
+impl Cast {
+    pub async fn new(database: &On) -> Cast {
+        let (harness, project) = Harness::registered(database).await;
+        let app = harness.app().clone();
+        let by = By { user_id: None, name: "a test".into(), address: String::new(), at_ns: app.clock.now_ns() };
+        let stored = app.control.project_by_token(&project.token, by.at_ns).expect("the first project");
+        let organization = stored.organization_id;
+        let login = |user: &User| app.logins.issue(user, app.clock.now_ns()).expect("a login");
+        let add = async |name: &str, role: Option<Role>| {
+            let email = format!("{name}@example.com");
+            let new = NewUser { email, name: name.into(), password_hash: None, is_email_verified: true };
+            let user = app.control.create_user(&by, &new).await.expect("a user");
+            match role {
+                Some(role) => app.control.add_member(&by, organization, user.id, role).await.expect("a member"),
+                None => drop(app.control.create_organization(&by, "Other", "UTC", user.id).await.expect("another")),
+            }
+            user
+        };
+        let revoked = add("revoked", Some(Role::Admin)).await;
+        let before = login(&revoked);
+        app.control.set_password(&by, revoked.id, "another").await.expect("another password");
+        let owner = app.control.stored_user("owner@example.com").await.expect("a database").expect("the owner").id;
+        let owner = app.control.user(owner).expect("the owner");
+        let credentials = [
+            String::new(),
+            login(&*add("readonly", Some(Role::Readonly)).await),
+            login(&*add("user", Some(Role::User)).await),
+            login(&*add("admin", Some(Role::Admin)).await),
+            login(&owner),
+            login(&*add("stranger", None).await),
+            project.token.clone(),
+            stored.upload_token.clone(),
+            app.logins.issue(&owner, app.clock.now_ns() - WEEK_NS).expect("a login"),
+            before,
+        ];
+        Cast { harness, project, organization, credentials }
+    }
+
+    pub fn credential(&self, who: Who) -> &str {
+        let at = Who::ALL.iter().position(|known| *known == who).expect("everybody is known");
+        &self.credentials[at]
+    }
+
+    /// A path of the document with things in its braces. What is looked up by them is not there.
+    pub fn fill(&self, path: &str, is_about_a_project: bool) -> String {
+        let is_organization = path.starts_with("/api/organizations/");
+        let mut filled = String::new();
+        for part in path.split('/').skip(1) {
+            filled.push('/');
+            filled.push_str(match part {
+                "{id}" if is_organization => "{organization}",
+                "{id}" => "5f4dcc3b-5aa7-45d6-8d83-27deb882cf99",
+                "{hash}" | "{spanId}" => "00000000000000ff",
+                "{traceId}" => "000000000000000000000000000000ff",
+                "{userId}" | "{number}" => "999999",
+                "{token}" => "no-such-token",
+                "{provider}" => "oidc",
+                part => {
+                    assert!(!part.starts_with('{'), "say in authorization/cast.rs what {part} stands for");
+                    part
+                }
+            });
+        }
+        let filled = filled.replace("{organization}", &self.organization.to_string());
+        if is_about_a_project { format!("{filled}?projectId={}", self.project.id) } else { filled }
+    }
+}
