@@ -184,6 +184,8 @@ pub const JOURNAL_BYTES_MAX: u64 = 2 << 30;
 pub const JOURNAL_QUEUE_BYTES_MAX: usize = 64 * MIB;
 /// JSON bodies of the API held in memory at once; beyond it 503.
 pub const JSON_BYTES_HELD_MAX: usize = 64 * MIB;
+/// Decoded requests that a replay holds ahead of the one it applies.
+pub const REPLAY_AHEAD: usize = 4;
 /// How long a replay waits for a flush before it says so.
 pub const REPLAY_WAIT: Duration = seconds(30);
 /// Pause between two log lines about the same kind of refused export.

@@ -4,10 +4,13 @@
 //! sender hears 200. At start the records that no part covers yet are prepared and applied again, the same way.
 //! When parts cover a position, the journal lets go of what lies before it.
 
+use std::error::Error;
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, Weak};
+use std::thread;
 use std::time::Duration;
 
-use anyhow::Context;
+use anyhow::{Context, bail};
 use bytes::Bytes;
 use tidewatch_domain::model::Signal;
 use tidewatch_journal::disk::Disk;
@@ -19,7 +22,7 @@ use tokio::sync::oneshot;
 use super::outcome::{Refused, RejectReason};
 use super::pipeline::{self, Prepared};
 use super::prices::{self, Prices};
-use super::record::{self, Header, RecordError};
+use super::record::{self, Header};
 use crate::config::Config;
 use crate::error::ApiError;
 use crate::http::gate::turn::Turn;
@@ -65,12 +68,19 @@ impl Intake {
         };
         let prices = prices::read(&config.data_dir)?;
         let (replaying, settling) = (lake.clone(), lake.clone());
+        // A replayed record is read and decoded while the one before it is applied, in the journal's order.
+        let (apply, decoded) = sync_channel(limits::REPLAY_AHEAD);
+        let applier = thread::Builder::new().name("replay".to_owned()).spawn(move || apply_all(&replaying, &decoded));
+        let applier = applier.context("cannot start a thread for the replay")?;
         let opened = Journal::open(
             options,
             lake.covered(),
-            move |position, record| Ok(replay(&replaying, position, record, prices)?),
+            move |position, record| replay(&apply, position, record, prices),
             move |pending: Pending, outcome| settle(&settling, pending, outcome),
         );
+        if applier.join().is_err() {
+            bail!("the replay of the journal failed");
+        }
         let Opened { journal, report } = opened.context("cannot open the journal")?;
         for damage in &report.corrupt {
             tracing::error!(from = %damage.from, to = %damage.to, "the journal is damaged: {}", damage.why);
@@ -162,16 +172,37 @@ fn settle(lake: &Lake, pending: Pending, outcome: Result<Position, AppendError>)
     let _ = settled.send(outcome);
 }
 
+/// A replayed record, decoded.
+struct Decoded {
+    position: Position,
+    received_ns: i64,
+    request_key: u128,
+    rows: Rows,
+}
+
+/// Applies until there are no more.
+fn apply_all(lake: &Lake, all: &Receiver<Decoded>) {
+    for Decoded { position, received_ns, request_key, rows } in all {
+        while !lake.wait_while_behind(limits::REPLAY_WAIT) {
+            tracing::warn!("the replay waits for the store to flush");
+        }
+        lake.apply(position, request_key, received_ns, rows);
+    }
+}
+
 /// One record after a crash. A version we do not know stops the start rather than losing what it holds.
-fn replay(lake: &Lake, position: Position, record: &[u8], prices: Prices) -> Result<(), RecordError> {
+fn replay(
+    apply: &SyncSender<Decoded>,
+    position: Position,
+    record: &[u8],
+    prices: Prices,
+) -> Result<(), Box<dyn Error + Send + Sync>> {
     let (header, body) = record::decode(record)?;
     // The limit held when the body was accepted; a smaller one now must not lose it.
     match pipeline::prepare(&header, body, usize::MAX, prices) {
-        Ok(prepared) => {
-            while !lake.wait_while_behind(limits::REPLAY_WAIT) {
-                tracing::warn!("the replay waits for the store to flush");
-            }
-            lake.apply(position, prepared.request_key, header.received_ns, prepared.rows);
+        Ok(Prepared { rows, request_key, .. }) => {
+            let decoded = Decoded { position, received_ns: header.received_ns, request_key, rows };
+            apply.send(decoded).map_err(|_| "its rows cannot be applied")?;
         }
         Err(refused) => tracing::error!(
             %position,

@@ -126,22 +126,22 @@ impl Cells {
         }
     }
 
-    /// Room for as much as `other`, of the same kind, has.
+    /// Room for an eighth more than `other`, of the same kind, has: a buffer that grows beyond its room takes twice as much.
     pub fn reserve_as(&mut self, other: &Cells) {
         match (self, other) {
-            (Cells::Bool(cells), Cells::Bool(other)) => cells.reserve(other.len()),
-            (Cells::U8(cells), Cells::U8(other)) => cells.reserve(other.len()),
-            (Cells::I16(cells), Cells::I16(other)) => cells.reserve(other.len()),
-            (Cells::U32(cells), Cells::U32(other)) => cells.reserve(other.len()),
-            (Cells::U64(cells), Cells::U64(other)) => cells.reserve(other.len()),
-            (Cells::I64(cells), Cells::I64(other)) => cells.reserve(other.len()),
-            (Cells::F64(cells), Cells::F64(other)) => cells.reserve(other.len()),
-            (Cells::Id8(cells), Cells::Id8(other)) => cells.reserve(other.len()),
-            (Cells::Id16(cells), Cells::Id16(other)) => cells.reserve(other.len()),
+            (Cells::Bool(cells), Cells::Bool(other)) => cells.reserve(roomy(other.len())),
+            (Cells::U8(cells), Cells::U8(other)) => cells.reserve(roomy(other.len())),
+            (Cells::I16(cells), Cells::I16(other)) => cells.reserve(roomy(other.len())),
+            (Cells::U32(cells), Cells::U32(other)) => cells.reserve(roomy(other.len())),
+            (Cells::U64(cells), Cells::U64(other)) => cells.reserve(roomy(other.len())),
+            (Cells::I64(cells), Cells::I64(other)) => cells.reserve(roomy(other.len())),
+            (Cells::F64(cells), Cells::F64(other)) => cells.reserve(roomy(other.len())),
+            (Cells::Id8(cells), Cells::Id8(other)) => cells.reserve(roomy(other.len())),
+            (Cells::Id16(cells), Cells::Id16(other)) => cells.reserve(roomy(other.len())),
             (Cells::Variable { ends, bytes, .. }, Cells::Variable { ends: other_ends, bytes: other, .. }) => {
                 // One more: Arrow's offsets begin with a zero.
-                ends.reserve(other_ends.len() + 1);
-                bytes.reserve(other.len());
+                ends.reserve(roomy(other_ends.len()) + 1);
+                bytes.reserve(roomy(other.len()));
             }
             _ => {}
         }
@@ -194,6 +194,10 @@ impl Cells {
             Cells::Shared(shared) => shared.into_array(),
         }
     }
+}
+
+fn roomy(length: usize) -> usize {
+    length + length / 8
 }
 
 pub(super) fn extend<T: Copy>(into: &mut Vec<T>, from: &[T], keep: Option<&[bool]>) {

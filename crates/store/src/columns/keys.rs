@@ -1,8 +1,8 @@
 //! Hashes that stand for a record: what "the same span", "the same request" and "the same series" mean.
 
+use super::attributes::encode_sorted;
 use tidewatch_domain::model::{KeyValue, SpanId, TraceId};
 use tidewatch_domain::project::Exception;
-use tidewatch_domain::wire;
 use xxhash_rust::xxh3::{Xxh3, xxh3_64, xxh3_64_with_seed, xxh3_128};
 
 /// "No key": a record that cannot be recognised again.
@@ -43,27 +43,24 @@ impl Twin {
 
 /// Time series: name, attributes and resource, the order of attributes aside.
 pub struct SeriesHasher {
-    hashes: Vec<u64>,
     bytes: Vec<u8>,
 }
 
 impl SeriesHasher {
     pub fn new() -> SeriesHasher {
-        SeriesHasher { hashes: Vec::new(), bytes: Vec::new() }
+        SeriesHasher { bytes: Vec::new() }
     }
 
     /// A hash of the attributes that does not depend on their order.
     pub fn attributes(&mut self, attributes: &[KeyValue<'_>]) -> u64 {
-        self.hashes.clear();
-        for attribute in attributes {
-            self.bytes.clear();
-            wire::encode_attribute(attribute, &mut self.bytes);
-            self.hashes.push(xxh3_64(&self.bytes));
-        }
-        self.hashes.sort_unstable();
         self.bytes.clear();
-        self.hashes.iter().for_each(|hash| self.bytes.extend_from_slice(&hash.to_le_bytes()));
-        xxh3_64(&self.bytes)
+        encode_sorted(attributes, &mut self.bytes);
+        SeriesHasher::encoded(&self.bytes)
+    }
+
+    /// The same of attributes that are sorted and encoded.
+    pub fn encoded(attributes: &[u8]) -> u64 {
+        xxh3_64(attributes)
     }
 
     /// `attributes` and `resource` as [`SeriesHasher::attributes`] gives them.

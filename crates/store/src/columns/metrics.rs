@@ -60,18 +60,29 @@ fn write_values(
 ) {
     let size = BLOCK_ROWS.min(all.len());
     let (mut triples, mut series) = (Vec::with_capacity(size), Vec::with_capacity(size));
+    // Attributes of the block's points, encoded once for the hash and the column.
+    let (mut encoded, mut ranges) = (Vec::new(), Vec::<std::ops::Range<usize>>::with_capacity(size));
     // The values of one point lie together and have its attributes.
     let mut last = (u32::MAX, 0);
     for block in all.chunks(BLOCK_ROWS) {
         triples.clear();
         triples.extend(block.iter().map(|v| (v, &batch.metrics[v.metric as usize], &batch.points[v.point as usize])));
         series.clear();
-        series.extend(triples.iter().map(|(value, metric, point)| {
-            if last.0 != value.point {
-                last = (value.point, hasher.attributes(batch.attributes(point.attributes).0));
-            }
-            hasher.series(value.name, last.1, resources[metric.resource as usize].hash)
-        }));
+        encoded.clear();
+        ranges.clear();
+        for (value, metric, point) in &triples {
+            let range = match ranges.last() {
+                Some(range) if last.0 == value.point => range.clone(),
+                _ => {
+                    let start = encoded.len();
+                    encode_sorted(batch.attributes(point.attributes).0, &mut encoded);
+                    last = (value.point, SeriesHasher::encoded(&encoded[start..]));
+                    start..encoded.len()
+                }
+            };
+            ranges.push(range);
+            series.push(hasher.series(value.name, last.1, resources[metric.resource as usize].hash));
+        }
         let rows = || triples.iter().copied();
         let histograms = || {
             rows().map(|(value, _, point)| match point.data {
@@ -93,7 +104,7 @@ fn write_values(
             .text(rows().map(|(_, metric, _)| metric.description))
             .u64(series.iter().copied())
             .text(rows().map(|(value, ..)| value.server_name))
-            .bytes_with(rows(), |(_, _, point), out| encode_sorted(batch.attributes(point.attributes).0, out))
+            .bytes_with(ranges.iter(), |range, out| out.extend_from_slice(&encoded[range.start..range.end]))
             .shared(
                 resources.iter().map(|resource| resource.shared.bytes()),
                 rows().map(|(_, metric, _)| metric.resource),

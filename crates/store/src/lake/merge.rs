@@ -4,15 +4,19 @@
 //! inputs stay as they are; the caller swaps them for the output in one catalog transaction.
 
 use std::hash::BuildHasherDefault;
+use std::ops::Range;
 use std::sync::Arc;
 
 use arrow::array::{AsArray, RecordBatch, RecordBatchReader as _};
 use arrow::compute::interleave_record_batch;
-use arrow::datatypes::UInt32Type;
+use arrow::datatypes::{DataType, Schema, UInt32Type};
 use arrow::row::Rows;
 use hashbrown::HashSet;
 use parquet::arrow::ProjectionMask;
-use parquet::arrow::arrow_reader::{ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder};
+use parquet::arrow::arrow_reader::{
+    ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder,
+};
+use parquet::basic::Encoding;
 use xxhash_rust::xxh3::Xxh3;
 
 use super::attr_columns::{self, AttrColumns};
@@ -66,19 +70,24 @@ pub fn merge(
         return writer.finish().map(received);
     }
     let folded = |columns: AttrColumns| if in_common.is_some() { AttrColumns::default() } else { columns };
+    // Then texts are copied as numbers, but for what is rolled up.
+    let as_numbers = in_common.is_some() && !writer.is_rolled_up();
     let inputs = parts.iter().zip(duplicates).zip(columns);
-    let inputs = inputs.map(|((part, duplicates), columns)| Input::new(part, duplicates, folded(columns)));
+    let inputs = inputs.map(|((part, duplicates), columns)| Input::new(part, duplicates, folded(columns), as_numbers));
     let mut merge =
         Merge { inputs: inputs.collect::<Result<_, _>>()?, keys: SortKeys::new(table)?, places: Vec::new() };
     merge.inputs.iter_mut().try_for_each(|input| input.refill(&mut merge.keys))?;
     if let Some((_, incomplete)) = &in_common {
         writer.leave_behind(incomplete);
     }
-    while let Some(batch) = merge.next_batch()? {
-        match in_common {
-            Some(_) => writer.write_split(&batch)?,
-            None => writer.write(&batch)?,
+    let mut write = |batches: &[&RecordBatch], places: &[(usize, usize)]| {
+        if as_numbers {
+            return writer.write_split_from(batches, places);
         }
+        let batch = interleave_record_batch(batches, places).map_err(StoreError::internal("gather rows"))?;
+        if in_common.is_some() { writer.write_split(&batch) } else { writer.write(&batch) }
+    };
+    while merge.next_rows(&mut write)? {
         if stop() {
             return Ok(None);
         }
@@ -100,6 +109,37 @@ fn sum_counts(parts: &[&Arc<Part>]) -> Result<RecordBatch, StoreError> {
 fn open(part: &Part, columns: ProjectionMask, batch_rows: usize) -> Result<ParquetRecordBatchReader, StoreError> {
     ParquetRecordBatchReaderBuilder::new_with_metadata(part.file()?, part.metadata()?)
         .with_projection(columns)
+        .with_batch_size(batch_rows)
+        .build()
+        .map_err(|e| StoreError::parquet(part.path(), e))
+}
+
+/// As [`open`], columns of which every page has numbers of a dictionary as dictionaries; but for those sorted by.
+fn open_as_numbers(part: &Part, batch_rows: usize) -> Result<ParquetRecordBatchReader, StoreError> {
+    let metadata = part.metadata()?;
+    let sorted_by = part.facts.table.sort_key();
+    let has_numbers = |leaf: usize| {
+        let chunks = metadata.metadata().row_groups().iter().map(|group| group.column(leaf));
+        chunks.into_iter().all(|chunk| {
+            let only = chunk.page_encoding_stats_mask();
+            only.is_some_and(|mask| mask.is_only(Encoding::RLE_DICTIONARY))
+        })
+    };
+    let fields = metadata.schema().fields().iter().enumerate().map(|(leaf, field)| {
+        let is_text = matches!(field.data_type(), DataType::Utf8 | DataType::Binary);
+        match is_text && !sorted_by.contains(&field.name().as_str()) && has_numbers(leaf) {
+            true => {
+                let kind = DataType::Dictionary(Box::new(DataType::Int32), Box::new(field.data_type().clone()));
+                Arc::new(field.as_ref().clone().with_data_type(kind))
+            }
+            false => Arc::clone(field),
+        }
+    });
+    let schema = Arc::new(Schema::new(fields.collect::<Vec<_>>()));
+    let options = ArrowReaderOptions::new().with_schema(schema);
+    let metadata = ArrowReaderMetadata::try_new(Arc::clone(metadata.metadata()), options)
+        .map_err(|e| StoreError::parquet(part.path(), e))?;
+    ParquetRecordBatchReaderBuilder::new_with_metadata(part.file()?, metadata)
         .with_batch_size(batch_rows)
         .build()
         .map_err(|e| StoreError::parquet(part.path(), e))
@@ -191,13 +231,22 @@ struct Input {
 }
 
 impl Input {
-    fn new(part: &Arc<Part>, duplicates: Vec<usize>, attr_columns: AttrColumns) -> Result<Input, StoreError> {
+    fn new(
+        part: &Arc<Part>,
+        duplicates: Vec<usize>,
+        attr_columns: AttrColumns,
+        as_numbers: bool,
+    ) -> Result<Input, StoreError> {
         let metadata = part.metadata()?;
         let groups = metadata.metadata().row_groups().iter();
         let row_bytes =
             groups.map(|group| group.total_byte_size().max(1) as u64 / group.num_rows().max(1) as u64).max();
         let batch_rows = (INPUT_BATCH_BYTES / row_bytes.unwrap_or(1).max(1)).clamp(16, BATCH_ROWS as u64) as usize;
-        let reader = open(part, ProjectionMask::all(), batch_rows)?;
+        let reader = match as_numbers {
+            // Batches that end where row groups end keep the dictionary of the group.
+            true => open_as_numbers(part, 1 << batch_rows.ilog2())?,
+            false => open(part, ProjectionMask::all(), batch_rows)?,
+        };
         let schema = if attr_columns.is_empty() { reader.schema() } else { arrow_schema(part.facts.table) };
         Ok(Input {
             reader,
@@ -253,23 +302,26 @@ struct Merge {
 }
 
 impl Merge {
-    /// The next rows in order; `None` at the end.
-    fn next_batch(&mut self) -> Result<Option<RecordBatch>, StoreError> {
+    /// Writes the next rows in order: their places (input, row) in the inputs' batches. False at the end.
+    fn next_rows(
+        &mut self,
+        write: &mut impl FnMut(&[&RecordBatch], &[(usize, usize)]) -> Result<(), StoreError>,
+    ) -> Result<bool, StoreError> {
         self.places.clear();
         while let Some((least, bound)) = self.least() {
             let bound = bound.map(|input| self.inputs[input].key().expect("the bound has a row").to_vec());
             let used_up = self.take_run(least, bound.as_deref());
-            if used_up {
-                // The batch is about to be replaced: what was chosen from it must go first.
-                let batch = self.gather()?;
-                self.inputs[least].refill(&mut self.keys)?;
-                return Ok(Some(batch));
-            }
-            if self.places.len() >= BATCH_ROWS {
-                return self.gather().map(Some);
+            // A batch that is used up is about to be replaced: what was chosen from it must go first.
+            if used_up || self.places.len() >= BATCH_ROWS {
+                let batches: Vec<&RecordBatch> = self.inputs.iter().map(|input| &input.batch).collect();
+                write(&batches, &self.places)?;
+                if used_up {
+                    self.inputs[least].refill(&mut self.keys)?;
+                }
+                return Ok(true);
             }
         }
-        Ok(None)
+        Ok(false)
     }
 
     /// The input with the least row, and the one with the least row among the others. On a tie the older comes first.
@@ -288,25 +340,53 @@ impl Merge {
         least.map(|(number, _)| (number, second.map(|(number, _)| number)))
     }
 
-    /// Takes rows of `input` as long as they are not above `bound`. True when its batch is used up.
+    /// Takes rows of an input as long as they are not above `bound`. True when its batch is used up.
     fn take_run(&mut self, number: usize, bound: Option<&[u8]>) -> bool {
         let input = &mut self.inputs[number];
-        loop {
-            self.places.push((number, input.row));
-            input.row += 1;
-            input.skip();
-            if input.row == input.batch.num_rows() {
-                return true;
-            }
-            let key = input.key().expect("the batch is not used up");
-            if bound.is_some_and(|bound| key > bound) || self.places.len() >= BATCH_ROWS {
-                return false;
-            }
+        let room = BATCH_ROWS - self.places.len();
+        // The first row is the least of all. Up to the next duplicate nothing has to be stepped over.
+        let next_duplicate = input.duplicates.get(input.skipped).map_or(usize::MAX, |row| row - input.start);
+        let end = input.batch.num_rows().min(next_duplicate).min(input.row + room);
+        let run = match (bound, &input.keys) {
+            (Some(bound), Some(keys)) => run_length(input.row..end, |row| keys.row(row).data() <= bound),
+            _ => end - input.row,
+        };
+        let taken = input.row..input.row + run.max(1);
+        input.row = taken.end;
+        self.places.extend(taken.map(|row| (number, row)));
+        input.skip();
+        input.row == input.batch.num_rows()
+    }
+}
+
+/// How many rows from the first on are within a bound that rows of a sorted range sooner or later exceed: tried at
+/// growing distances, for runs are one row or thousands.
+fn run_length(rows: Range<usize>, is_within: impl Fn(usize) -> bool) -> usize {
+    let (mut within, mut step) = (0, 1);
+    while within + step <= rows.len() && is_within(rows.start + within + step - 1) {
+        within += step;
+        step *= 2;
+    }
+    // The row at `within + step - 1` is above the bound, or there is none.
+    let (mut low, mut high) = (within, (within + step - 1).min(rows.len()));
+    while low < high {
+        let middle = low + (high - low) / 2;
+        match is_within(rows.start + middle) {
+            true => low = middle + 1,
+            false => high = middle,
         }
     }
+    low
+}
 
-    fn gather(&self) -> Result<RecordBatch, StoreError> {
-        let batches: Vec<&RecordBatch> = self.inputs.iter().map(|input| &input.batch).collect();
-        interleave_record_batch(&batches, &self.places).map_err(StoreError::internal("gather rows"))
+#[cfg(test)]
+mod tests {
+    use super::run_length;
+
+    #[test]
+    fn runs_of_any_length_are_found() {
+        for (length, within) in (0..40).flat_map(|length| (0..=length).map(move |within| (length, within))) {
+            assert_eq!(run_length(5..5 + length, |row| row < 5 + within), within, "{within} of {length}");
+        }
     }
 }

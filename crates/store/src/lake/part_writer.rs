@@ -1,16 +1,15 @@
 //! Writing one part: how each column is encoded, and a file that counts only once it is synced under its name.
 //!
-//! The choices are measured (zstd-1; no dictionary on ids, times and opaque columns; times delta-packed; statistics per
+//! The choices are measured (zstd-1, zstd-3 when merged; no dictionary on ids, times and opaque columns; times delta-packed; statistics per
 //! page on what is filtered or sorted by, none on what never is; a bloom filter on what is looked up by id).
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use arrow::array::{Array, AsArray, RecordBatch};
+use arrow::array::{Array, AsArray, Int64Array, RecordBatch, UInt32Array};
 use arrow::compute;
 use arrow::datatypes::{Int64Type, UInt32Type};
-use parquet::arrow::arrow_writer::{ArrowWriter, ArrowWriterOptions};
 use parquet::arrow::{ARROW_SCHEMA_META_KEY, encode_arrow_schema};
 use parquet::basic::{Compression, Encoding, ZstdLevel};
 use parquet::errors::ParquetError;
@@ -21,6 +20,7 @@ use tidewatch_journal::disk::{Disk, DiskFile, parent_of};
 
 use super::attr_columns::{self, AttrKey, Splitter};
 use super::checksums::{CHECKSUMS, Summing};
+use super::group_writer::GroupWriter;
 use super::part::PartFacts;
 use crate::StoreError;
 use crate::rollup::builder::Builder;
@@ -30,6 +30,9 @@ use crate::tables::{Column, Kind, Table};
 /// Rows of a row group, as flushed and as merged.
 pub const GROUP_ROWS_FLUSHED: usize = 64 * 1024;
 pub const GROUP_ROWS_MERGED: usize = 128 * 1024;
+/// Rows that stay are worth more time.
+const ZSTD_FLUSHED: i32 = 1;
+const ZSTD_MERGED: i32 = 3;
 const PAGE_ROWS_MAX: usize = 8192;
 /// Large rows make small row groups: what reads a group never holds much more than this.
 const GROUP_BYTES_MAX: usize = 256 * 1024 * 1024;
@@ -40,7 +43,7 @@ const WRITE_BUFFER_BYTES: usize = 1024 * 1024;
 pub struct PartWriter {
     disk: Arc<dyn Disk>,
     /// `None` once finished.
-    writer: Option<ArrowWriter<FileWriter>>,
+    writer: Option<GroupWriter<FileWriter>>,
     splitter: Splitter,
     rollup: Option<Builder>,
     temporary: PathBuf,
@@ -64,12 +67,8 @@ impl PartWriter {
         let temporary = path.with_extension("parquet.tmp");
         let file = disk.create(&temporary).map_err(|e| StoreError::io("create", &temporary, e))?;
         let file = FileWriter { file: Arc::from(file), buffer: Vec::new(), offset: 0, summing: Summing::default() };
-        // The file says what its columns are to readers, not how they came.
-        let options = ArrowWriterOptions::new().with_properties(properties).with_skip_arrow_metadata(true);
-        let mut writer = ArrowWriter::try_new_with_options(file, Arc::clone(splitter.schema()), options)
+        let writer = GroupWriter::new(file, Arc::clone(splitter.schema()), properties, GROUP_BYTES_MAX)
             .map_err(|e| write_error(&temporary, e))?;
-        let schema = encode_arrow_schema(splitter.plain_schema());
-        writer.append_key_value_metadata(KeyValue::new(ARROW_SCHEMA_META_KEY.to_owned(), schema));
         Ok(PartWriter {
             disk,
             writer: Some(writer),
@@ -103,20 +102,37 @@ impl PartWriter {
         Ok(())
     }
 
+    /// As [`PartWriter::write_split`], the rows at these places (batch, row); texts may be dictionaries in some of the
+    /// batches. Not for parts that are rolled up.
+    pub fn write_split_from(&mut self, batches: &[&RecordBatch], places: &[(usize, usize)]) -> Result<(), StoreError> {
+        debug_assert!(!self.is_rolled_up());
+        let writer = self.writer.as_mut().expect("write comes before finish");
+        writer.write_from(batches, places).map_err(|e| write_error(&self.temporary, e))?;
+        note_places(&mut self.facts, batches, places);
+        Ok(())
+    }
+
+    pub fn is_rolled_up(&self) -> bool {
+        self.rollup.is_some()
+    }
+
     /// Syncs the file, gives it its name, syncs the folder. After this the part may be registered.
     pub fn finish(mut self) -> Result<PartFacts, StoreError> {
-        let mut writer = self.writer.take().expect("finish is called once");
+        let writer = self.writer.take().expect("finish is called once");
+        let mut writer = writer.into_file().map_err(|e| write_error(&self.temporary, e))?;
+        // The file says what its columns are to readers, not how they came.
+        let schema = encode_arrow_schema(self.splitter.plain_schema());
+        writer.append_key_value_metadata(KeyValue::new(ARROW_SCHEMA_META_KEY.to_owned(), schema));
         let incomplete = self.splitter.incomplete();
         if !incomplete.is_empty() {
             writer.append_key_value_metadata(KeyValue::new(attr_columns::INCOMPLETE.to_owned(), incomplete));
         }
-        writer.flush().map_err(|e| write_error(&self.temporary, e))?;
         // Between the rows and the footer, where other readers of Parquet skip it; block sums cover it.
         if let Some(section) = self.rollup.take().and_then(|rollup| rollup.finish(writer.bytes_written() as u64)) {
             writer.write_all(&section.bytes).map_err(|e| StoreError::io("write", &self.temporary, e))?;
             writer.append_key_value_metadata(KeyValue::new(ROLLUP.to_owned(), section.directory));
         }
-        writer.sync().map_err(|e| StoreError::io("write", &self.temporary, e))?;
+        writer.flush().map_err(|e| StoreError::io("write", &self.temporary, e))?;
         let sums = writer.inner_mut().summing.cut().encode();
         writer.append_key_value_metadata(KeyValue::new(CHECKSUMS.to_owned(), sums));
         let file = writer.into_inner().map_err(|e| write_error(&self.temporary, e))?;
@@ -154,10 +170,26 @@ fn write_error(path: &Path, error: ParquetError) -> StoreError {
     }
 }
 
-/// Widens the ranges by the rows of a batch.
-fn note(facts: &mut PartFacts, batch: &RecordBatch) {
+fn time_and_project(batch: &RecordBatch) -> (&Int64Array, &UInt32Array) {
     let time = batch.column_by_name("time").expect("every table has a time").as_primitive::<Int64Type>();
     let project = batch.column_by_name("project").expect("every table has a project").as_primitive::<UInt32Type>();
+    (time, project)
+}
+
+/// Widens the ranges by the rows at these places.
+fn note_places(facts: &mut PartFacts, batches: &[&RecordBatch], places: &[(usize, usize)]) {
+    let columns: Vec<_> = batches.iter().map(|batch| time_and_project(batch)).collect();
+    for (batch, row) in places {
+        let (time, project) = (columns[*batch].0.value(*row), columns[*batch].1.value(*row));
+        (facts.time_min, facts.time_max) = (facts.time_min.min(time), facts.time_max.max(time));
+        (facts.project_min, facts.project_max) = (facts.project_min.min(project), facts.project_max.max(project));
+    }
+    facts.rows += places.len() as u64;
+}
+
+/// Widens the ranges by the rows of a batch.
+fn note(facts: &mut PartFacts, batch: &RecordBatch) {
+    let (time, project) = time_and_project(batch);
     debug_assert!(time.null_count() == 0 && project.null_count() == 0);
     if let (Some(min), Some(max)) = (compute::min(time), compute::max(time)) {
         facts.time_min = facts.time_min.min(min);
@@ -171,13 +203,13 @@ fn note(facts: &mut PartFacts, batch: &RecordBatch) {
 }
 
 fn properties(facts: &PartFacts, keys: &[AttrKey]) -> WriterProperties {
-    let zstd = Compression::ZSTD(ZstdLevel::try_new(1).expect("level 1 exists"));
+    let level = if facts.level == 0 { ZSTD_FLUSHED } else { ZSTD_MERGED };
+    let zstd = Compression::ZSTD(ZstdLevel::try_new(level).expect("both levels exist"));
     let group_rows = if facts.level == 0 { GROUP_ROWS_FLUSHED } else { GROUP_ROWS_MERGED };
     let builder = WriterProperties::builder()
         .set_created_by("tidewatch".to_owned())
         .set_compression(zstd)
         .set_max_row_group_row_count(Some(group_rows))
-        .set_max_row_group_bytes(Some(GROUP_BYTES_MAX))
         .set_data_page_row_count_limit(PAGE_ROWS_MAX)
         .set_statistics_enabled(EnabledStatistics::None);
     let columns = facts.table.columns().iter();

@@ -1,0 +1,158 @@
+//! The rows of a part, row group by row group, each column encoded by what suits it: texts of which many are equal by
+//! [`TextChunk`], all else by the `parquet` crate.
+
+use std::io::Write;
+
+use arrow::array::{Array, ArrayRef, RecordBatch};
+use arrow::compute::interleave;
+use arrow::datatypes::SchemaRef;
+use parquet::arrow::ArrowSchemaConverter;
+use parquet::arrow::arrow_writer::{ArrowColumnWriter, ArrowRowGroupWriterFactory, compute_leaves};
+use parquet::errors::Result;
+use parquet::file::properties::WriterProperties;
+use parquet::file::writer::SerializedFileWriter;
+use std::sync::Arc;
+
+use super::text_chunk::TextChunk;
+
+pub struct GroupWriter<W: Write + Send> {
+    file: SerializedFileWriter<W>,
+    factory: ArrowRowGroupWriterFactory,
+    schema: SchemaRef,
+    /// Rows and bytes after which a row group ends.
+    rows_max: usize,
+    bytes_max: usize,
+    /// Of the row group in the making; empty before its first row.
+    columns: Vec<ColumnWriter>,
+    rows: usize,
+    groups: usize,
+}
+
+enum ColumnWriter {
+    Text(TextChunk),
+    Other(Box<ArrowColumnWriter>),
+}
+
+impl<W: Write + Send> GroupWriter<W> {
+    /// Batches will have this schema.
+    pub fn new(sink: W, schema: SchemaRef, properties: WriterProperties, bytes_max: usize) -> Result<GroupWriter<W>> {
+        let rows_max = properties.max_row_group_row_count().unwrap_or(usize::MAX);
+        let root = ArrowSchemaConverter::new().convert(&schema)?.root_schema_ptr();
+        let file = SerializedFileWriter::new(sink, root, Arc::new(properties))?;
+        let factory = ArrowRowGroupWriterFactory::new(&file, Arc::clone(&schema));
+        Ok(GroupWriter { file, factory, schema, rows_max, bytes_max, columns: Vec::new(), rows: 0, groups: 0 })
+    }
+
+    pub fn write(&mut self, batch: &RecordBatch) -> Result<()> {
+        let mut start = 0;
+        while start < batch.num_rows() {
+            let rows = (batch.num_rows() - start).min(self.rows_max - self.rows);
+            self.write_rows(&batch.slice(start, rows))?;
+            start += rows;
+            if self.rows == self.rows_max || self.bytes() >= self.bytes_max {
+                self.end_group()?;
+            }
+        }
+        Ok(())
+    }
+
+    fn write_rows(&mut self, batch: &RecordBatch) -> Result<()> {
+        if self.columns.is_empty() {
+            self.columns = self.new_columns()?;
+        }
+        for ((column, field), array) in self.columns.iter_mut().zip(self.schema.fields()).zip(batch.columns()) {
+            match column {
+                ColumnWriter::Text(chunk) => chunk.write(array),
+                ColumnWriter::Other(writer) => {
+                    compute_leaves(field, array)?.iter().try_for_each(|leaf| writer.write(leaf))?;
+                }
+            }
+        }
+        self.rows += batch.num_rows();
+        Ok(())
+    }
+
+    /// The rows at these places (batch, row). Texts may be dictionaries in some of the batches.
+    pub fn write_from(&mut self, batches: &[&RecordBatch], mut places: &[(usize, usize)]) -> Result<()> {
+        while !places.is_empty() {
+            let (now, later) = places.split_at(places.len().min(self.rows_max - self.rows));
+            self.write_places(batches, now)?;
+            places = later;
+            if self.rows == self.rows_max || self.bytes() >= self.bytes_max {
+                self.end_group()?;
+            }
+        }
+        Ok(())
+    }
+
+    fn write_places(&mut self, batches: &[&RecordBatch], places: &[(usize, usize)]) -> Result<()> {
+        if self.columns.is_empty() {
+            self.columns = self.new_columns()?;
+        }
+        for (index, (column, field)) in self.columns.iter_mut().zip(self.schema.fields()).enumerate() {
+            let arrays: Vec<&ArrayRef> = batches.iter().map(|batch| batch.column(index)).collect();
+            match column {
+                ColumnWriter::Text(chunk) => chunk.write_from(&arrays, places.iter().copied()),
+                ColumnWriter::Other(writer) => {
+                    let arrays: Vec<&dyn Array> = arrays.into_iter().map(AsRef::as_ref).collect();
+                    let array = interleave(&arrays, places)?;
+                    compute_leaves(field, &array)?.iter().try_for_each(|leaf| writer.write(leaf))?;
+                }
+            }
+        }
+        self.rows += places.len();
+        Ok(())
+    }
+
+    /// No column is nested: there is one writer per field.
+    fn new_columns(&self) -> Result<Vec<ColumnWriter>> {
+        let (descriptions, properties) = (self.file.schema_descr(), self.file.properties());
+        let writers = self.factory.create_column_writers(self.groups)?.into_iter().enumerate();
+        let column = |(index, writer)| {
+            let description = descriptions.column(index);
+            let is_text = TextChunk::takes(self.schema.field(index).data_type())
+                && properties.dictionary_enabled(description.path())
+                && properties.bloom_filter_properties(description.path()).is_none();
+            if is_text {
+                ColumnWriter::Text(TextChunk::new(description))
+            } else {
+                ColumnWriter::Other(Box::new(writer))
+            }
+        };
+        Ok(writers.map(column).collect())
+    }
+
+    fn bytes(&self) -> usize {
+        let bytes = self.columns.iter().map(|column| match column {
+            ColumnWriter::Text(chunk) => chunk.bytes(),
+            ColumnWriter::Other(writer) => writer.get_estimated_total_bytes(),
+        });
+        bytes.sum()
+    }
+
+    fn end_group(&mut self) -> Result<()> {
+        if self.rows == 0 {
+            return Ok(());
+        }
+        let properties = Arc::clone(self.file.properties());
+        let mut group = self.file.next_row_group()?;
+        for column in self.columns.drain(..) {
+            match column {
+                ColumnWriter::Text(chunk) => {
+                    let (bytes, result) = chunk.finish(&properties)?;
+                    group.append_column(&bytes, result)?;
+                }
+                ColumnWriter::Other(writer) => writer.close()?.append_to_row_group(&mut group)?,
+            }
+        }
+        group.close()?;
+        (self.rows, self.groups) = (0, self.groups + 1);
+        Ok(())
+    }
+
+    /// The file, every row in it.
+    pub fn into_file(mut self) -> Result<SerializedFileWriter<W>> {
+        self.end_group()?;
+        Ok(self.file)
+    }
+}
