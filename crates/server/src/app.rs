@@ -63,6 +63,8 @@ pub struct App {
     pub json_bodies: Budget,
     /// Uploads at once.
     pub uploads: Admission,
+    /// Debug files and source maps.
+    pub symbols: Arc<Symbols>,
     /// Requests by client address.
     pub per_ip: PerIpCounts,
     /// The telemetry store and its journal.
@@ -100,6 +102,7 @@ impl App {
         let intake = tokio::task::spawn_blocking(move || Intake::open(&settings, disk)).await??;
         // Uploads that a crash left half-way.
         let _ = std::fs::remove_dir_all(upload::folder(data));
+        let symbols = Symbols::open(data).context("cannot start a thread")?;
         let slots = config.ingest_concurrent();
         let waiting = (slots * limits::INGEST_WAITING_PER_SLOT).max(limits::INGEST_WAITING_MIN);
         let askers = config.query_concurrent();
@@ -109,6 +112,7 @@ impl App {
             bodies: Budget::new(limits::INGEST_BYTES_HELD_MAX, config.ingest_body_bytes_max()),
             json_bodies: Budget::new(limits::JSON_BYTES_HELD_MAX, limits::JSON.body_bytes_max),
             uploads: Admission::new(config.upload_concurrent_max, usize::MAX),
+            symbols: Arc::new(symbols),
             per_ip: PerIpCounts::default(),
             intake,
             ingest_metrics: IngestMetrics::default(),

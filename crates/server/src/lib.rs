@@ -16,6 +16,7 @@
 //! - [`app`]: the one place things are wired. [`config`]: what an operator may set. [`limits`]: every number of the spec.
 //! - [`error`]: the only file that picks status codes.
 //! - [`http`]: routes, gates, handlers, the embedded UI. [`ingest`]: the pipeline and what becomes of every record.
+//! - [`symbols`]: debug files and source maps, and artifacts made from them.
 //! - [`metrics`], [`own_traces`]: what the server tells of itself. [`outbound`]: HTTP to others.
 //! - [`bench`]: load tool and measurements. [`demo`]: sample traffic. Neither has an entrance of its own.
 //! - [`control`]: accounts and projects; the only folder that names SQLite. [`query`]: requests to Plans to JSON views.
@@ -37,4 +38,5 @@ pub mod own_traces;
 pub mod query;
 pub mod secrets;
 pub mod serve;
+pub mod symbols;
 pub mod telemetry;

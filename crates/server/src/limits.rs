@@ -336,6 +336,11 @@ windows! {
 pub const METRIC_BUCKETS_MS: [f64; 14] =
     [1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0, 500.0, 1000.0, 2000.0, 5000.0, 10_000.0, 30_000.0];
 
+/// Artifacts of symbol files that wait to be made; others are made when they are needed.
+pub const ARTIFACTS_WAITING_MAX: usize = 10_000;
+/// Of a file's or an app version's name, as its sender wrote it.
+pub const UPLOAD_NAME_CHARS_SHOWN: usize = 200;
+
 /// Own spans that wait to be sent, at most; more are dropped and counted.
 pub const OWN_SPANS_WAITING_MAX: usize = 4096;
 /// Own spans sent at once.

@@ -2,7 +2,7 @@
 //!
 //! - [`socket`], [`tls`], [`listen`], `activity`, `framing`, `unread`, `lasting`: connections. [`door`]: what every request and answer passes.
 //! - [`routes`]: every path. [`gate`]: who may, how much, how fast.
-//! - [`ingest`]: the doors for telemetry. [`account`], [`dashboard`]: the API of the UI. [`ui`]: the UI itself.
+//! - [`ingest`]: the doors for telemetry; [`uploads`]: for symbol files. [`account`], [`dashboard`]: the API of the UI. [`ui`]: the UI itself.
 //! - [`frames`]: headers on every answer. [`openapi`]: the document.
 
 pub mod account;
@@ -22,3 +22,4 @@ pub mod socket;
 pub mod tls;
 pub mod ui;
 mod unread;
+pub mod uploads;

@@ -76,6 +76,7 @@ pub enum TooMany {
         (name = "logs", description = "Log records"),
         (name = "traces", description = "Spans and distributed traces"),
         (name = "metrics", description = "Metric series and their names"),
+        (name = "symbols", description = "Debug files and source maps; with a project's upload token"),
         (name = "drops", description = "What was received and what became of it"),
         (name = "health", description = "Readiness"),
     ),

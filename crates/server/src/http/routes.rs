@@ -8,6 +8,7 @@
 //! | `GET /api/has-organizations`, `POST /api/register`, `POST /api/login` | anybody | `limits::ANONYMOUS` |
 //! | `GET /api/me/login-bundle`, `PUT /api/me/password`, `/api/projects...` | a login, and a role | `limits::JSON` |
 //! | `/api/...` of `dashboard/` | a login and membership of `?projectId=` | `limits::JSON` |
+//! | `POST /api/symbols/upload`, `POST /api/sourcemaps/upload` | an upload token | `limits::UPLOAD` |
 //! | any other `GET` | anybody: the UI | |
 
 use std::sync::Arc;
@@ -19,7 +20,7 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use super::ingest::{cors, otlp};
-use super::{account, dashboard, health, openapi, ui};
+use super::{account, dashboard, health, openapi, ui, uploads};
 use crate::app::App;
 use crate::error::ApiError;
 use crate::metrics::{self, Traffic};
@@ -31,6 +32,8 @@ pub fn api() -> OpenApiRouter<Arc<App>> {
         .merge(account::routes())
         .merge(dashboard::routes())
         .merge(telemetry())
+        .routes(routes!(uploads::symbols))
+        .routes(routes!(uploads::source_maps))
         .routes(routes!(health::health))
 }
 

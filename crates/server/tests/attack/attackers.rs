@@ -11,7 +11,7 @@ use tokio::net::TcpStream;
 use tokio::sync::Mutex;
 use tokio::task::JoinHandle;
 
-use super::exporter::try_post;
+use super::exporter::{try_post, try_send};
 use super::otlp::{gzip, span, traces, zstd};
 
 const SLOW: usize = 2000;
@@ -20,6 +20,9 @@ const ENDLESS_HEADS: usize = 100;
 const OVERLOADERS: u64 = 100;
 const BOMBERS: usize = 4;
 const RESETTERS: usize = 4;
+/// As many as may upload at once.
+const UPLOADERS: usize = 4;
+const PARTS: usize = 1_000_000;
 
 /// What attackers heard.
 #[derive(Debug, Default, Clone)]
@@ -27,6 +30,8 @@ pub struct Seen {
     /// Statuses of well-formed exports, far too many of them.
     pub overload: BTreeMap<u16, u64>,
     pub bombs: BTreeMap<u16, u64>,
+    /// Of uploads with a million parts.
+    pub uploads: BTreeMap<u16, u64>,
     /// Connections the server closed on streams of resets and of headers.
     pub resets: u64,
     /// Heads without end that it closed.
@@ -36,9 +41,11 @@ pub struct Seen {
 struct Shared {
     address: SocketAddr,
     token: String,
+    upload_token: String,
     stopping: AtomicBool,
     overload: Mutex<BTreeMap<u16, u64>>,
     bombs: Mutex<BTreeMap<u16, u64>>,
+    uploads: Mutex<BTreeMap<u16, u64>>,
     resets: AtomicU64,
     heads: AtomicU64,
 }
@@ -71,6 +78,7 @@ impl Attack {
         Seen {
             overload: self.shared.overload.lock().await.clone(),
             bombs: self.shared.bombs.lock().await.clone(),
+            uploads: self.shared.uploads.lock().await.clone(),
             resets: self.shared.resets.load(Ordering::Relaxed),
             heads: self.shared.heads.load(Ordering::Relaxed),
         }
@@ -78,13 +86,15 @@ impl Attack {
 }
 
 /// Returns when the slow ones are connected.
-pub async fn start(address: SocketAddr, token: String) -> Attack {
+pub async fn start(address: SocketAddr, token: String, upload_token: String) -> Attack {
     let shared = Arc::new(Shared {
         address,
         token,
+        upload_token,
         stopping: AtomicBool::new(false),
         overload: Mutex::default(),
         bombs: Mutex::default(),
+        uploads: Mutex::default(),
         resets: AtomicU64::new(0),
         heads: AtomicU64::new(0),
     });
@@ -99,6 +109,8 @@ pub async fn start(address: SocketAddr, token: String) -> Attack {
     tasks.extend((0..ENDLESS_HEADS).map(|_| tokio::spawn(endless_head(shared.clone()))));
     tasks.extend(exports.into_iter().map(|bodies| tokio::spawn(overload(shared.clone(), bodies))));
     tasks.extend((0..BOMBERS).map(|_| tokio::spawn(bomb(shared.clone(), bombs.clone()))));
+    let parts = Arc::new(a_million_parts());
+    tasks.extend((0..UPLOADERS).map(|_| tokio::spawn(upload(shared.clone(), parts.clone()))));
     tasks.extend((0..RESETTERS).map(|number| tokio::spawn(http2(shared.clone(), number % 2 == 0))));
     Attack { shared, tasks }
 }
@@ -165,6 +177,22 @@ async fn bomb(shared: Arc<Shared>, bombs: Arc<[(&'static str, Vec<u8>); 2]>) {
             }
             tokio::time::sleep(Duration::from_millis(100)).await;
         }
+    }
+}
+
+fn a_million_parts() -> Vec<u8> {
+    let part = b"--X\r\nContent-Disposition: form-data; name=\"files\"; filename=\"a\"\r\n\r\nx\r\n";
+    [&part.repeat(PARTS)[..], b"--X--\r\n"].concat()
+}
+
+async fn upload(shared: Arc<Shared>, parts: Arc<Vec<u8>>) {
+    let headers = format!("Authorization: Bearer {}\r\nContent-Type: multipart/form-data; boundary=X\r\n", shared.upload_token);
+    while shared.goes_on() {
+        let Some(mut connection) = shared.connect().await else { continue };
+        if let Some(status) = try_send(&mut connection, "/api/symbols/upload", &headers, &parts).await {
+            *shared.uploads.lock().await.entry(status).or_default() += 1;
+        }
+        tokio::time::sleep(Duration::from_millis(100)).await;
     }
 }
 

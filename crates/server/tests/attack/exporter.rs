@@ -79,13 +79,17 @@ pub async fn post(stream: &mut TcpStream, token: &str, headers: &str, body: &[u8
 
 /// `None`: the connection broke.
 pub async fn try_post(stream: &mut TcpStream, token: &str, headers: &str, body: &[u8]) -> Option<u16> {
-    let head = format!(
-        "POST /api/otel/v1/traces HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer {token}\r\n{headers}\
-         Content-Type: application/x-protobuf\r\nContent-Length: {}\r\n\r\n",
-        body.len()
-    );
+    let headers = format!("Authorization: Bearer {token}\r\n{headers}Content-Type: application/x-protobuf\r\n");
+    try_send(stream, "/api/otel/v1/traces", &headers, body).await
+}
+
+/// The same to any path.
+pub async fn try_send(stream: &mut TcpStream, path: &str, headers: &str, body: &[u8]) -> Option<u16> {
+    let length = body.len();
+    let head = format!("POST {path} HTTP/1.1\r\nHost: a\r\n{headers}Content-Length: {length}\r\n\r\n");
     // A refused body is not read to its end: the answer counts.
-    let _ = stream.write_all(&[head.as_bytes(), body].concat()).await;
+    let _ = stream.write_all(head.as_bytes()).await;
+    let _ = stream.write_all(body).await;
     let mut bytes = Vec::new();
     loop {
         let mut piece = [0; 4096];

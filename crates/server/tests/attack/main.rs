@@ -82,14 +82,15 @@ async fn well_behaved_exporters_go_on_under_attack() {
     let account = server.register();
     let (made, noisy) = server.call("POST", "/api/projects", Some(&account.jwt), &json!({"name": "noisy"}));
     assert_eq!(made, 201, "{noisy}");
-    let noisy = noisy["token"].as_str().expect("a token").to_owned();
+    let [noisy, uploading] =
+        ["token", "sourceMapToken"].map(|name| noisy[name].as_str().expect("a token").to_owned());
     let address = server.base.trim_start_matches("http://").parse().expect("an address");
 
     let files_before = open_files(server.pid());
     let alone = exporter::run(address, &account.project_token, 1).await;
     assert_eq!(alone.refused, 0, "nobody else is there");
 
-    let attack = attackers::start(address, noisy).await;
+    let attack = attackers::start(address, noisy, uploading).await;
     let others = Others::start(server.pid());
     let attacked = exporter::run(address, &account.project_token, 2).await;
     let others = others.percent();
@@ -111,6 +112,9 @@ async fn well_behaved_exporters_go_on_under_attack() {
     assert!(overload.keys().all(|status| [200, 429, 503].contains(status)), "{overload:?}");
     assert!(overload.contains_key(&503), "it was no overload: {overload:?}");
     assert!(seen.bombs.keys().all(|status| [413, 429, 503].contains(status)), "{:?}", seen.bombs);
+    // Spec: limits, row "Upload size": 1000 files; errors, row 422.
+    assert!(seen.uploads.keys().all(|status| [422, 503].contains(status)), "{:?}", seen.uploads);
+    assert!(seen.uploads.contains_key(&422), "{:?}", seen.uploads);
     assert!(!seen.bombs.is_empty() && seen.resets > 0 && seen.heads > 0, "every attacker was at work: {seen:?}");
 
     // Idle again: connections gone, hardly any CPU, answers at once.

@@ -35,6 +35,7 @@ mod own_traces;
 mod per_ip;
 mod process;
 mod slow;
+mod symbols;
 mod tidy;
 mod tls;
 mod traces;

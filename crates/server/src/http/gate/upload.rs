@@ -223,8 +223,13 @@ async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> std::io::Result<T> + Send + 'static,
 ) -> Result<T, ApiError> {
     let done = tokio::task::spawn_blocking(work).await.map_err(ApiError::internal)?;
-    done.map_err(|error| match error.kind() {
+    done.map_err(disk_error)
+}
+
+/// A full disk may have room later; anything else is our fault.
+pub fn disk_error(error: std::io::Error) -> ApiError {
+    match error.kind() {
         ErrorKind::StorageFull | ErrorKind::QuotaExceeded => ApiError::Overloaded("the disk is full; try again later"),
         _ => ApiError::internal(error),
-    })
+    }
 }

@@ -1,0 +1,235 @@
+//! Uploads of debug files and source maps as their tools send them. Spec: `/api/symbols/upload` 1-6; WIRE 4.1, 4.2.
+
+use std::path::Path;
+
+use serde_json::{Value, json};
+use tidewatch_server::symbols::keys::{FileName, SymbolKey};
+use tidewatch_symbols::{Artifact, DebugId, Upload, detect};
+use uuid::Uuid;
+
+use crate::client::{self, Answer};
+use crate::harness::{Harness, text};
+
+const SYMBOLS: &str = "/api/symbols/upload";
+const SOURCE_MAPS: &str = "/api/sourcemaps/upload";
+
+/// A file of `fixtures/symbols`, stored as it is or compressed.
+fn fixture(name: &str) -> Vec<u8> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/symbols").join(name);
+    std::fs::read(&path).unwrap_or_else(|_| {
+        let compressed = std::fs::read(format!("{}.zst", path.display())).expect("a fixture");
+        zstd::decode_all(&compressed[..]).expect("a fixture is valid zstd")
+    })
+}
+
+struct Uploads {
+    harness: Harness,
+    project: Uuid,
+    token: String,
+}
+
+impl Uploads {
+    async fn start() -> Uploads {
+        let (harness, project) = Harness::with_project().await;
+        let projects = harness.api("GET", "/api/projects", &Value::Null).await.expect(200).json();
+        let token = text(&projects[0]["sourceMapToken"]);
+        Uploads { project: project.id.parse().expect("a UUID"), token, harness }
+    }
+
+    /// `files`: name and content. `fields`: name and text, sent first, as the Gradle plugin does.
+    async fn send(&self, path: &str, token: &str, fields: &[(&str, &str)], files: &[(&str, &[u8])]) -> Answer {
+        let mut body = Vec::new();
+        for (name, value) in fields {
+            let head = format!("--XX\r\nContent-Disposition: form-data; name=\"{name}\"\r\n\r\n{value}\r\n");
+            body.extend_from_slice(head.as_bytes());
+        }
+        for (name, content) in files {
+            let head = format!("--XX\r\nContent-Disposition: form-data; name=\"files\"; filename=\"{name}\"\r\n\r\n");
+            body.extend_from_slice(&[head.as_bytes(), content, b"\r\n"].concat());
+        }
+        body.extend_from_slice(b"--XX--\r\n");
+        let authorization = format!("Bearer {token}");
+        let headers =
+            [("Content-Type", "multipart/form-data; boundary=XX"), ("Authorization", authorization.as_str())];
+        client::send(self.harness.address(), "POST", path, &headers, &body).await
+    }
+
+    async fn accepted(&self, path: &str, fields: &[(&str, &str)], files: &[(&str, &[u8])]) -> u64 {
+        let answer = self.send(path, &self.token, fields, files).await.expect(200);
+        answer.json()["uploaded"].as_u64().expect("a number")
+    }
+
+    async fn refused(&self, fields: &[(&str, &str)], files: &[(&str, &[u8])]) -> String {
+        let answer = self.send(SYMBOLS, &self.token, fields, files).await.expect(422);
+        text(&answer.json()["error"])
+    }
+
+    /// Paths of what is kept, the project's id left out.
+    fn kept(&self) -> Vec<String> {
+        let found = self.harness.app().symbols.store.list(self.project).expect("the disk works");
+        found.into_iter().map(|(path, _)| path.replace(&format!("{}/", self.project), "")).collect()
+    }
+
+    /// The artifact, once everything that was asked for is made.
+    async fn artifact(&self, key: SymbolKey) -> Option<Vec<u8>> {
+        let (symbols, project) = (self.harness.app().symbols.clone(), self.project);
+        let read = move || {
+            symbols.builder.settle();
+            symbols.store.artifact(project, &key).expect("the disk works")
+        };
+        tokio::task::spawn_blocking(read).await.expect("no panic")
+    }
+}
+
+fn ids(bytes: &[u8]) -> Vec<DebugId> {
+    let Ok(Upload::Native { slices, .. }) = detect(bytes, None) else { panic!("a debug file") };
+    slices.iter().filter_map(|slice| slice.id).collect()
+}
+
+// Spec: `/api/symbols/upload`, 2, 4, 5; symbol artifacts, "one entry per architecture slice".
+#[tokio::test(flavor = "multi_thread")]
+async fn a_fat_file_counts_once_and_is_kept_once_per_slice() {
+    let uploads = Uploads::start().await;
+    let fat = fixture("macho/AcmeKit.fat3");
+    let ids = ids(&fat);
+    assert_eq!(ids.len(), 3);
+    let mut expected: Vec<String> = ids.iter().map(|id| format!("iossymbols/{id}.dsym")).collect();
+    expected.sort();
+    for _ in 0..2 {
+        assert_eq!(uploads.accepted(SYMBOLS, &[], &[("AcmeKit", &fat)]).await, 1);
+        assert_eq!(uploads.kept(), expected, "again: nothing changes");
+    }
+    for id in ids {
+        let artifact = uploads.artifact(SymbolKey::MachO(id)).await.expect("made after the upload");
+        let artifact = Artifact::open(&artifact).and_then(Artifact::verify).expect("whole");
+        assert_eq!(artifact.id(), Some(id));
+    }
+    let (built, failed) = uploads.harness.app().symbols.builder.figures();
+    assert_eq!((built, failed), (3, 0), "the same upload again makes nothing again");
+}
+
+// A debug file with DWARF is never replaced by one without.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_file_without_debug_information_replaces_none_that_has_it() {
+    let uploads = Uploads::start().await;
+    let (with, without) = (fixture("macho/AcmeKit.arm64.dwarf"), fixture("macho/AcmeKit.arm64.linked-no-dwarf"));
+    let id = ids(&with)[0];
+    assert_eq!(ids(&without), [id]);
+    let has_debug_info = || {
+        let info = uploads.harness.app().symbols.store.info(uploads.project, &SymbolKey::MachO(id));
+        info.expect("it is kept").has_debug_info
+    };
+    for (file, expected) in [(&without, false), (&with, true), (&without, true)] {
+        assert_eq!(uploads.accepted(SYMBOLS, &[], &[("AcmeKit", file)]).await, 1);
+        assert_eq!(has_debug_info(), expected);
+    }
+    assert!(uploads.artifact(SymbolKey::MachO(id)).await.is_some());
+}
+
+// WIRE 4.2, row Dart: architecture by field or by file name, and an id that must agree with the file's own.
+#[tokio::test(flavor = "multi_thread")]
+async fn dart_symbols() {
+    let uploads = Uploads::start().await;
+    let file = fixture("dart/app.android-arm64.symbols");
+    let id = ids(&file)[0];
+    for (fields, name) in [
+        (&[("arch", "aarch64")][..], "app.symbols"),
+        (&[][..], "app.android-arm64.symbols"),
+        (&[("debug_id", id.as_str())][..], "app.android-arm64.symbols"),
+    ] {
+        assert_eq!(uploads.accepted(SYMBOLS, fields, &[(name, &file)]).await, 1);
+        assert_eq!(uploads.kept(), [format!("dartsymbols/{id}-arm64.symbols")]);
+    }
+    let why = uploads.refused(&[("debug_id", "0123456789abcdef")], &[("app.android-arm64.symbols", &file)]).await;
+    assert!(why.contains("debug_id is 0123456789abcdef"), "{why}");
+    let arch = tidewatch_symbols::Arch::parse("arm64").expect("an architecture");
+    assert!(uploads.artifact(SymbolKey::Dart(id, arch)).await.is_some());
+}
+
+// WIRE 4.2, row R8: the Gradle plugin sends `proguard_uuid`, then `files`.
+#[tokio::test(flavor = "multi_thread")]
+async fn r8_mappings() {
+    let uploads = Uploads::start().await;
+    let mapping = fixture("r8/mapping.txt");
+    let id = "6c2f7a3e-93a1-4c60-b6a7-0d6f5a3d1c11";
+    assert_eq!(uploads.accepted(SYMBOLS, &[("proguard_uuid", id)], &[("mapping.txt", &mapping)]).await, 1);
+    let id = DebugId::parse(id).expect("an id");
+    assert!(uploads.kept().contains(&format!("androidmappings/{id}.txt")));
+    assert!(uploads.artifact(SymbolKey::Mapping(id)).await.is_some());
+}
+
+// WIRE 4.1: other files are ignored and not counted; an old client sends `version` and relative paths.
+#[tokio::test(flavor = "multi_thread")]
+async fn source_maps_of_a_build_folder() {
+    let uploads = Uploads::start().await;
+    let folder = "public/symbolic-sourcemaps/simple";
+    let (map, script) = (fixture(&format!("{folder}/minified.js.map")), fixture(&format!("{folder}/minified.js")));
+    let files: [(&str, &[u8]); 3] =
+        [("assets/minified.js.map", &map), ("assets/minified.js", &script), ("index.html", b"<html>")];
+    assert_eq!(uploads.accepted(SOURCE_MAPS, &[("version", "1.2.3")], &files).await, 2);
+    assert_eq!(uploads.kept(), ["sourcemaps/minified.js", "sourcemaps/minified.js.map"]);
+    let name = FileName::of("minified.js.map").expect("a name");
+    let key = SymbolKey::SourceMap(name);
+    let info = uploads.harness.app().symbols.store.info(uploads.project, &key).expect("it is kept");
+    assert_eq!((info.version.as_deref(), info.bytes), (Some("1.2.3"), map.len() as u64));
+    assert!(uploads.artifact(key).await.is_some());
+    // Source maps are taken at the other door too. Spec: `/api/symbols/upload`, 3.
+    assert_eq!(uploads.accepted(SYMBOLS, &[], &[("other.js.map", &map)]).await, 1);
+    assert_eq!(uploads.accepted(SOURCE_MAPS, &[], &[("index.html", b"<html>")]).await, 0);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_kept_survives_a_restart() {
+    let mut uploads = Uploads::start().await;
+    let file = fixture("macho/AcmeKit.x86_64.dwarf");
+    uploads.accepted(SYMBOLS, &[], &[("AcmeKit", &file)]).await;
+    let before = uploads.kept();
+    uploads.harness.restart().await;
+    assert_eq!(uploads.kept(), before);
+    let key = SymbolKey::MachO(ids(&file)[0]);
+    assert_eq!(uploads.harness.app().symbols.store.read(uploads.project, &key).expect("the disk works"), Some(file));
+}
+
+// Spec: authentication: an upload token, which is not the runtime token; errors, rows 400, 401 and 422.
+#[tokio::test(flavor = "multi_thread")]
+async fn who_may_not_and_what_may_not() {
+    let uploads = Uploads::start().await;
+    let project = uploads.harness.project("other").await;
+    let map: &[u8] = br#"{"version":3,"sources":[],"names":[],"mappings":""}"#;
+    for token in [project.token.as_str(), uploads.harness.login.as_str(), "", "wrong"] {
+        for path in [SYMBOLS, SOURCE_MAPS] {
+            uploads.send(path, token, &[], &[("a.js.map", map)]).await.expect(401);
+        }
+    }
+    for path in [SYMBOLS, SOURCE_MAPS] {
+        let answer = uploads.send(path, &uploads.token, &[("version", "1")], &[]).await.expect(400);
+        assert_eq!(answer.json(), json!({"error": "No files uploaded"}));
+    }
+    // Each refused file gets its sentence, and nothing of the upload is kept.
+    let why = uploads.refused(&[], &[("a.js.map", map), ("notes.txt", b"hello"), ("b.zip", b"PK\x03\x04....")]).await;
+    assert!(why.contains("notes.txt: ") && why.contains("b.zip: this is a zip archive"), "{why}");
+    assert!(!why.contains("a.js.map"), "{why}");
+    assert_eq!(uploads.kept(), Vec::<String>::new());
+    // A name is not a path.
+    assert_eq!(uploads.accepted(SYMBOLS, &[], &[("../../../../etc/x.map", map)]).await, 1);
+    assert_eq!(uploads.kept(), ["sourcemaps/x.map"]);
+}
+
+// Whatever is sent is kept or refused in words, and making artifacts of it ends nothing.
+#[tokio::test(flavor = "multi_thread")]
+async fn hostile_files() {
+    let uploads = Uploads::start().await;
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/symbols/bad");
+    let mut count = 0;
+    for entry in std::fs::read_dir(folder).expect("a folder") {
+        let name = entry.expect("an entry").file_name().into_string().expect("text");
+        let name = name.strip_suffix(".zst").unwrap_or(&name);
+        let answer = uploads.send(SYMBOLS, &uploads.token, &[], &[(name, &fixture(&format!("bad/{name}")))]).await;
+        assert!([200, 422].contains(&answer.status), "{name}: {}", answer.status);
+        count += 1;
+    }
+    assert!(count > 50);
+    let symbols = uploads.harness.app().symbols.clone();
+    tokio::task::spawn_blocking(move || symbols.builder.settle()).await.expect("no panic");
+    uploads.accepted(SYMBOLS, &[], &[("AcmeKit", &fixture("macho/AcmeKit.fat3"))]).await;
+}
