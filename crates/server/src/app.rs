@@ -23,6 +23,7 @@ use crate::ingest::intake::Intake;
 use crate::ingest::outcome::Refused;
 use crate::metrics::{IngestMetrics, StoreMetrics};
 use crate::secrets::seal::Sealer;
+use crate::symbols::Symbols;
 use crate::telemetry::RejectionLog;
 use crate::{limits, secrets};
 

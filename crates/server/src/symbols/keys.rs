@@ -158,10 +158,7 @@ mod tests {
             (SymbolKey::Mapping(id), "androidmappings/{p}/0123456789abcdef0123456789abcdef.txt"),
             (SymbolKey::SourceMap(name("dist/app.js.map")), "sourcemaps/{p}/app.js.map"),
             (SymbolKey::Script(name("C:\\dist\\app.js")), "sourcemaps/{p}/app.js"),
-            (
-                SymbolKey::SourceMapById(id),
-                "sourcemaps/{p}/by-debug-id/0123456789abcdef0123456789abcdef.js.map",
-            ),
+            (SymbolKey::SourceMapById(id), "sourcemaps/{p}/by-debug-id/0123456789abcdef0123456789abcdef.js.map"),
         ] {
             assert_eq!(key.path(project), expected.replace("{p}", &project.to_string()));
         }

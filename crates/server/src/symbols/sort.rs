@@ -144,7 +144,10 @@ mod tests {
 
     fn keys(bytes: &[u8], name: &str, fields: Fields<'_>) -> Result<Vec<String>, String> {
         let kept = sort(bytes, name, fields)?;
-        Ok(kept.iter().map(|kept| kept.key.path(uuid::Uuid::nil()).replace("00000000-0000-0000-0000-000000000000", "p")).collect())
+        Ok(kept
+            .iter()
+            .map(|kept| kept.key.path(uuid::Uuid::nil()).replace("00000000-0000-0000-0000-000000000000", "p"))
+            .collect())
     }
 
     // WIRE 4.1: under its name, and under its debug id when it has one.
@@ -155,7 +158,11 @@ mod tests {
         let script = format!("x()\n//# debugId={ID}\n");
         let inside = "x()\n//# sourceMappingURL=data:application/json;base64,eyJ2ZXJzaW9uIjozLCJzb3VyY2VzIjpbXSwibmFtZXMiOltdLCJtYXBwaW5ncyI6IiJ9";
         for (bytes, name, expected) in [
-            (map.as_str(), "dist/a.js.map", vec!["sourcemaps/p/a.js.map".to_owned(), format!("sourcemaps/p/by-debug-id/{id}.js.map")]),
+            (
+                map.as_str(),
+                "dist/a.js.map",
+                vec!["sourcemaps/p/a.js.map".to_owned(), format!("sourcemaps/p/by-debug-id/{id}.js.map")],
+            ),
             (&script, "a.js", vec!["sourcemaps/p/a.js".to_owned(), format!("sourcemaps/p/by-debug-id/{id}.js")]),
             (inside, "b.mjs", vec!["sourcemaps/p/b.mjs".to_owned(), "sourcemaps/p/b.mjs.map".to_owned()]),
         ] {
@@ -172,21 +179,27 @@ mod tests {
         let id = ID.replace('-', "");
         assert_eq!(keys(none.as_bytes(), "mapping.txt", with(ID)), Ok(vec![format!("androidmappings/p/{id}.txt")]));
         assert_eq!(keys(own.as_bytes(), "mapping.txt", with(ID)), Ok(vec![format!("androidmappings/p/{id}.txt")]));
-        assert_eq!(keys(own.as_bytes(), "m.txt", Fields::default()), Ok(vec!["androidmappings/p/0123abc.txt".to_owned()]));
+        assert_eq!(
+            keys(own.as_bytes(), "m.txt", Fields::default()),
+            Ok(vec!["androidmappings/p/0123abc.txt".to_owned()])
+        );
         assert!(keys(none.as_bytes(), "mapping.txt", Fields::default()).unwrap_err().contains("proguard_uuid"));
         assert!(keys(none.as_bytes(), "mapping.txt", with("../x")).is_err());
     }
 
     #[test]
     fn what_is_none_of_them_is_refused_in_words() {
-        for (bytes, name) in [(&b"hello"[..], "a.txt"), (b"", "a.map"), (b"PK\x03\x04", "dSYM.zip"), (b"{\"a\":1}", "a.map")] {
+        for (bytes, name) in
+            [(&b"hello"[..], "a.txt"), (b"", "a.map"), (b"PK\x03\x04", "dSYM.zip"), (b"{\"a\":1}", "a.map")]
+        {
             assert!(!keys(bytes, name, Fields::default()).expect_err(name).is_empty());
         }
     }
 
     #[test]
     fn what_a_build_folder_holds_besides() {
-        for (name, expected) in [("a.js.map", true), ("a.MJS", true), ("a.css", false), ("map", false), ("a.ts", false)] {
+        for (name, expected) in [("a.js.map", true), ("a.MJS", true), ("a.css", false), ("map", false), ("a.ts", false)]
+        {
             assert_eq!(is_source_map_or_script(name), expected, "{name}");
         }
     }

@@ -114,7 +114,8 @@ impl SymbolStore {
             let Some(entries) = if_there(fs::read_dir(self.root.join(&below)))? else { continue };
             for entry in entries {
                 let path = entry?.path();
-                let original = path.extension().is_some_and(|extension| extension == INFO).then(|| path.with_extension(""));
+                let original =
+                    path.extension().is_some_and(|extension| extension == INFO).then(|| path.with_extension(""));
                 let named = original.as_deref().and_then(|path| path.file_name()?.to_str());
                 if let Some(named) = named
                     && let Some(info) = original.as_deref().and_then(info_at)

@@ -186,7 +186,8 @@ fn a_million_parts() -> Vec<u8> {
 }
 
 async fn upload(shared: Arc<Shared>, parts: Arc<Vec<u8>>) {
-    let headers = format!("Authorization: Bearer {}\r\nContent-Type: multipart/form-data; boundary=X\r\n", shared.upload_token);
+    let headers =
+        format!("Authorization: Bearer {}\r\nContent-Type: multipart/form-data; boundary=X\r\n", shared.upload_token);
     while shared.goes_on() {
         let Some(mut connection) = shared.connect().await else { continue };
         if let Some(status) = try_send(&mut connection, "/api/symbols/upload", &headers, &parts).await {

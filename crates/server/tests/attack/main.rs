@@ -82,8 +82,7 @@ async fn well_behaved_exporters_go_on_under_attack() {
     let account = server.register();
     let (made, noisy) = server.call("POST", "/api/projects", Some(&account.jwt), &json!({"name": "noisy"}));
     assert_eq!(made, 201, "{noisy}");
-    let [noisy, uploading] =
-        ["token", "sourceMapToken"].map(|name| noisy[name].as_str().expect("a token").to_owned());
+    let [noisy, uploading] = ["token", "sourceMapToken"].map(|name| noisy[name].as_str().expect("a token").to_owned());
     let address = server.base.trim_start_matches("http://").parse().expect("an address");
 
     let files_before = open_files(server.pid());

@@ -49,8 +49,7 @@ impl Uploads {
         }
         body.extend_from_slice(b"--XX--\r\n");
         let authorization = format!("Bearer {token}");
-        let headers =
-            [("Content-Type", "multipart/form-data; boundary=XX"), ("Authorization", authorization.as_str())];
+        let headers = [("Content-Type", "multipart/form-data; boundary=XX"), ("Authorization", authorization.as_str())];
         client::send(self.harness.address(), "POST", path, &headers, &body).await
     }
 

@@ -105,7 +105,8 @@ fn keep(
                 has_debug_info: kept.has_debug_info,
                 uploaded_ns: now_ns,
             };
-            if symbols.store.put(project.id, kept, &file.path, &bytes, info).map_err(upload::disk_error)? == Put::Stored {
+            if symbols.store.put(project.id, kept, &file.path, &bytes, info).map_err(upload::disk_error)? == Put::Stored
+            {
                 symbols.builder.ask(project.id, kept.key.clone());
             }
         }

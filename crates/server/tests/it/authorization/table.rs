@@ -11,7 +11,6 @@ pub enum Needs {
     /// A project's token for exporters.
     RuntimeToken,
     /// A project's token for uploads.
-    #[expect(dead_code, reason = "the upload routes are still to come")]
     UploadToken,
     /// Any person.
     Person,
@@ -40,7 +39,7 @@ const fn row(method: &'static str, path: &'static str, needs: Needs, body: &'sta
     Row { method, path, needs, body, status, is_about_a_project }
 }
 
-use Needs::{Admin, Nothing, Person, Read, RuntimeToken, Write};
+use Needs::{Admin, Nothing, Person, Read, RuntimeToken, UploadToken, Write};
 
 #[rustfmt::skip]
 pub const TABLE: &[Row] = &[
@@ -84,8 +83,10 @@ pub const TABLE: &[Row] = &[
     row("POST", "/api/projects/source-map-token", Admin, "{}", 200),
     row("POST", "/api/projects/token", Admin, "{}", 200),
     row("POST", "/api/register", Nothing, "{}", 400),
+    row("POST", "/api/sourcemaps/upload", UploadToken, "{}", 400),
     row("POST", "/api/spans", Read, "{}", 200),
     row("GET", "/api/spans/{traceId}/{spanId}", Read, "", 404),
+    row("POST", "/api/symbols/upload", UploadToken, "{}", 400),
     row("POST", "/api/tasks", Read, "{}", 200),
     row("POST", "/api/tasks/chart", Read, "{}", 200),
     row("POST", "/api/tasks/grouped", Read, "{}", 200),
