@@ -8,12 +8,22 @@ import { precompress } from "./build/precompress.ts";
 const root = fileURLToPath(new URL(".", import.meta.url)).replace(/\/$/, "");
 const server = process.env.TIDEWATCH_URL ?? "http://127.0.0.1:8080";
 
+const BASE =
+  /node_modules[\\/](react|react-dom|scheduler|@floating-ui|@tanstack[\\/](?!react-virtual|virtual-core)[^\\/]+)[\\/]/;
+
 export default defineConfig(async () => {
   const plugins: PluginOption[] = [react(), tailwindcss(), precompress(root)];
   if (process.env.MOCK) plugins.push((await import("./e2e/mock/plugin.ts")).mockApi());
   return {
     plugins,
-    build: { target: "es2022", assetsInlineLimit: 0, modulePreload: { polyfill: false }, sourcemap: false },
+    build: {
+      target: "es2022",
+      assetsInlineLimit: 0,
+      modulePreload: { polyfill: false },
+      sourcemap: false,
+      // What every page needs in one piece: many small chunks compress worse.
+      rolldownOptions: { output: { codeSplitting: { groups: [{ name: "base", test: BASE }] } } },
+    },
     server: {
       port: Number(process.env.PORT ?? 5173),
       strictPort: true,

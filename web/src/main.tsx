@@ -10,8 +10,18 @@ import { router } from "./router";
 import "./styles/app.css";
 import { ToastArea } from "./ui/Toasts";
 
+/** Pages that need no session: an old one that runs out there changes nothing. */
+const OPEN = new Set([
+  "/login",
+  "/setup",
+  "/register",
+  "/forgot-password",
+  "/reset-password",
+  "/accept-invitation",
+  "/auth/callback",
+]);
 whenSessionExpires(() => {
-  if (location.pathname === "/login") return;
+  if (OPEN.has(location.pathname)) return;
   queryClient.clear();
   router.navigate({ to: "/login", search: { next: location.pathname + location.search } });
 });

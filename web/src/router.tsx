@@ -12,6 +12,7 @@ import { bundleQuery, hasOrganizations } from "./api/account";
 import { ApiError } from "./api/client";
 import { queryClient } from "./api/query-client";
 import { lastProject, sessionToken } from "./api/session";
+import type { ConsentSearch } from "./model/consent";
 import { flag, oneOf, parseSearch, positive, stringifySearch, text, whole } from "./model/search";
 import { Crash, NotFound } from "./parts/Crash";
 import { Shell } from "./parts/Shell";
@@ -58,15 +59,117 @@ const setup = createRoute({
 const register = createRoute({
   getParentRoute: () => root,
   path: "/register",
-  beforeLoad: () => {
-    throw redirect({ to: "/setup" });
+  beforeLoad: async () => {
+    const { hasOrganizations: any } = await hasOrganizations();
+    if (!any) throw redirect({ to: "/setup" });
   },
+  component: lazyRouteComponent(() => import("./pages/auth/Register"), "Register"),
 });
 const login = createRoute({
   getParentRoute: () => root,
   path: "/login",
-  validateSearch: (raw: Raw): { next?: string } => ({ next: text(raw.next) }),
+  validateSearch: (raw: Raw): { next?: string; error?: string } => ({ next: text(raw.next), error: text(raw.error) }),
   component: lazyRouteComponent(() => import("./pages/auth/Login"), "Login"),
+});
+const forgot = createRoute({
+  getParentRoute: () => root,
+  path: "/forgot-password",
+  component: lazyRouteComponent(() => import("./pages/auth/Forgot"), "Forgot"),
+});
+const tokenSearch = (raw: Raw): { token?: string } => ({ token: text(raw.token) });
+const reset = createRoute({
+  getParentRoute: () => root,
+  path: "/reset-password",
+  validateSearch: tokenSearch,
+  component: lazyRouteComponent(() => import("./pages/auth/Reset"), "Reset"),
+});
+const invitation = createRoute({
+  getParentRoute: () => root,
+  path: "/accept-invitation",
+  validateSearch: tokenSearch,
+  component: lazyRouteComponent(() => import("./pages/auth/Invitation"), "AcceptInvitation"),
+});
+const callback = createRoute({
+  getParentRoute: () => root,
+  path: "/auth/callback",
+  component: lazyRouteComponent(() => import("./pages/auth/Callback"), "Callback"),
+});
+
+/** Pages of a person or an organisation: signed in, but of no project. */
+const signedIn = createRoute({
+  getParentRoute: () => root,
+  id: "signed-in",
+  beforeLoad: async ({ location }) => {
+    await needSession(location.href);
+  },
+});
+const finishSetup = createRoute({
+  getParentRoute: () => signedIn,
+  path: "/finish-setup",
+  component: lazyRouteComponent(() => import("./pages/auth/FinishSetup"), "FinishSetup"),
+});
+const device = createRoute({
+  getParentRoute: () => signedIn,
+  path: "/device",
+  validateSearch: (raw: Raw): { user_code?: string } => ({ user_code: text(raw.user_code) }),
+  component: lazyRouteComponent(() => import("./pages/auth/Device"), "Device"),
+});
+const consent = createRoute({
+  getParentRoute: () => signedIn,
+  path: "/oauth/authorize",
+  validateSearch: (raw: Raw): ConsentSearch => ({
+    response_type: text(raw.response_type),
+    client_id: text(raw.client_id),
+    redirect_uri: text(raw.redirect_uri),
+    code_challenge: text(raw.code_challenge),
+    code_challenge_method: text(raw.code_challenge_method),
+    state: text(raw.state),
+    scope: text(raw.scope),
+    resource: text(raw.resource),
+  }),
+  component: lazyRouteComponent(() => import("./pages/auth/Consent"), "Consent"),
+});
+/** `/settings` without a project: those of the project that was open last. */
+const anySettings = createRoute({
+  getParentRoute: () => signedIn,
+  path: "/settings",
+  beforeLoad: async () => {
+    const { projects } = await queryClient.ensureQueryData(bundleQuery);
+    const pid = (projects.find((one) => one.id === lastProject()) ?? projects[0])?.id ?? "none";
+    throw redirect({ to: "/p/$pid/settings", params: { pid } });
+  },
+});
+const plain = createRoute({
+  getParentRoute: () => signedIn,
+  id: "plain",
+  component: lazyRouteComponent(() => import("./parts/PlainShell"), "PlainShell"),
+});
+export const ACCOUNT_TABS = ["security", "tokens", "apps"] as const;
+const accountPage = createRoute({
+  getParentRoute: () => plain,
+  path: "/account",
+  validateSearch: (raw: Raw): { tab?: (typeof ACCOUNT_TABS)[number] } => ({ tab: oneOf(raw.tab, ACCOUNT_TABS) }),
+  component: lazyRouteComponent(() => import("./pages/account/Account"), "AccountPage"),
+});
+export const ORGANIZATION_TABS = ["invitations", "sso", "audit", "settings"] as const;
+export interface OrganizationSearch {
+  tab?: (typeof ORGANIZATION_TABS)[number];
+  org?: number;
+  action?: string;
+  by?: number;
+  before?: string;
+}
+const organizationPage = createRoute({
+  getParentRoute: () => plain,
+  path: "/organization",
+  validateSearch: (raw: Raw): OrganizationSearch => ({
+    tab: oneOf(raw.tab, ORGANIZATION_TABS),
+    org: whole(raw.org, 1),
+    action: text(raw.action),
+    by: whole(raw.by, 1),
+    before: text(raw.before),
+  }),
+  component: lazyRouteComponent(() => import("./pages/organization/Organization"), "OrganizationPage"),
 });
 
 const project = createRoute({
@@ -272,6 +375,11 @@ const tree = root.addChildren([
   setup,
   register,
   login,
+  forgot,
+  reset,
+  invitation,
+  callback,
+  signedIn.addChildren([finishSetup, device, consent, anySettings, plain.addChildren([accountPage, organizationPage])]),
   project.addChildren([
     overview,
     endpoints,

@@ -5,7 +5,16 @@ import { BIG_TRACE, bigSpans, PROJECT, PY_STACK, SHOP_TRACE, shopSpans } from ".
 
 const boot = Date.now();
 const iso = (ms: number) => new Date(ms).toISOString();
-export const user = { id: "u1", email: "ada@example.com", name: "Ada Byron", createdAt: iso(boot - 9e9) };
+export const user = {
+  id: 1,
+  email: "ada@example.com",
+  name: "Ada Byron",
+  createdAt: iso(boot - 9e9),
+  timezone: "",
+  theme: "system",
+  twoFactor: false,
+  emailVerified: true,
+};
 const settings = {
   keepUnmatchedRoots: false,
   issuesFromLogs: false,

@@ -2,16 +2,14 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Plugin } from "vite";
 import * as data from "./data.ts";
+import { PEOPLE, Refused } from "./people.ts";
 import { PROJECT } from "./trace.ts";
 
 type Handler = (body: data.Body, url: URL, parts: string[]) => unknown;
 
 const ROUTES: [string, Handler][] = [
   ["GET /api/has-organizations", () => ({ hasOrganizations: true })],
-  [
-    "POST /api/login",
-    () => ({ token: "mock", user: data.user, projects: data.projects, organizations: data.organizations }),
-  ],
+  ...PEOPLE,
   [
     "POST /api/register",
     () => ({
@@ -22,7 +20,6 @@ const ROUTES: [string, Handler][] = [
       organizations: data.organizations,
     }),
   ],
-  ["GET /api/me/login-bundle", () => ({ user: data.user, projects: data.projects, organizations: data.organizations })],
   [
     "PUT /api/projects",
     (body) => Object.assign(data.projects[0], { settings: { ...data.projects[0].settings, ...body } }),
@@ -136,6 +133,10 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
   for await (const chunk of request) text += chunk;
   const body: data.Body = text ? JSON.parse(text) : {};
   const send = (status: number, value: unknown) => {
+    if (value instanceof Refused) {
+      if (value.retryAfter) response.setHeader("retry-after", String(value.retryAfter));
+      return send(value.status, { error: value.error });
+    }
     response.statusCode = status;
     response.setHeader("content-type", "application/json");
     response.end(JSON.stringify(value));

@@ -1,21 +1,27 @@
 // Who is signed in, and which projects there are.
-import { queryOptions, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { type QueryClient, queryOptions, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import type { People, ProjectChangeExtra, ProjectExtra, SignedIn } from "./account-types";
 import { request } from "./client";
 import { useProjectId } from "./hooks";
+import { applyPreferences } from "./preferences";
 import { keepSession } from "./session";
-import type { Bundle, Project, ProjectChange, Registration, Session } from "./types";
+import type { Registration } from "./types";
 
 export const bundleQuery = queryOptions({
   queryKey: ["bundle"],
-  queryFn: () => request<Bundle>("GET", "/api/me/login-bundle"),
+  queryFn: async () => {
+    const bundle = await request<People>("GET", "/api/me/login-bundle");
+    applyPreferences(bundle.user);
+    return bundle;
+  },
   staleTime: 60_000,
 });
 
-export function useBundle(): Bundle | undefined {
+export function useBundle(): People | undefined {
   return useQuery(bundleQuery).data;
 }
 
-export function useProject(): Project | undefined {
+export function useProject(): ProjectExtra | undefined {
   const id = useProjectId();
   return useBundle()?.projects.find((project) => project.id === id);
 }
@@ -24,18 +30,18 @@ export function hasOrganizations(): Promise<{ hasOrganizations: boolean }> {
   return request("GET", "/api/has-organizations", { anonymous: true });
 }
 
-export async function register(form: Registration): Promise<Session> {
-  const timezone = Intl.DateTimeFormat().resolvedOptions().timeZone;
-  const body = { ...form, timezone, framework: "opentelemetry" };
-  const session = await request<Session>("POST", "/api/register", { body, anonymous: true });
-  keepSession(session.token);
-  return session;
+/** Keeps the session and everything that came with it; what was cached for somebody else goes. */
+export function enterSession(client: QueryClient, { token, user, projects, organizations }: SignedIn): void {
+  client.clear();
+  keepSession(token);
+  applyPreferences(user);
+  client.setQueryData(bundleQuery.queryKey, { user, projects, organizations });
 }
 
-export async function login(email: string, password: string): Promise<Session> {
-  const session = await request<Session>("POST", "/api/login", { body: { email, password }, anonymous: true });
-  keepSession(session.token);
-  return session;
+export async function register(form: Registration): Promise<SignedIn> {
+  const timezone = Intl.DateTimeFormat().resolvedOptions().timeZone;
+  const body = { ...form, timezone, framework: "opentelemetry" };
+  return request("POST", "/api/register", { body, anonymous: true });
 }
 
 export function useCreateProject() {
@@ -43,7 +49,10 @@ export function useCreateProject() {
   const projectId = useProjectId();
   return useMutation({
     mutationFn: (name: string) =>
-      request<Project>("POST", "/api/projects", { query: { projectId }, body: { name, framework: "opentelemetry" } }),
+      request<ProjectExtra>("POST", "/api/projects", {
+        query: { projectId },
+        body: { name, framework: "opentelemetry" },
+      }),
     onSuccess: (project) =>
       client.setQueryData(bundleQuery.queryKey, (old) => old && { ...old, projects: [...old.projects, project] }),
   });
@@ -53,8 +62,8 @@ export function useChangeProject() {
   const client = useQueryClient();
   const projectId = useProjectId();
   return useMutation({
-    mutationFn: (change: ProjectChange) =>
-      request<Project>("PUT", "/api/projects", { query: { projectId }, body: change }),
+    mutationFn: (change: ProjectChangeExtra) =>
+      request<ProjectExtra>("PUT", "/api/projects", { query: { projectId }, body: change }),
     onSuccess: (project) =>
       client.setQueryData(
         bundleQuery.queryKey,

@@ -1,4 +1,5 @@
 // One door to the server: JSON in, JSON out, errors as ApiError with the server's own sentence.
+import { retryAfterSeconds } from "../model/retry";
 import { endSession, sessionToken } from "./session";
 
 export class ApiError extends Error {
@@ -8,6 +9,8 @@ export class ApiError extends Error {
     message: string,
     /** Seconds to wait, from Retry-After. */
     readonly retryAfter: number | null = null,
+    /** When the answer came, milliseconds since the epoch: countdowns start here. */
+    readonly at: number = Date.now(),
   ) {
     super(message);
   }
@@ -19,7 +22,12 @@ interface Call {
   signal?: AbortSignal;
   /** Sign-in calls: a 401 is an answer, not an expired session. */
   anonymous?: boolean;
+  /** The body holds a password or code: a 401 says that it is wrong, not that the session is over. */
+  challenge?: boolean;
 }
+
+/** A 429 without Retry-After: the server's windows are a minute long. */
+const WAIT_SECONDS = 60;
 
 let onExpired: () => void = () => {};
 /** Called once a 401 says that the session is over. */
@@ -27,10 +35,37 @@ export function whenSessionExpires(run: () => void): void {
   onExpired = run;
 }
 
-export async function request<T>(method: "GET" | "POST" | "PUT", path: string, call: Call = {}): Promise<T> {
+export async function request<T>(method: "GET" | "POST" | "PUT" | "DELETE", path: string, call: Call = {}): Promise<T> {
+  const answer = await ask(method, path, call);
+  return (await answer.json()) as T;
+}
+
+/** A GET with a token that is not (yet) the session. */
+export async function requestAs<T>(token: string, path: string): Promise<T> {
+  return (await (await ask("GET", path, { anonymous: true }, token)).json()) as T;
+}
+
+/** A file, with the name the server gives it. */
+export async function download(path: string, query: Call["query"], fallback: string): Promise<void> {
+  const answer = await ask("GET", path, { query });
+  const url = URL.createObjectURL(await answer.blob());
+  const named = /filename="?([\w.-]+)"?/.exec(answer.headers.get("content-disposition") ?? "");
+  saveAs(url, named?.[1] ?? fallback);
+}
+
+/** Hands an object URL to the browser's downloads. */
+export function saveAs(url: string, name: string): void {
+  const link = document.createElement("a");
+  link.href = url;
+  link.download = name;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(url), 10_000);
+}
+
+async function ask(method: string, path: string, call: Call, as?: string): Promise<Response> {
   const headers: Record<string, string> = {};
-  const token = sessionToken();
-  if (token && !call.anonymous) headers.authorization = `Bearer ${token}`;
+  const token = as ?? (call.anonymous ? null : sessionToken());
+  if (token) headers.authorization = `Bearer ${token}`;
   if (call.body !== undefined) headers["content-type"] = "application/json";
   const answer = await send(path + queryText(call.query), {
     method,
@@ -38,13 +73,13 @@ export async function request<T>(method: "GET" | "POST" | "PUT", path: string, c
     body: call.body === undefined ? undefined : JSON.stringify(call.body),
     signal: call.signal,
   });
-  if (answer.ok) return (await answer.json()) as T;
-  if (answer.status === 401 && !call.anonymous) {
+  if (answer.ok) return answer;
+  if (answer.status === 401 && !call.anonymous && !call.challenge) {
     endSession();
     onExpired();
   }
-  const wait = Number(answer.headers.get("retry-after"));
-  throw new ApiError(answer.status, await sentence(answer), wait > 0 ? wait : null);
+  const wait = retryAfterSeconds(answer.headers.get("retry-after"), Date.now());
+  throw new ApiError(answer.status, await sentence(answer), wait ?? (answer.status === 429 ? WAIT_SECONDS : null));
 }
 
 async function send(url: string, init: RequestInit): Promise<Response> {

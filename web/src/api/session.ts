@@ -1,4 +1,4 @@
-// The signed-in session: a JWT in localStorage, sent as Bearer. Nothing else about the user is kept in the browser.
+// The signed-in session: a JWT in localStorage, sent as Bearer. Of the user, nothing else is kept but the chosen theme.
 
 const KEY = "tidewatch.token";
 
@@ -26,4 +26,29 @@ export function lastProject(): string | null {
 
 export function rememberProject(id: string): void {
   localStorage.setItem(LAST_PROJECT, id);
+}
+
+// A sign-in through a provider leaves this page and comes back to /auth/callback in the same tab.
+const STARTED = "tidewatch.sign-in";
+
+/** Before leaving: where to go afterwards. */
+export function rememberStart(next: string): void {
+  try {
+    sessionStorage.setItem(STARTED, next);
+  } catch {}
+}
+
+/** What was remembered; null when this tab started no sign-in. */
+export function startedFrom(): string | null {
+  try {
+    return sessionStorage.getItem(STARTED);
+  } catch {
+    return null;
+  }
+}
+
+export function forgetStart(): void {
+  try {
+    sessionStorage.removeItem(STARTED);
+  } catch {}
 }

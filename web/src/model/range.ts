@@ -1,5 +1,6 @@
 // The time range lives in the URL as text: from/to are "now", "now-15m" … "now-7d" or RFC 3339.
-import { dateTime } from "./time";
+import { dateTime, timeZone } from "./time";
+import { wallClockMs, zoneOffsetMinutes } from "./zones";
 
 export interface Range {
   from: string;
@@ -81,8 +82,11 @@ export function widen(span: Span, nowMs: number): Span {
   return { fromMs: to - half * 4, toMs: to };
 }
 
-/** For <input type="datetime-local">: local wall clock to the second. */
+/** For <input type="datetime-local">: wall clock of the viewer's zone, to the second. */
 export function toLocalInput(ms: number): string {
-  const date = new Date(ms - new Date(ms).getTimezoneOffset() * 60_000);
-  return date.toISOString().slice(0, 19);
+  return new Date(ms + zoneOffsetMinutes(timeZone(), ms) * 60_000).toISOString().slice(0, 19);
+}
+/** The other way round; NaN when the field is not filled in. */
+export function fromLocalInput(text: string): number {
+  return wallClockMs(text, timeZone());
 }

@@ -1,6 +1,8 @@
 // Instants are RFC 3339 text with up to nine fraction digits on the wire; bigint nanoseconds when exactness matters,
 // milliseconds (number) when drawing.
 
+import { browserZone, isZone } from "./zones";
+
 const RFC3339 = /^(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d:\d\d)(?:\.(\d{1,9})\d*)?(Z|[+-]\d\d:?\d\d)?$/;
 
 /** Nanoseconds since the epoch; null when the text is no instant. */
@@ -25,10 +27,25 @@ export function isoFromMs(ms: number): string {
 const MONTH_DAY: Intl.DateTimeFormatOptions = { month: "short", day: "numeric" };
 const CLOCK: Intl.DateTimeFormatOptions = { hour: "2-digit", minute: "2-digit", second: "2-digit", hour12: false };
 
-const clock = new Intl.DateTimeFormat("en-GB", CLOCK);
-const clockShort = new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digit", hour12: false });
-const monthDay = new Intl.DateTimeFormat("en-GB", MONTH_DAY);
-const monthDayYear = new Intl.DateTimeFormat("en-GB", { ...MONTH_DAY, year: "numeric" });
+function formats(timeZone: string) {
+  return {
+    timeZone,
+    clock: new Intl.DateTimeFormat("en-GB", { ...CLOCK, timeZone }),
+    clockShort: new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digit", hour12: false, timeZone }),
+    monthDay: new Intl.DateTimeFormat("en-GB", { ...MONTH_DAY, timeZone }),
+    monthDayYear: new Intl.DateTimeFormat("en-GB", { ...MONTH_DAY, year: "numeric", timeZone }),
+  };
+}
+let { clock, clockShort, monthDay, monthDayYear, timeZone: zone } = formats(browserZone());
+
+/** The viewer's preferred zone, for every time shown from now on; null or unknown: the browser's. */
+export function setTimeZone(name: string | null | undefined): void {
+  const next = isZone(name) ? name : browserZone();
+  if (next !== zone) ({ clock, clockShort, monthDay, monthDayYear, timeZone: zone } = formats(next));
+}
+export function timeZone(): string {
+  return zone;
+}
 
 /** "21 Nov 14:03:12" in the viewer's zone. */
 export function dateTime(ms: number): string {

@@ -1,13 +1,30 @@
 // Ctrl K: pages, projects, endpoints, issues, or a pasted trace id.
 import { Dialog } from "@base-ui/react/dialog";
 import { useNavigate } from "@tanstack/react-router";
-import { Activity, FolderOpen, Hash, type LucideIcon, Plus, Search, TriangleAlert } from "lucide-react";
+import {
+  Activity,
+  Building2,
+  FolderOpen,
+  Hash,
+  type LucideIcon,
+  Plus,
+  Search,
+  TriangleAlert,
+  UserRound,
+} from "lucide-react";
 import { useEffect, useMemo, useRef, useState } from "react";
 import { useBundle } from "../api/account";
 import { usePost, useProjectId } from "../api/hooks";
+import { mayCreateProject } from "../model/roles";
 import { asTraceId } from "../model/traceid";
 import { NAV, NAV_LOW } from "./nav";
 import { useRange } from "./range";
+
+/** Pages of the person and the organisation. */
+const PLACES = [
+  { to: "/account", label: "Account", icon: UserRound },
+  { to: "/organization", label: "Organisation", icon: Building2 },
+] as const;
 
 interface Choice {
   id: string;
@@ -153,7 +170,17 @@ function useChoices(text: string, onNewProject: () => void): Choice[] {
           icon: FolderOpen,
           run: () => navigate({ to: "/p/$pid", params: { pid: project.id } }),
         });
-    if (has("New project")) out.push({ id: "new", label: "New project…", kind: "", icon: Plus, run: onNewProject });
+    for (const place of PLACES)
+      if (has(place.label))
+        out.push({
+          id: place.to,
+          label: place.label,
+          kind: "Page",
+          icon: place.icon,
+          run: () => navigate({ to: place.to }),
+        });
+    if (has("New project") && mayCreateProject(bundle?.organizations))
+      out.push({ id: "new", label: "New project…", kind: "", icon: Plus, run: onNewProject });
     if (look && settled === query) {
       for (const [i, row] of (endpoints ?? []).entries())
         out.push({

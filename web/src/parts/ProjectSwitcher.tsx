@@ -2,6 +2,7 @@ import { Menu } from "@base-ui/react/menu";
 import { useNavigate } from "@tanstack/react-router";
 import { Check, ChevronsUpDown, Plus } from "lucide-react";
 import { useBundle, useProject } from "../api/account";
+import { mayCreateProject } from "../model/roles";
 
 export function ProjectSwitcher({ onNew }: { onNew: () => void }) {
   const bundle = useBundle();
@@ -34,10 +35,14 @@ export function ProjectSwitcher({ onNew }: { onNew: () => void }) {
                 {project.id === current?.id && <Check size={14} aria-label="current" className="text-accent" />}
               </Menu.Item>
             ))}
-            <Menu.Separator className="my-1 border-line border-t" />
-            <Menu.Item className="menu-item" onClick={onNew}>
-              <Plus size={14} aria-hidden /> New project…
-            </Menu.Item>
+            {mayCreateProject(bundle?.organizations) && (
+              <>
+                <Menu.Separator className="my-1 border-line border-t" />
+                <Menu.Item className="menu-item" onClick={onNew}>
+                  <Plus size={14} aria-hidden /> New project…
+                </Menu.Item>
+              </>
+            )}
           </Menu.Popup>
         </Menu.Positioner>
       </Menu.Portal>

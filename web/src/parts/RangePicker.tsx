@@ -1,7 +1,7 @@
 import { Popover } from "@base-ui/react/popover";
 import { Check, ChevronLeft, ChevronRight, Clock } from "lucide-react";
 import { type FormEvent, useState } from "react";
-import { isLive, labelRange, PRESETS, resolveInstant, shift, toLocalInput } from "../model/range";
+import { fromLocalInput, isLive, labelRange, PRESETS, resolveInstant, shift, toLocalInput } from "../model/range";
 import { useRange } from "./range";
 
 export function RangePicker() {
@@ -76,8 +76,8 @@ function Custom({ close }: { close: () => void }) {
   const [from, setFrom] = useState(() => toLocalInput(span.fromMs));
   const [to, setTo] = useState(() => toLocalInput(span.toMs));
   const [relative, setRelative] = useState("");
-  const fromMs = Date.parse(from);
-  const toMs = Date.parse(to);
+  const fromMs = fromLocalInput(from);
+  const toMs = fromLocalInput(to);
   const wrong =
     !Number.isFinite(fromMs) || !Number.isFinite(toMs)
       ? "Fill in both times."

@@ -75,7 +75,7 @@ function Frame() {
           onNewProject={() => setNewProject(true)}
         />
         <main id="main" tabIndex={-1} className="min-h-0 flex-1 overflow-auto">
-          {project ? <Outlet /> : <UnknownProject />}
+          {project ? <Outlet /> : <UnknownProject onNew={() => setNewProject(true)} />}
         </main>
       </div>
       <Suspense fallback={null}>

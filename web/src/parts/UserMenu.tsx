@@ -1,8 +1,9 @@
 import { Menu } from "@base-ui/react/menu";
 import { useQueryClient } from "@tanstack/react-query";
-import { useNavigate } from "@tanstack/react-router";
-import { Check, LogOut, Monitor, Moon, Sun } from "lucide-react";
-import { useBundle } from "../api/account";
+import { Link, useNavigate } from "@tanstack/react-router";
+import { Building2, Check, LogOut, Monitor, Moon, Sun, UserRound } from "lucide-react";
+import { bundleQuery, useBundle } from "../api/account";
+import { request } from "../api/client";
 import { endSession } from "../api/session";
 import { setTheme, type ThemeChoice, useThemeChoice } from "../ui/theme";
 
@@ -17,6 +18,13 @@ export function UserMenu() {
   const theme = useThemeChoice();
   const navigate = useNavigate();
   const client = useQueryClient();
+  const choose = (theme: ThemeChoice) => {
+    setTheme(theme);
+    if (!user?.theme) return;
+    // The account remembers it for other browsers; when that fails, this one has it all the same.
+    client.setQueryData(bundleQuery.queryKey, (old) => old && { ...old, user: { ...old.user, theme } });
+    request("PUT", "/api/me", { body: { theme } }).catch(() => {});
+  };
   const initials = (user?.name || user?.email || "?")
     .split(/\s+/)
     .slice(0, 2)
@@ -39,7 +47,14 @@ export function UserMenu() {
               <div className="truncate text-dense text-ink2">{user?.email}</div>
             </div>
             <Menu.Separator className="my-1 border-line border-t" />
-            <Menu.RadioGroup value={theme} onValueChange={(value: ThemeChoice) => setTheme(value)} aria-label="Theme">
+            <Menu.Item className="menu-item" render={<Link to="/account" />}>
+              <UserRound size={14} aria-hidden className="text-ink2" /> Account
+            </Menu.Item>
+            <Menu.Item className="menu-item" render={<Link to="/organization" />}>
+              <Building2 size={14} aria-hidden className="text-ink2" /> Organisation
+            </Menu.Item>
+            <Menu.Separator className="my-1 border-line border-t" />
+            <Menu.RadioGroup value={theme} onValueChange={choose} aria-label="Theme">
               {THEMES.map(({ value, label, icon: Icon }) => (
                 <Menu.RadioItem key={value} value={value} className="menu-item" closeOnClick={false}>
                   <Icon size={14} aria-hidden className="text-ink2" />

@@ -1,9 +1,12 @@
 // Loading, empty, error and "more than we show", said the same way on every page.
 import type { UseQueryResult } from "@tanstack/react-query";
 import { CircleAlert, Inbox, RotateCw } from "lucide-react";
-import { type ReactNode, useEffect, useState } from "react";
+import type { ReactNode } from "react";
 import { ApiError } from "../api/client";
+import { durationMs } from "../model/format";
+import { sentence } from "../model/problem";
 import { CopyButton } from "../ui/Copy";
+import { useWait } from "./useWait";
 
 interface ViewProps<T> {
   query: UseQueryResult<T>;
@@ -60,7 +63,7 @@ export function SkeletonBox({ height }: { height: number }) {
 export function ErrorState({ error, retry, slim }: { error: unknown; retry: () => void; slim?: boolean }) {
   const status = error instanceof ApiError ? error.status : 0;
   const message = error instanceof Error ? error.message : String(error);
-  const wait = useCountdown(error instanceof ApiError ? error.retryAfter : null);
+  const wait = useWait(error);
   const hint = HINTS[status];
   return (
     <div
@@ -77,35 +80,19 @@ export function ErrorState({ error, retry, slim }: { error: unknown; retry: () =
         words="Copy details"
       />
       <button type="button" className="btn" onClick={retry} disabled={wait > 0}>
-        <RotateCw size={14} aria-hidden /> {wait > 0 ? `Retry in ${wait} s` : "Try again"}
+        <RotateCw size={14} aria-hidden /> {wait > 0 ? `Retry in ${durationMs(wait * 1000)}` : "Try again"}
       </button>
     </div>
   );
 }
 
 const HINTS: Record<number, string> = {
-  403: "You are not a member of this project.",
+  403: "Your role does not allow it, or you are not a member.",
   422: "Narrow the time range or add a filter.",
   429: "Too many requests from this address.",
   503: "The server is busy or still starting.",
   504: "It took too long: narrow the time range.",
 };
-
-function sentence(text: string): string {
-  const first = text ? text[0].toUpperCase() + text.slice(1) : "Something went wrong";
-  return /[.!?]$/.test(first) ? first : `${first}.`;
-}
-
-function useCountdown(seconds: number | null): number {
-  const [left, setLeft] = useState(seconds ?? 0);
-  useEffect(() => {
-    setLeft(seconds ?? 0);
-    if (!seconds) return;
-    const timer = setInterval(() => setLeft((old) => Math.max(0, old - 1)), 1000);
-    return () => clearInterval(timer);
-  }, [seconds]);
-  return left;
-}
 
 interface EmptyProps {
   title: string;

@@ -1,6 +1,6 @@
-import { type InputHTMLAttributes, type ReactNode, useId } from "react";
+import { type ComponentProps, type ReactNode, useId } from "react";
 
-interface Props extends Omit<InputHTMLAttributes<HTMLInputElement>, "onChange"> {
+interface Props extends Omit<ComponentProps<"input">, "onChange"> {
   label: string;
   hint?: ReactNode;
   error?: string | null;
@@ -32,4 +32,9 @@ export function Field({ label, hint, error, big, onText, ...input }: Props) {
       )}
     </div>
   );
+}
+
+/** As `ref` of the field that a step starts with; one function, so that it runs when the field appears and never again. */
+export function focusHere(input: HTMLInputElement | null): void {
+  input?.focus();
 }

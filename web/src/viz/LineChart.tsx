@@ -3,7 +3,7 @@ import { useEffect, useRef, useState } from "react";
 import uPlot from "uplot";
 import { niceTicks } from "../model/buckets";
 import type { Span } from "../model/range";
-import { dateTime, tick } from "../model/time";
+import { dateTime, tick, timeZone } from "../model/time";
 import { cssColour, useTheme } from "../ui/theme";
 import { HoverBox } from "./StackedBars";
 import { useWidth } from "./useWidth";
@@ -51,6 +51,7 @@ export function LineChart({ starts, series, height, format, ticksFor = niceTicks
         width,
         height,
         ms: 1,
+        tzDate: (ms) => uPlot.tzDate(new Date(ms), timeZone()),
         legend: { show: false },
         padding: [8, 8, 0, 0],
         cursor: { y: false, drag: { x: true, y: false, setScale: false }, points: { size: 6 } },

@@ -2,8 +2,19 @@ import type { ReactNode } from "react";
 import { Logo } from "../../parts/Logo";
 import { useTitle } from "../../ui/theme";
 
-/** The card of the pages that need no session. */
-export function AuthFrame({ title, lead, children }: { title: string; lead: string; children: ReactNode }) {
+/** The card of the pages that need no session, or that ask one question. */
+export function AuthFrame({
+  title,
+  lead,
+  children,
+  foot,
+}: {
+  title: string;
+  lead?: ReactNode;
+  children?: ReactNode;
+  /** Below the card: the way to neighbouring pages. */
+  foot?: ReactNode;
+}) {
   useTitle(title);
   return (
     <main className="grid min-h-dvh place-items-center bg-panel px-4 py-8">
@@ -13,19 +24,36 @@ export function AuthFrame({ title, lead, children }: { title: string; lead: stri
           Tidewatch
         </div>
         <div className="panel p-6">
-          <h1 className="font-semibold text-title">{title}</h1>
-          <p className="mt-1 mb-5 text-ink2">{lead}</p>
-          {children}
+          <h1 className="font-semibold text-title [overflow-wrap:anywhere]">{title}</h1>
+          {lead && <div className="mt-1 text-ink2 [overflow-wrap:anywhere]">{lead}</div>}
+          {children && <div className="mt-5">{children}</div>}
         </div>
+        {foot && <div className="mt-4 text-center text-ink2">{foot}</div>}
       </div>
     </main>
   );
 }
 
-export function FormError({ message }: { message: string | undefined }) {
+/** Something that was asked for is not there: say so, and where to go. */
+export function DeadEnd({ title, lead, children }: { title: string; lead: ReactNode; children?: ReactNode }) {
   return (
-    <p role="alert" className={message ? "rounded-control bg-errorsoft px-3 py-2 text-error" : "hidden"}>
-      {message}
-    </p>
+    <AuthFrame title={title} lead={lead}>
+      <div className="flex flex-wrap gap-2">{children}</div>
+    </AuthFrame>
   );
+}
+
+/** While the page asks the server; nothing in the first 150 ms. */
+export function Waiting({ words }: { words: string }) {
+  return (
+    <main className="late grid min-h-dvh place-items-center bg-panel px-4" aria-busy="true">
+      <h1 className="font-normal text-body text-ink2" role="status">
+        {words}
+      </h1>
+    </main>
+  );
+}
+
+export function Note({ children }: { children: ReactNode }) {
+  return <p className="rounded-control bg-warnsoft px-3 py-2 text-warn">{children}</p>;
 }

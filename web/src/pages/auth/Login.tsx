@@ -1,58 +1,73 @@
-import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { getRouteApi, useRouter } from "@tanstack/react-router";
+import { useQuery } from "@tanstack/react-query";
+import { getRouteApi, Link } from "@tanstack/react-router";
 import { useState } from "react";
-import { bundleQuery, login } from "../../api/account";
-import { ApiError } from "../../api/client";
-import { Field } from "../../ui/Field";
-import { AuthFrame, FormError } from "./Frame";
+import { providersQuery } from "../../api/account-sign-in";
+import type { MfaRequired, Providers } from "../../api/account-types";
+import { passkeysWork } from "../../api/passkeys";
+import { oauthErrorWords } from "../../model/oauth-words";
+import { AuthFrame, Note } from "./Frame";
+import { PasskeyEntry } from "./PasskeyEntry";
+import { PasswordForm } from "./PasswordForm";
+import { ProviderLinks } from "./ProviderLinks";
+import { SecondStepForm } from "./SecondStepForm";
 
 const route = getRouteApi("/login");
 
+/** When the server cannot say which ways in there are, the password is tried. */
+const UNKNOWN: Providers = { password: true, registration: false, providers: [] };
+
 export function Login() {
-  const { next } = route.useSearch();
-  const router = useRouter();
-  const client = useQueryClient();
-  const [email, setEmail] = useState("");
-  const [password, setPassword] = useState("");
-  const enter = useMutation({
-    mutationFn: () => login(email.trim(), password),
-    onSuccess: ({ user, projects, organizations }) => {
-      client.setQueryData(bundleQuery.queryKey, { user, projects, organizations });
-      // Only paths of this site: a link must not send a signed-in user elsewhere.
-      router.history.push(next?.startsWith("/") && !next.startsWith("//") ? next : "/");
-    },
-  });
+  const { next, error } = route.useSearch();
+  const asked = useQuery(providersQuery);
+  const ways = asked.data ?? (asked.failureCount > 0 ? UNKNOWN : null);
+  const [second, setSecond] = useState<MfaRequired | null>(null);
+  if (second)
+    return (
+      <AuthFrame title="Second step" lead="Your account asks for one more proof that it is you.">
+        <SecondStepForm asked={second} next={next} onAgain={() => setSecond(null)} />
+      </AuthFrame>
+    );
+  const failed = oauthErrorWords(error);
   return (
-    <AuthFrame title="Sign in" lead="Welcome back.">
-      <form
-        className="space-y-4"
-        onSubmit={(event) => {
-          event.preventDefault();
-          enter.mutate();
-        }}
-      >
-        <Field big label="E-mail" type="email" autoComplete="username" required value={email} onText={setEmail} />
-        <Field
-          big
-          label="Password"
-          type="password"
-          autoComplete="current-password"
-          required
-          value={password}
-          onText={setPassword}
-        />
-        <FormError message={enter.error ? words(enter.error) : undefined} />
-        <button type="submit" className="btn btn-primary btn-big w-full" disabled={enter.isPending}>
-          {enter.isPending ? "Signing in…" : "Sign in"}
-        </button>
-      </form>
+    <AuthFrame
+      title="Sign in"
+      lead="Welcome back."
+      foot={
+        ways?.registration && (
+          <>
+            New here?{" "}
+            <Link to="/register" className="link">
+              Create an account
+            </Link>
+          </>
+        )
+      }
+    >
+      <div className="space-y-4">
+        {failed && (
+          <div role="alert">
+            <Note>{failed}</Note>
+          </div>
+        )}
+        {!ways && <div className="skeleton late h-40" aria-busy="true" />}
+        {ways && ways.providers.length > 0 && <ProviderLinks providers={ways.providers} next={next} />}
+        {ways && ways.providers.length > 0 && ways.password && <Or />}
+        {ways?.password && <PasswordForm next={next} onSecond={setSecond} />}
+        {ways && passkeysWork() && <PasskeyEntry next={next} />}
+        {ways && !ways.password && ways.providers.length === 0 && (
+          <Note>Signing in with a password is turned off, and no other way is set up. Tell your admin.</Note>
+        )}
+      </div>
     </AuthFrame>
   );
 }
 
-function words(error: Error): string {
-  if (!(error instanceof ApiError)) return error.message;
-  if (error.status === 401) return "E-mail or password is wrong.";
-  if (error.status === 429) return `Too many tries. Wait ${error.retryAfter ?? 60} s and try again.`;
-  return error.message;
+function Or() {
+  return (
+    <div className="flex items-center gap-3 text-dense text-ink2">
+      <span className="h-px flex-1 bg-line" />
+      or
+      <span className="h-px flex-1 bg-line" />
+    </div>
+  );
 }

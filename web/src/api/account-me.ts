@@ -1,0 +1,103 @@
+// One's own account: preferences, password, second step, passkeys, tokens, signed-in applications.
+import { type QueryClient, queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
+import { bundleQuery } from "./account";
+import type {
+  AccessToken,
+  Challenge,
+  Grant,
+  Passkey,
+  ThemePreference,
+  TotpSetup,
+  TwoFactor,
+  User,
+} from "./account-types";
+import { request } from "./client";
+import { makePasskey } from "./passkeys";
+import { applyPreferences } from "./preferences";
+import { keepSession } from "./session";
+
+export interface MeChange {
+  name?: string;
+  /** Empty: the browser's. */
+  timezone?: string;
+  theme?: ThemePreference;
+}
+
+function keepUser(client: QueryClient, user: Partial<User>): void {
+  client.setQueryData(bundleQuery.queryKey, (old) => old && { ...old, user: { ...old.user, ...user } });
+  const now = client.getQueryData(bundleQuery.queryKey)?.user;
+  if (now) applyPreferences(now);
+}
+
+/** Shown at once, taken back when the server says no. */
+export function useChangeMe() {
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: (change: MeChange) => request<User>("PUT", "/api/me", { body: change }),
+    onMutate: (change) => {
+      const before = client.getQueryData(bundleQuery.queryKey)?.user;
+      keepUser(client, change);
+      return before;
+    },
+    onError: (_error, _change, before) => before && keepUser(client, before),
+    onSuccess: (user) => keepUser(client, user),
+  });
+}
+
+export async function changePassword(currentPassword: string, newPassword: string): Promise<void> {
+  const body = { currentPassword, newPassword };
+  keepSession((await request<{ token: string }>("PUT", "/api/me/password", { body, challenge: true })).token);
+}
+
+export async function revokeSessions(): Promise<void> {
+  keepSession((await request<{ token: string }>("POST", "/api/me/sessions/revoke", { body: {} })).token);
+}
+
+export const twoFactorQuery = queryOptions({
+  queryKey: ["me", "two-factor"],
+  queryFn: () => request<TwoFactor>("GET", "/api/me/two-factor"),
+});
+export function startTotp(password: string): Promise<TotpSetup> {
+  return request("POST", "/api/me/two-factor/totp", { body: { password }, challenge: true });
+}
+export function confirmTotp(code: string): Promise<{ recoveryCodes: string[] }> {
+  return request("POST", "/api/me/two-factor/totp/confirm", { body: { code }, challenge: true });
+}
+export function removeTotp(password: string): Promise<unknown> {
+  return request("DELETE", "/api/me/two-factor/totp", { body: { password }, challenge: true });
+}
+export function newRecoveryCodes(password: string): Promise<{ recoveryCodes: string[] }> {
+  return request("POST", "/api/me/two-factor/recovery-codes", { body: { password }, challenge: true });
+}
+
+export async function addPasskey(name: string, password: string): Promise<Passkey> {
+  const { challengeId, options } = await request<Challenge<PublicKeyCredentialCreationOptionsJSON>>(
+    "POST",
+    "/api/me/passkeys/start",
+    { body: password ? { password } : {}, challenge: true },
+  );
+  const credential = await makePasskey(options);
+  return request("POST", "/api/me/passkeys/finish", { body: { challengeId, name, credential }, challenge: true });
+}
+export function removePasskey(id: Passkey["id"]): Promise<unknown> {
+  return request("DELETE", `/api/me/passkeys/${encodeURIComponent(id)}`);
+}
+
+export const tokensQuery = queryOptions({
+  queryKey: ["me", "tokens"],
+  queryFn: () => request<AccessToken[]>("GET", "/api/personal-access-tokens"),
+});
+export function createToken(body: { name: string; expiresInDays?: number }): Promise<AccessToken & { token: string }> {
+  return request("POST", "/api/personal-access-tokens", { body });
+}
+export function revokeToken(id: AccessToken["id"]): Promise<unknown> {
+  return request("DELETE", `/api/personal-access-tokens/${encodeURIComponent(id)}`);
+}
+
+export const grantsQuery = queryOptions({
+  queryKey: ["me", "grants"],
+  queryFn: () => request<Grant[]>("GET", "/api/me/grants"),
+});
+export function revokeGrant(id: Grant["id"]): Promise<unknown> {
+  return request("DELETE", `/api/me/grants/${encodeURIComponent(id)}`);
+}

@@ -1,0 +1,94 @@
+// Before there is a session: password, second step, passkey, provider, reset, invitation.
+import { queryOptions } from "@tanstack/react-query";
+import type { Challenge, Invitation, MfaRequired, Providers, SignedIn } from "./account-types";
+import { ApiError, request } from "./client";
+import { askPasskey } from "./passkeys";
+
+export type LoginAnswer = SignedIn | MfaRequired;
+
+export function login(email: string, password: string): Promise<LoginAnswer> {
+  return request("POST", "/api/login", { body: { email, password }, anonymous: true });
+}
+
+export interface SecondStepProof {
+  code?: string;
+  recoveryCode?: string;
+  challengeId?: string;
+  passkey?: unknown;
+}
+export function secondStep(mfaToken: string, proof: SecondStepProof): Promise<SignedIn> {
+  return request("POST", "/api/login/mfa", { body: { mfaToken, ...proof }, anonymous: true });
+}
+
+type Asking = Challenge<PublicKeyCredentialRequestOptionsJSON>;
+
+export async function secondStepByPasskey(mfaToken: string): Promise<SignedIn> {
+  const { challengeId, options } = await request<Asking>("POST", "/api/login/mfa/passkey/start", {
+    body: { mfaToken },
+    anonymous: true,
+  });
+  return secondStep(mfaToken, { challengeId, passkey: await askPasskey(options) });
+}
+
+export async function loginByPasskey(): Promise<SignedIn> {
+  const { challengeId, options } = await request<Asking>("POST", "/api/login/passkey/start", {
+    body: {},
+    anonymous: true,
+  });
+  const credential = await askPasskey(options);
+  return request("POST", "/api/login/passkey/finish", { body: { challengeId, credential }, anonymous: true });
+}
+
+/** Which ways in there are. A server that cannot say yet has the password. */
+export const providersQuery = queryOptions({
+  queryKey: ["auth-providers"],
+  queryFn: async (): Promise<Providers> => {
+    try {
+      return await request<Providers>("GET", "/api/auth/providers", { anonymous: true });
+    } catch (error) {
+      if (error instanceof ApiError && error.status === 404)
+        return { password: true, registration: false, providers: [] };
+      throw error;
+    }
+  },
+  staleTime: 60_000,
+});
+
+export function forgotPassword(email: string): Promise<{ message: string }> {
+  return request("POST", "/api/forgot-password", { body: { email }, anonymous: true });
+}
+
+export const resetQuery = (token: string) =>
+  queryOptions({
+    queryKey: ["password-reset", token],
+    queryFn: () =>
+      request<{ valid: boolean; email?: string }>("GET", `/api/password-reset/${encodeURIComponent(token)}`, {
+        anonymous: true,
+      }),
+  });
+export function resetPassword(token: string, password: string): Promise<{ message: string }> {
+  return request("POST", `/api/password-reset/${encodeURIComponent(token)}`, { body: { password }, anonymous: true });
+}
+
+const invitationPath = (token: string) => `/api/invitations/${encodeURIComponent(token)}`;
+export const invitationQuery = (token: string) =>
+  queryOptions({
+    queryKey: ["invitation", token],
+    queryFn: () => request<Invitation>("GET", invitationPath(token), { anonymous: true }),
+  });
+export function acceptInvitation(token: string, body: { name: string; password: string }): Promise<SignedIn> {
+  return request("POST", `${invitationPath(token)}/accept`, { body, anonymous: true });
+}
+export function acceptAsExisting(token: string): Promise<{ message: string }> {
+  return request("POST", `${invitationPath(token)}/accept-existing`, { body: {} });
+}
+
+export interface FinishSetup {
+  organizationName: string;
+  timezone: string;
+  projectName: string;
+  framework: string;
+}
+export function finishSetup(body: FinishSetup): Promise<SignedIn> {
+  return request("POST", "/api/auth/finish-setup", { body });
+}

@@ -1,0 +1,9 @@
+// What the account prefers, applied to this browser: time zone and theme.
+import { setTimeZone } from "../model/time";
+import { setTheme } from "../ui/theme";
+import type { User } from "./account-types";
+
+export function applyPreferences(user: User): void {
+  setTimeZone(user.timezone);
+  if (user.theme) setTheme(user.theme);
+}

@@ -1,0 +1,17 @@
+// Codes that the sign-in page gets from a provider's round trip, in words.
+
+/** Why a sign-in through a provider ended on the sign-in page (`?error=`). */
+const OAUTH: Record<string, string> = {
+  oauth_no_email:
+    "The provider did not tell an e-mail address. Make one visible to this application there, then try again.",
+  oauth_email_unverified: "The provider has not verified your e-mail address. Verify it there, then try again.",
+  invite_required: "There is no account for this address yet. Ask an owner or admin to invite you.",
+  oauth_denied: "The provider refused, or you cancelled there.",
+  oauth_state: "The sign-in took too long, or was started in another window. Try again.",
+  oauth_failed:
+    "The provider could not be reached, or its answer made no sense. Try again; if it stays, tell your admin.",
+};
+export function oauthErrorWords(code: string | undefined): string | null {
+  if (!code) return null;
+  return OAUTH[code] ?? "Signing in through the provider did not work. Try again.";
+}

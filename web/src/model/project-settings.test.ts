@@ -1,0 +1,57 @@
+import { expect, it } from "vitest";
+import {
+  healthcheckPaths,
+  isHiddenToken,
+  ratePercent,
+  retentionDays,
+  retentionText,
+  sampleRate,
+} from "./project-settings";
+
+it.each([
+  ["/healthz\n/ready\n\n/healthz ", "/healthz,/ready", null],
+  ["", "", null],
+  ["healthz", "healthz", "“healthz” is no path"],
+  ["/a b", "/a b", "is no path"],
+])("paths %j", (text, want, problem) => {
+  const { paths, error } = healthcheckPaths(text);
+  expect(paths.join()).toBe(want);
+  if (problem) expect(error).toContain(problem);
+  else expect(error).toBeNull();
+});
+
+// WIRE 5.6: healthcheckPaths[<=50].
+it("takes 50 paths and not 51", () => {
+  const lines = (count: number) => Array.from({ length: count }, (_, i) => `/p${i}`).join("\n");
+  expect(healthcheckPaths(lines(50)).error).toBeNull();
+  expect(healthcheckPaths(lines(51)).error).toContain("51");
+});
+
+it.each([
+  ["", 0],
+  ["30", 30],
+  ["3650", 3650],
+  ["3651", null],
+  ["0", null],
+  ["1.5", null],
+  ["a month", null],
+])("retention %j: %j", (text, want) => {
+  expect(retentionDays(text)).toBe(want);
+  if (want !== null) expect(retentionText(want)).toBe(text);
+});
+
+it.each([
+  ["100", 1],
+  ["12.5", 0.125],
+  ["0", 0],
+  ["", null],
+  ["101", null],
+  ["-1", null],
+])("rate %j: %j", (text, want) => expect(sampleRate(text)).toBe(want));
+
+it("0.07 reads 7", () => expect(ratePercent(0.07)).toBe("7"));
+
+it("a masked token is known", () => {
+  expect(isHiddenToken("read-only-hidden-token")).toBe(true);
+  expect(isHiddenToken("9f2c51e07ab94c0f8d1e3a7b6c5d4e3f")).toBe(false);
+});

@@ -1,0 +1,47 @@
+// Reading the fields of a project's settings.
+
+/** One path per line; at most 50 (WIRE 5.6). An error in words, or the paths. */
+export function healthcheckPaths(text: string): { paths: string[]; error: string | null } {
+  const paths = [
+    ...new Set(
+      text
+        .split("\n")
+        .map((line) => line.trim())
+        .filter(Boolean),
+    ),
+  ];
+  const wrong = paths.find((path) => !path.startsWith("/") || /\s/.test(path));
+  if (wrong) return { paths, error: `“${wrong}” is no path: begin with /, without spaces.` };
+  if (paths.length > 50) return { paths, error: `At most 50 paths; these are ${paths.length}.` };
+  return { paths, error: null };
+}
+
+export const RETENTION_DAYS_MAX = 3650;
+
+/** "" is the server's default (0); otherwise whole days, 1 to 3650. Null: unreadable. */
+export function retentionDays(text: string): number | null {
+  if (text.trim() === "") return 0;
+  const days = Number(text);
+  return Number.isInteger(days) && days >= 1 && days <= RETENTION_DAYS_MAX ? days : null;
+}
+
+/** The other way round: the default is an empty field. */
+export function retentionText(days: number | null | undefined): string {
+  return days ? String(days) : "";
+}
+
+/** "12.5" % -> 0.125; null when it is no number from 0 to 100. */
+export function sampleRate(text: string): number | null {
+  const percent = Number(text);
+  return text.trim() !== "" && percent >= 0 && percent <= 100 ? percent / 100 : null;
+}
+
+/** Rate -> percent without the noise of binary fractions: 0.07 -> "7". */
+export function ratePercent(rate: number): string {
+  return String(Number((rate * 100).toPrecision(12)));
+}
+
+/** What readers without the right see instead of a token. */
+export function isHiddenToken(token: string): boolean {
+  return token === "" || token === "read-only-hidden-token";
+}

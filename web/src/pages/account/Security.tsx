@@ -1,0 +1,128 @@
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import { changePassword, revokeSessions, twoFactorQuery } from "../../api/account-me";
+import { providersQuery } from "../../api/account-sign-in";
+import type { User } from "../../api/account-types";
+import { Act, Problem, Submit } from "../../parts/Act";
+import { Confirm } from "../../parts/Confirm";
+import { Section } from "../../parts/Page";
+import { QueryView, SkeletonRows } from "../../parts/states";
+import { Field } from "../../ui/Field";
+import { say } from "../../ui/Toasts";
+import { Passkeys } from "./Passkeys";
+import { Totp } from "./Totp";
+
+export function Security({ user }: { user: User }) {
+  const password = useQuery(providersQuery).data?.password !== false;
+  const state = useQuery(twoFactorQuery);
+  return (
+    <>
+      {password && (
+        <Section title="Password">
+          <Password email={user.email} />
+        </Section>
+      )}
+      <QueryView query={state} skeleton={<SkeletonRows rows={4} />}>
+        {(data) => (
+          <div className="space-y-4">
+            <Section title="Second step">
+              <Totp state={data} />
+            </Section>
+            <Section title="Passkeys">
+              <Passkeys passkeys={data.passkeys} />
+            </Section>
+          </div>
+        )}
+      </QueryView>
+      <Section title="Signed-in devices">
+        <Everywhere />
+      </Section>
+    </>
+  );
+}
+
+function Password({ email }: { email: string }) {
+  const [current, setCurrent] = useState("");
+  const [next, setNext] = useState("");
+  const change = useMutation({
+    mutationFn: () => changePassword(current, next),
+    onSuccess: () => {
+      setCurrent("");
+      setNext("");
+      say("Password changed. Every other device is signed out.");
+    },
+  });
+  return (
+    <form
+      className="max-w-md space-y-4"
+      onSubmit={(event) => {
+        event.preventDefault();
+        change.mutate();
+      }}
+    >
+      <input type="text" autoComplete="username" value={email} readOnly hidden />
+      <Field
+        label="Current password"
+        type="password"
+        autoComplete="current-password"
+        required
+        value={current}
+        onText={setCurrent}
+      />
+      <Field
+        label="New password"
+        type="password"
+        autoComplete="new-password"
+        required
+        minLength={8}
+        value={next}
+        onText={setNext}
+        hint="At least 8 characters. Every other device is signed out."
+      />
+      <Problem of={change} own={{ 401: "The current password is wrong." }} />
+      <Submit of={change} busy="Changing…" className="btn">
+        Change password
+      </Submit>
+    </form>
+  );
+}
+
+function Everywhere() {
+  const [open, setOpen] = useState(false);
+  const client = useQueryClient();
+  const revoke = useMutation({
+    mutationFn: revokeSessions,
+    onSuccess: () => {
+      setOpen(false);
+      client.invalidateQueries({ queryKey: ["me"] });
+      say("Signed out everywhere else");
+    },
+  });
+  return (
+    <>
+      <p className="mb-3 text-ink2">
+        Lost a device, or used one that is not yours? This ends every session of your account but this one, applications
+        and command lines included.
+      </p>
+      <Act of={revoke} className="btn btn-danger" onClick={() => setOpen(true)}>
+        Sign out everywhere else
+      </Act>
+      <Confirm
+        open={open}
+        onOpenChange={setOpen}
+        title="Sign out everywhere else?"
+        label="Sign out everywhere else"
+        busy="Signing out…"
+        of={revoke}
+        onConfirm={() => revoke.mutate()}
+      >
+        <p>You stay signed in here. Everything else has to sign in again.</p>
+      </Confirm>
+      {!open && (
+        <div className="mt-3">
+          <Problem of={revoke} />
+        </div>
+      )}
+    </>
+  );
+}

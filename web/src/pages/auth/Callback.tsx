@@ -1,0 +1,94 @@
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { Link, useRouter } from "@tanstack/react-router";
+import { useEffect, useRef, useState } from "react";
+import { enterSession } from "../../api/account";
+import type { People } from "../../api/account-types";
+import { requestAs } from "../../api/client";
+import { forgetStart, startedFrom } from "../../api/session";
+import { safePath } from "../../model/safe-path";
+import { Act, Problem } from "../../parts/Act";
+import { AuthFrame, DeadEnd, Waiting } from "./Frame";
+
+interface Arrival {
+  token: string;
+  needsSetup: boolean;
+  next: string;
+  /** This tab left for a provider: nobody else can have sent the link. */
+  expected: boolean;
+}
+
+/** Takes the token out of the address at once, so that neither history nor a copied link holds it. */
+function arrival(): Arrival | null {
+  const words = new URLSearchParams(location.hash.slice(1));
+  const token = words.get("token");
+  const started = startedFrom();
+  if (!token) return null;
+  history.replaceState(history.state, "", location.pathname);
+  const next = safePath(words.get("redirect")) ?? safePath(started) ?? "/";
+  return { token, needsSetup: words.get("needsSetup") === "true", next, expected: started !== null };
+}
+
+/** Where a provider's sign-in ends: `/auth/callback#token=…&needsSetup=…`. */
+export function Callback() {
+  const [come] = useState(arrival);
+  if (!come)
+    return (
+      <DeadEnd title="Nothing to sign in with" lead="This page is the last step of signing in through a provider.">
+        <Link to="/login" className="btn btn-primary">
+          To the sign-in page
+        </Link>
+      </DeadEnd>
+    );
+  return <Enter come={come} />;
+}
+
+function Enter({ come }: { come: Arrival }) {
+  const router = useRouter();
+  const client = useQueryClient();
+  const look = useMutation({ mutationFn: () => requestAs<People>(come.token, "/api/me/login-bundle") });
+  const go = (bundle: People) => {
+    forgetStart();
+    enterSession(client, { ...bundle, token: come.token });
+    router.history.replace(come.needsSetup ? "/finish-setup" : come.next);
+  };
+  const once = useRef(false);
+  // Deliberate: one look, also when effects run twice in development
+  useEffect(() => {
+    if (once.current) return;
+    once.current = true;
+    look.mutate(undefined, { onSuccess: (bundle) => come.expected && go(bundle) });
+  });
+  if (look.error)
+    return (
+      <AuthFrame title="Signing in did not work">
+        <div className="space-y-4">
+          <Problem of={look} own={{ 401: "The sign-in is over already. Start again." }} />
+          <div className="flex gap-2">
+            <Act of={look} className="btn" onClick={() => look.mutate(undefined, { onSuccess: go })}>
+              Try again
+            </Act>
+            <Link to="/login" className="btn btn-primary">
+              To the sign-in page
+            </Link>
+          </div>
+        </div>
+      </AuthFrame>
+    );
+  if (!look.data || come.expected) return <Waiting words="Signing in…" />;
+  // The link came from somewhere else: signing in unasked could put someone into a stranger's account.
+  return (
+    <AuthFrame
+      title={`Go on as ${look.data.user.email}?`}
+      lead="This sign-in was not started in this window. Go on only if this is your account."
+    >
+      <div className="flex gap-2">
+        <Link to="/login" className="btn btn-big flex-1">
+          No
+        </Link>
+        <button type="button" className="btn btn-primary btn-big flex-1" onClick={() => look.data && go(look.data)}>
+          Go on
+        </button>
+      </div>
+    </AuthFrame>
+  );
+}

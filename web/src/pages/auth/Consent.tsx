@@ -1,0 +1,99 @@
+import { useMutation, useQuery } from "@tanstack/react-query";
+import { getRouteApi, Link } from "@tanstack/react-router";
+import { ShieldQuestion } from "lucide-react";
+import { useBundle } from "../../api/account";
+import { answerConsent, clientQuery } from "../../api/account-grants";
+import { ApiError } from "../../api/client";
+import { type ConsentSearch, consentProblem, redirectHost } from "../../model/consent";
+import { sentence } from "../../model/problem";
+import { consentTarget } from "../../model/safe-path";
+import { Act, Problem } from "../../parts/Act";
+import { ErrorState } from "../../parts/states";
+import { AuthFrame, DeadEnd, Note, Waiting } from "./Frame";
+
+const route = getRouteApi("/signed-in/oauth/authorize");
+
+/** An application asks to act for someone; nothing is sent back to it before they said yes or no. */
+export function Consent() {
+  const search = route.useSearch();
+  const problem = consentProblem(search);
+  const asked = useQuery({ ...clientQuery(search), enabled: !problem, retry: false });
+  const refused = asked.error instanceof ApiError && [400, 404].includes(asked.error.status);
+  if (problem || refused)
+    return (
+      <DeadEnd
+        title="This request cannot be allowed"
+        lead={
+          <>
+            <p>{problem ?? sentence(asked.error?.message ?? "")}</p>
+            <p className="mt-2">
+              Nothing was sent to the application. Start again there; if it stays, tell its makers.
+            </p>
+          </>
+        }
+      >
+        <Link to="/" className="btn">
+          To Tidewatch
+        </Link>
+      </DeadEnd>
+    );
+  if (asked.isError)
+    return (
+      <AuthFrame title="Allow an application?">
+        <div className="-m-4">
+          <ErrorState error={asked.error} retry={() => asked.refetch()} />
+        </div>
+      </AuthFrame>
+    );
+  if (!asked.data) return <Waiting words="Looking up the application…" />;
+  return <Ask search={search} name={asked.data.clientName || asked.data.clientId} />;
+}
+
+function Ask({ search, name }: { search: ConsentSearch; name: string }) {
+  const user = useBundle()?.user;
+  const host = redirectHost(search.redirect_uri ?? "");
+  const reply = useMutation({
+    mutationFn: async (which: "approve" | "deny") => {
+      const { redirectTo } = await answerConsent(search, which);
+      const target = consentTarget(redirectTo, search.redirect_uri ?? "");
+      if (!target)
+        throw new Error("The server named another address to go back to than the application did; not followed.");
+      return target;
+    },
+    onSuccess: (target) => location.assign(target),
+  });
+  return (
+    <AuthFrame title={`Allow ${name}?`}>
+      <div className="space-y-4">
+        <div className="flex items-start gap-2 text-ink2">
+          <ShieldQuestion size={16} aria-hidden className="mt-0.5 shrink-0" />
+          <div className="space-y-2 [overflow-wrap:anywhere]">
+            <p>
+              <strong className="text-ink">{name}</strong> asks to act as{" "}
+              <strong className="text-ink">{user?.email}</strong>: it may read and change what you may, until you sign
+              it out on your account page.
+            </p>
+            <p>
+              The answer goes to <strong className="text-ink">{host}</strong>.
+            </p>
+          </div>
+        </div>
+        <Note>The application chose its name itself. Allow it only if you started this and know the address.</Note>
+        <Problem of={reply} />
+        <div className="flex gap-2">
+          <Act of={reply} className="btn btn-big flex-1" onClick={() => reply.mutate("deny")}>
+            Deny
+          </Act>
+          <Act of={reply} className="btn btn-primary btn-big flex-1" onClick={() => reply.mutate("approve")}>
+            Allow
+          </Act>
+        </div>
+        {reply.isSuccess && (
+          <p role="status" className="text-ink2">
+            Going back to the application. When nothing happens, return to it yourself: this page has done its part.
+          </p>
+        )}
+      </div>
+    </AuthFrame>
+  );
+}

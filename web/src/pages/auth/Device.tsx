@@ -1,0 +1,162 @@
+import { useMutation, useQuery } from "@tanstack/react-query";
+import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
+import { MonitorSmartphone } from "lucide-react";
+import { useState } from "react";
+import { useBundle } from "../../api/account";
+import { answerDevice, deviceQuery } from "../../api/account-grants";
+import type { DeviceRequest } from "../../api/account-types";
+import { ApiError } from "../../api/client";
+import { isUserCode, userCode } from "../../model/user-code";
+import { Act, Problem } from "../../parts/Act";
+import { Ago } from "../../parts/Ago";
+import { Field } from "../../ui/Field";
+import { AuthFrame, DeadEnd, Note, Waiting } from "./Frame";
+
+const route = getRouteApi("/signed-in/device");
+
+/** A device or command line shows a code; its owner says yes here (RFC 8628). */
+export function Device() {
+  const code = userCode(route.useSearch().user_code ?? "");
+  if (!isUserCode(code)) return <Enter start={code} />;
+  return <Asked key={code} code={code} />;
+}
+
+function Enter({ start }: { start: string }) {
+  const [code, setCode] = useState(start);
+  const navigate = useNavigate();
+  return (
+    <AuthFrame title="Sign in a device" lead="Type the code that the device or the command line shows.">
+      <form
+        className="space-y-4"
+        onSubmit={(event) => {
+          event.preventDefault();
+          if (isUserCode(code)) navigate({ to: "/device", search: { user_code: code } });
+        }}
+      >
+        <Field
+          big
+          label="Code"
+          className="input input-big font-mono tracking-widest"
+          autoComplete="off"
+          autoCapitalize="characters"
+          spellCheck={false}
+          placeholder="XXXX-XXXX"
+          maxLength={12}
+          required
+          value={code}
+          onText={(text) => setCode(userCode(text))}
+        />
+        <button type="submit" className="btn btn-primary btn-big w-full" disabled={!isUserCode(code)}>
+          Go on
+        </button>
+      </form>
+    </AuthFrame>
+  );
+}
+
+function Asked({ code }: { code: string }) {
+  const asked = useQuery({ ...deviceQuery(code), retry: false });
+  const user = useBundle()?.user;
+  const [answer, setAnswer] = useState<"approve" | "deny" | null>(null);
+  const reply = useMutation({
+    mutationFn: (which: "approve" | "deny") => answerDevice(code, which),
+    onSuccess: (_, which) => setAnswer(which),
+  });
+  const status = statusOf(asked.error ?? reply.error);
+  if (answer) return <Done approved={answer === "approve"} />;
+  if (status === 404)
+    return (
+      <Again
+        title="No such code"
+        lead="Compare it with what the device shows. Codes are valid for ten minutes and work once."
+      />
+    );
+  if (status === 410)
+    return (
+      <Again title="This code is over" lead="It was valid for ten minutes. Start the sign-in on the device again." />
+    );
+  if (asked.isError)
+    return (
+      <AuthFrame title="Sign in a device">
+        <div className="space-y-4">
+          <Problem of={asked} />
+          <Act
+            of={{ isPending: asked.isFetching, error: asked.error }}
+            className="btn btn-primary"
+            onClick={() => asked.refetch()}
+          >
+            Try again
+          </Act>
+        </div>
+      </AuthFrame>
+    );
+  if (!asked.data) return <Waiting words="Looking up the code…" />;
+  if (asked.data.status === "approved") return <Done approved />;
+  if (asked.data.status === "denied") return <Done approved={false} />;
+  return (
+    <AuthFrame title={`Let ${asked.data.clientName} sign in?`}>
+      <div className="space-y-4">
+        <Request request={asked.data} code={code} email={user?.email ?? ""} />
+        <Note>Approve only if you started this yourself and the device shows exactly this code.</Note>
+        <Problem of={reply} />
+        <div className="flex gap-2">
+          <Act of={reply} className="btn btn-big flex-1" onClick={() => reply.mutate("deny")}>
+            Deny
+          </Act>
+          <Act of={reply} className="btn btn-primary btn-big flex-1" onClick={() => reply.mutate("approve")}>
+            Approve
+          </Act>
+        </div>
+      </div>
+    </AuthFrame>
+  );
+}
+
+const statusOf = (error: Error | null) => (error instanceof ApiError ? error.status : 0);
+
+function Request({ request, code, email }: { request: DeviceRequest; code: string; email: string }) {
+  return (
+    <>
+      <p className="rounded-control border border-line bg-panel py-3 text-center font-mono text-big tracking-widest">
+        {code}
+      </p>
+      <p className="flex items-start gap-2 text-ink2">
+        <MonitorSmartphone size={16} aria-hidden className="mt-0.5 shrink-0" />
+        <span className="[overflow-wrap:anywhere]">
+          <strong className="text-ink">{request.clientName}</strong> asked <Ago at={request.requestedAt} /> to act as{" "}
+          <strong className="text-ink">{email}</strong>. It may do what you may do, until you sign it out on your
+          account page.
+        </span>
+      </p>
+    </>
+  );
+}
+
+function Done({ approved }: { approved: boolean }) {
+  return (
+    <DeadEnd
+      title={approved ? "The device is signed in" : "The device was refused"}
+      lead={
+        <p role="status">
+          {approved
+            ? "You can close this page and go on there. Your account page lists it and can sign it out."
+            : "It gets no access. You can close this page."}
+        </p>
+      }
+    >
+      <Link to="/account" search={{ tab: "apps" }} className="btn">
+        Signed-in applications
+      </Link>
+    </DeadEnd>
+  );
+}
+
+function Again({ title, lead }: { title: string; lead: string }) {
+  return (
+    <DeadEnd title={title} lead={lead}>
+      <Link to="/device" search={{}} className="btn btn-primary">
+        Type a code
+      </Link>
+    </DeadEnd>
+  );
+}

@@ -1,0 +1,47 @@
+import { useMutation } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { useState } from "react";
+import { forgotPassword } from "../../api/account-sign-in";
+import { Problem, Submit } from "../../parts/Act";
+import { Field } from "../../ui/Field";
+import { AuthFrame } from "./Frame";
+
+export function Forgot() {
+  const [email, setEmail] = useState("");
+  const ask = useMutation({ mutationFn: () => forgotPassword(email.trim()) });
+  const back = (
+    <Link to="/login" className="link">
+      Back to the sign-in page
+    </Link>
+  );
+  if (ask.isSuccess)
+    return (
+      <AuthFrame
+        title="Look into your mailbox"
+        lead={
+          <p role="status">
+            If there is an account for <strong className="text-ink">{email.trim()}</strong>, a link is on its way. It
+            works for one hour. At most one such mail is sent per hour, so look for an earlier one too.
+          </p>
+        }
+        foot={back}
+      />
+    );
+  return (
+    <AuthFrame title="Forgot your password?" lead="We send a link with which you choose a new one." foot={back}>
+      <form
+        className="space-y-4"
+        onSubmit={(event) => {
+          event.preventDefault();
+          ask.mutate();
+        }}
+      >
+        <Field big label="E-mail" type="email" autoComplete="username" required value={email} onText={setEmail} />
+        <Problem of={ask} />
+        <Submit of={ask} busy="Sending…" className="btn btn-primary btn-big w-full">
+          Send the link
+        </Submit>
+      </form>
+    </AuthFrame>
+  );
+}

@@ -1,0 +1,88 @@
+import { useMutation, useQuery } from "@tanstack/react-query";
+import { getRouteApi, Link } from "@tanstack/react-router";
+import { useState } from "react";
+import { resetPassword, resetQuery } from "../../api/account-sign-in";
+import { ApiError } from "../../api/client";
+import { Problem, Submit } from "../../parts/Act";
+import { ErrorState } from "../../parts/states";
+import { Field } from "../../ui/Field";
+import { AuthFrame, DeadEnd, Waiting } from "./Frame";
+import { useLeave } from "./useEnter";
+
+const route = getRouteApi("/reset-password");
+
+export function Reset() {
+  const { token = "" } = route.useSearch();
+  const asked = useQuery({ ...resetQuery(token), enabled: token !== "" });
+  const gone = asked.error instanceof ApiError && [400, 404, 410].includes(asked.error.status);
+  if (!token || gone || asked.data?.valid === false)
+    return (
+      <DeadEnd
+        title="This link does not work any more"
+        lead="Links to choose a new password work once, and for one hour. Ask for another one."
+      >
+        <Link to="/forgot-password" className="btn btn-primary">
+          Send another link
+        </Link>
+        <Link to="/login" className="btn">
+          To the sign-in page
+        </Link>
+      </DeadEnd>
+    );
+  if (asked.isError)
+    return (
+      <AuthFrame title="Choose a new password">
+        <div className="-m-4">
+          <ErrorState error={asked.error} retry={() => asked.refetch()} />
+        </div>
+      </AuthFrame>
+    );
+  if (!asked.data) return <Waiting words="Looking at the link…" />;
+  return <Form token={token} email={asked.data.email} />;
+}
+
+function Form({ token, email }: { token: string; email?: string }) {
+  const [password, setPassword] = useState("");
+  const leave = useLeave();
+  const reset = useMutation({ mutationFn: () => resetPassword(token, password), onSuccess: leave });
+  if (reset.isSuccess)
+    return (
+      <DeadEnd
+        title="Your new password is set"
+        lead={<p role="status">Every device that was signed in to this account is signed out.</p>}
+      >
+        <Link to="/login" className="btn btn-primary">
+          Sign in
+        </Link>
+      </DeadEnd>
+    );
+  return (
+    <AuthFrame title="Choose a new password" lead={email ? `For ${email}.` : undefined}>
+      <form
+        className="space-y-4"
+        onSubmit={(event) => {
+          event.preventDefault();
+          reset.mutate();
+        }}
+      >
+        {/* Password managers file the new password under this name. */}
+        <input type="text" autoComplete="username" value={email ?? ""} readOnly hidden />
+        <Field
+          big
+          label="New password"
+          type="password"
+          autoComplete="new-password"
+          required
+          minLength={8}
+          value={password}
+          onText={setPassword}
+          hint="At least 8 characters."
+        />
+        <Problem of={reset} />
+        <Submit of={reset} busy="Saving…" className="btn btn-primary btn-big w-full">
+          Set the password
+        </Submit>
+      </form>
+    </AuthFrame>
+  );
+}

@@ -1,0 +1,24 @@
+import { useQueryClient } from "@tanstack/react-query";
+import { useRouter } from "@tanstack/react-router";
+import { enterSession } from "../../api/account";
+import type { SignedIn } from "../../api/account-types";
+import { endSession } from "../../api/session";
+import { safePath } from "../../model/safe-path";
+
+/** Keeps the new session and goes on: only to pages of this site. */
+export function useEnter(): (answer: SignedIn, next?: string | null) => void {
+  const client = useQueryClient();
+  const router = useRouter();
+  return (answer, next) => {
+    enterSession(client, answer);
+    router.history.push(safePath(next) ?? "/");
+  };
+}
+
+export function useLeave(): () => void {
+  const client = useQueryClient();
+  return () => {
+    endSession();
+    client.clear();
+  };
+}

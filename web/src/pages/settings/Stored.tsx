@@ -1,0 +1,33 @@
+import type { ProjectExtra } from "../../api/account-types";
+import { Problem } from "../../parts/Act";
+import { Switch } from "../../ui/Switch";
+import { useSave } from "./useSave";
+
+export function Stored({ project, readonly }: { project: ProjectExtra; readonly: boolean }) {
+  const { change, save } = useSave();
+  const disabled = readonly || change.isPending;
+  return (
+    <div className="space-y-5">
+      <Switch
+        label="Keep unmatched root spans"
+        hint="Root spans that are no request, task or AI call are dropped and counted. Turn on to keep them as plain spans."
+        checked={project.settings.keepUnmatchedRoots}
+        disabled={disabled}
+        onChange={(keepUnmatchedRoots) =>
+          save(
+            { keepUnmatchedRoots },
+            keepUnmatchedRoots ? "Unmatched roots are kept from now on" : "Unmatched roots are dropped from now on",
+          )
+        }
+      />
+      <Switch
+        label="Issues from logs"
+        hint="Log records with exception attributes become issues too; the same exception on a span counts once."
+        checked={project.settings.issuesFromLogs}
+        disabled={disabled}
+        onChange={(issuesFromLogs) => save({ issuesFromLogs }, "Saved")}
+      />
+      <Problem of={change} />
+    </div>
+  );
+}

@@ -1,0 +1,145 @@
+import { useMutation } from "@tanstack/react-query";
+import { useState } from "react";
+import { makeUploadToken, rotateToken, type TokenKind, useKeepProject } from "../../api/account-project";
+import type { ProjectExtra } from "../../api/account-types";
+import { isHiddenToken } from "../../model/project-settings";
+import { dateTime, parseMs } from "../../model/time";
+import { Act, Problem, Submit } from "../../parts/Act";
+import { Token } from "../../parts/Token";
+import { Dialog } from "../../ui/Dialog";
+import { SelectField } from "../../ui/SelectField";
+import { say } from "../../ui/Toasts";
+
+export function ProjectTokens({ project, manages }: { project: ProjectExtra; manages: boolean }) {
+  const [rotating, setRotating] = useState<TokenKind | null>(null);
+  const keep = useKeepProject();
+  const make = useMutation({
+    mutationFn: () => makeUploadToken(project.id),
+    onSuccess: (sourceMapToken) => {
+      keep(project.id, { sourceMapToken });
+      say("Upload token made");
+    },
+  });
+  if (isHiddenToken(project.token))
+    return (
+      <p className="text-ink2">Tokens are hidden from read-only members. Ask an owner or admin for another role.</p>
+    );
+  return (
+    <div className="space-y-5">
+      <div>
+        <Token
+          label="Project token"
+          token={project.token}
+          hint="Sent by your applications as Authorization: Bearer <token>. Anyone who has it can send data here."
+        />
+        <Below until={project.previousTokenExpiresAt} manages={manages} onRotate={() => setRotating("runtime")} />
+      </div>
+      {project.sourceMapToken && !isHiddenToken(project.sourceMapToken) && (
+        <div>
+          <Token label="Upload token" token={project.sourceMapToken} hint="For source maps and debug symbols." />
+          <Below
+            until={project.previousSourceMapTokenExpiresAt}
+            manages={manages}
+            onRotate={() => setRotating("upload")}
+          />
+        </div>
+      )}
+      {!project.sourceMapToken && manages && (
+        <div className="space-y-2">
+          <div className="font-medium">Upload token</div>
+          <p className="text-dense text-ink2">
+            For source maps and debug symbols. It opens nothing else, so build machines need no project token.
+          </p>
+          <Act of={make} onClick={() => make.mutate()}>
+            Make an upload token
+          </Act>
+          <Problem of={make} />
+        </div>
+      )}
+      {rotating && <Rotate project={project} kind={rotating} close={() => setRotating(null)} />}
+    </div>
+  );
+}
+
+function Below({
+  until,
+  manages,
+  onRotate,
+}: {
+  until: string | null | undefined;
+  manages: boolean;
+  onRotate: () => void;
+}) {
+  const ms = parseMs(until);
+  return (
+    <div className="mt-2 flex flex-wrap items-center gap-x-3 gap-y-1 empty:hidden">
+      {manages && (
+        <button type="button" className="btn" onClick={onRotate}>
+          Replace…
+        </button>
+      )}
+      {ms > Date.now() && <span className="text-warn">The one before works until {dateTime(ms)}.</span>}
+    </div>
+  );
+}
+
+const GRACE = [
+  { value: "0", label: "At once" },
+  { value: "1", label: "In an hour" },
+  { value: "24", label: "In a day" },
+  { value: "72", label: "In three days" },
+  { value: "168", label: "In a week" },
+];
+
+function Rotate({ project, kind, close }: { project: ProjectExtra; kind: TokenKind; close: () => void }) {
+  const [hours, setHours] = useState("24");
+  const keep = useKeepProject();
+  const rotate = useMutation({
+    mutationFn: () => rotateToken(project.id, kind, Number(hours)),
+    onSuccess: (changed) => {
+      keep(project.id, changed);
+      close();
+      say(kind === "runtime" ? "There is a new project token" : "There is a new upload token");
+    },
+  });
+  return (
+    <Dialog
+      open
+      onOpenChange={(open) => !open && close()}
+      title={kind === "runtime" ? "Replace the project token?" : "Replace the upload token?"}
+      description={
+        kind === "runtime"
+          ? "Applications need the new one. Until the old one ends, both work."
+          : "Build machines need the new one. Until the old one ends, both work."
+      }
+    >
+      <form
+        className="space-y-4"
+        onSubmit={(event) => {
+          event.preventDefault();
+          rotate.mutate();
+        }}
+      >
+        <SelectField
+          big
+          label="The old one ends"
+          value={hours}
+          options={GRACE}
+          onChange={setHours}
+          hint={
+            hours === "0" ? "Whatever still sends it is refused from then on. Right when it has leaked." : undefined
+          }
+        />
+        <Problem of={rotate} />
+        <div className="flex justify-end gap-2">
+          <button type="button" className="btn" onClick={close}>
+            Cancel
+          </button>
+          <Submit of={rotate} busy="Replacing…">
+            Make a new token
+          </Submit>
+        </div>
+      </form>
+    </Dialog>
+  );
+}

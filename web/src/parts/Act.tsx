@@ -1,0 +1,54 @@
+// Buttons that change something, and what is said when the server refuses. After a 429 they count down and wait.
+import { CircleAlert } from "lucide-react";
+import type { ButtonHTMLAttributes, ReactNode } from "react";
+import { ApiError } from "../api/client";
+import { durationMs } from "../model/format";
+import { problemWords } from "../model/problem";
+import { useWait } from "./useWait";
+
+/** What a mutation tells. */
+export interface Doing {
+  isPending: boolean;
+  error: Error | null;
+}
+
+interface Props extends ButtonHTMLAttributes<HTMLButtonElement> {
+  of: Doing;
+  /** Instead of the label while the call runs. */
+  busy?: string;
+  children: ReactNode;
+}
+
+export function Act({ of, busy, disabled, className = "btn", children, ...button }: Props) {
+  const wait = useWait(of.error);
+  return (
+    <button type="button" {...button} className={className} disabled={disabled || of.isPending || wait > 0}>
+      {wait > 0 ? `Wait ${durationMs(wait * 1000)}` : of.isPending && busy ? busy : children}
+    </button>
+  );
+}
+
+/** The one button of a form. */
+export function Submit(props: Props) {
+  return <Act className="btn btn-primary" {...props} type="submit" />;
+}
+
+/** Why it did not work; `own` holds the page's words for a status. Nothing while all is well. */
+export function Problem({ of, own }: { of: Pick<Doing, "error">; own?: Record<number, string> }) {
+  const wait = useWait(of.error);
+  const status = of.error instanceof ApiError ? of.error.status : 0;
+  if (!of.error) return null;
+  return (
+    <div role="alert" className="flex items-start gap-2 rounded-control bg-errorsoft px-3 py-2 text-error">
+      <CircleAlert size={16} aria-hidden className="mt-0.5 shrink-0" />
+      <p className="min-w-0 flex-1 [overflow-wrap:anywhere]">
+        {problemWords({ status, message: of.error.message }, own)}
+        {status === 429 && (
+          <span className="block" aria-hidden>
+            {wait > 0 ? `${durationMs(wait * 1000)} left.` : "Now."}
+          </span>
+        )}
+      </p>
+    </div>
+  );
+}

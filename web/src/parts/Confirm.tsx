@@ -1,0 +1,72 @@
+// "Really?" for what cannot be undone, with the name typed when much is lost.
+import { type ReactNode, useRef, useState } from "react";
+import { Dialog } from "../ui/Dialog";
+import { Field } from "../ui/Field";
+import { type Doing, Problem, Submit } from "./Act";
+
+export function Confirm({
+  open,
+  onOpenChange,
+  title,
+  label,
+  busy,
+  typed,
+  of,
+  own,
+  onConfirm,
+  children,
+}: {
+  open: boolean;
+  onOpenChange: (open: boolean) => void;
+  title: string;
+  /** Of the button: the deed itself, never "OK". */
+  label: string;
+  busy?: string;
+  /** Must be typed before the button works. */
+  typed?: string;
+  of: Doing;
+  own?: Record<number, string>;
+  onConfirm: () => void;
+  children: ReactNode;
+}) {
+  const [text, setText] = useState("");
+  const form = useRef<HTMLFormElement>(null);
+  return (
+    <Dialog
+      open={open}
+      onOpenChange={onOpenChange}
+      title={title}
+      initialFocus={() => form.current?.querySelector<HTMLElement>("input, [data-cancel]")}
+    >
+      <form
+        ref={form}
+        className="space-y-4"
+        onSubmit={(event) => {
+          event.preventDefault();
+          if (typed === undefined || text === typed) onConfirm();
+        }}
+      >
+        <div className="space-y-2 text-ink2">{children}</div>
+        {typed !== undefined && (
+          <Field
+            big
+            label={`Type ${typed} to go on`}
+            value={text}
+            onText={setText}
+            autoComplete="off"
+            spellCheck={false}
+          />
+        )}
+        <Problem of={of} own={own} />
+        <div className="flex flex-wrap justify-end gap-2">
+          <button type="button" data-cancel className="btn" onClick={() => onOpenChange(false)}>
+            Cancel
+          </button>
+          <Submit of={of} busy={busy} className="btn btn-danger" disabled={typed !== undefined && text !== typed}>
+            {label}
+          </Submit>
+        </div>
+      </form>
+    </Dialog>
+  );
+}

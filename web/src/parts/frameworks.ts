@@ -1,0 +1,28 @@
+// What a project says it is built with (WIRE 5.1); decides which stack traces are resolved and how.
+const NAMES: [string, string][] = [
+  ["opentelemetry", "OpenTelemetry (any language)"],
+  ["android", "Android"],
+  ["chi", "Go: chi"],
+  ["fasthttp", "Go: fasthttp"],
+  ["fiber", "Go: Fiber"],
+  ["gin", "Go: Gin"],
+  ["stdlib", "Go: net/http"],
+  ["ios", "iOS"],
+  ["flutter", "Flutter"],
+  ["cloudflare", "JavaScript: Cloudflare Workers"],
+  ["express", "JavaScript: Express"],
+  ["hono", "JavaScript: Hono"],
+  ["jquery", "JavaScript: jQuery"],
+  ["nestjs", "JavaScript: NestJS"],
+  ["nextjs", "JavaScript: Next.js"],
+  ["react", "JavaScript: React"],
+  ["react-native", "JavaScript: React Native"],
+  ["remix", "JavaScript: Remix"],
+  ["svelte", "JavaScript: Svelte"],
+  ["vuejs", "JavaScript: Vue"],
+  ["laravel", "PHP: Laravel"],
+  ["symfony", "PHP: Symfony"],
+  ["django", "Python: Django"],
+  ["custom", "Something else"],
+];
+export const FRAMEWORKS = NAMES.map(([value, label]) => ({ value, label }));

@@ -1,0 +1,18 @@
+import { useEffect, useReducer } from "react";
+import { ApiError } from "../api/client";
+import { secondsLeft } from "../model/retry";
+
+/** Seconds until the refused call may be made again (Retry-After); counts down, also after the tab slept. */
+export function useWait(error: unknown): number {
+  const until = error instanceof ApiError && error.retryAfter ? error.at + error.retryAfter * 1000 : 0;
+  const [, tick] = useReducer((count: number) => count + 1, 0);
+  useEffect(() => {
+    if (secondsLeft(until, Date.now()) === 0) return;
+    const timer = setInterval(() => {
+      tick();
+      if (secondsLeft(until, Date.now()) === 0) clearInterval(timer);
+    }, 500);
+    return () => clearInterval(timer);
+  }, [until]);
+  return secondsLeft(until, Date.now());
+}
