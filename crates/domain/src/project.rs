@@ -7,11 +7,13 @@ mod logs;
 mod metrics;
 mod traces;
 
-pub use logs::logs;
+pub use logs::{logs, logs_with};
 pub use metrics::metrics;
-pub use traces::{traces, traces_priced};
+pub use traces::{traces, traces_with};
 
 use crate::model::{InvalidId, ProjectId, RowId, Slice, SpanId};
+use crate::rules::exception::{AsReceived, Symbolicate};
+use crate::rules::prices::{self, Price};
 
 /// What the rules need to know about the project and the moment. No clock is read here.
 #[derive(Debug, Clone, PartialEq)]
@@ -20,6 +22,22 @@ pub struct ProjectContext {
     /// When the request was accepted; the time of records that carry none (DECISIONS 17).
     pub received_ns: i64,
     pub settings: IngestSettings,
+}
+
+/// What is known besides the request: it changes what rows say, never how many there are.
+#[derive(Clone, Copy)]
+pub struct Known<'k> {
+    /// Of AI models. DECISIONS 12.
+    pub prices: &'k [Price<'k>],
+    /// Of the programs that stack traces come from. DECISIONS 14.
+    pub symbols: &'k dyn Symbolicate,
+}
+
+impl Default for Known<'_> {
+    /// The built-in prices, and nothing about any program.
+    fn default() -> Self {
+        Known { prices: prices::BUILT_IN, symbols: &AsReceived }
+    }
 }
 
 /// The project's own settings that change what is stored. Journalled with each request, so that a replay decides alike.

@@ -100,10 +100,11 @@ impl App {
             None => secrets::login_key(data).context("cannot read or make the login key")?,
         };
         let settings = config.clone();
-        let intake = tokio::task::spawn_blocking(move || Intake::open(&settings, disk)).await??;
+        let symbols = Arc::new(Symbols::open(data).context("cannot start a thread")?);
+        let known = symbols.clone();
+        let intake = tokio::task::spawn_blocking(move || Intake::open(&settings, disk, known)).await??;
         // Uploads that a crash left half-way.
         let _ = std::fs::remove_dir_all(upload::folder(data));
-        let symbols = Symbols::open(data).context("cannot start a thread")?;
         let slots = config.ingest_concurrent();
         let waiting = (slots * limits::INGEST_WAITING_PER_SLOT).max(limits::INGEST_WAITING_MIN);
         let askers = config.query_concurrent();
@@ -113,7 +114,7 @@ impl App {
             bodies: Budget::new(limits::INGEST_BYTES_HELD_MAX, config.ingest_body_bytes_max()),
             json_bodies: Budget::new(limits::JSON_BYTES_HELD_MAX, limits::JSON.body_bytes_max),
             uploads: Admission::new(config.upload_concurrent_max, usize::MAX),
-            symbols: Arc::new(symbols),
+            symbols,
             per_ip: PerIpCounts::default(),
             intake,
             ingest_metrics: IngestMetrics::default(),

@@ -338,6 +338,14 @@ pub const METRIC_BUCKETS_MS: [f64; 14] =
 
 /// Artifacts of symbol files that wait to be made; others are made when they are needed.
 pub const ARTIFACTS_WAITING_MAX: usize = 10_000;
+/// Artifacts in memory.
+pub const ARTIFACT_CACHE_BYTES: usize = 64 * MIB;
+/// How long an artifact that was not there is not looked for again; an upload ends it at once.
+pub const ARTIFACT_MISSING_FOR: Duration = seconds(60);
+/// Artifacts in memory or known to be missing.
+pub const ARTIFACTS_KNOWN_MAX: usize = 100_000;
+/// Debug files of a project that stack traces asked for in vain.
+pub const MISSING_SYMBOLS_MAX: usize = 1000;
 /// Of a file's or an app version's name, as its sender wrote it.
 pub const UPLOAD_NAME_CHARS_SHOWN: usize = 200;
 

@@ -10,6 +10,7 @@ use tidewatch_domain::model::{ProjectId, Signal};
 use tidewatch_domain::project::IngestSettings;
 use tidewatch_journal::Position;
 use tidewatch_server::ingest::coding::Coding;
+use tidewatch_server::ingest::knowledge::Knowledge;
 use tidewatch_server::ingest::pipeline::prepare;
 use tidewatch_server::ingest::record::Header;
 use tidewatch_store::columns::NO_KEY;
@@ -54,6 +55,8 @@ fn header(signal: Signal) -> Header {
     }
 }
 
+const KNOWLEDGE: Knowledge = Knowledge { prices: &[], symbols: None };
+
 /// One test: others in the process would take the memory that is to be reused.
 #[test]
 fn a_record_costs_hardly_an_allocation_and_is_small_in_memory() {
@@ -65,7 +68,7 @@ fn allocations() -> Vec<String> {
     let mut over = Vec::new();
     for export in EXPORTS {
         let (header, body) = (header(export.signal), body(&export));
-        let prepare = || drop(prepare(&header, &body, usize::MAX, &[]).map_err(|refused| refused.error));
+        let prepare = || drop(prepare(&header, &body, usize::MAX, &KNOWLEDGE).map_err(|refused| refused.error));
         // The first requests of a thread make what later ones reuse.
         (0..3).for_each(|_| prepare());
         let counted = measure(prepare).count_total as f64 / export.records as f64;
@@ -86,7 +89,8 @@ fn memory() -> Vec<String> {
         for request in 1..=8 {
             // Another project each time: nothing is a retry.
             let header = Header { project_number: request, ..header(export.signal) };
-            let prepared = prepare(&header, &body, usize::MAX, &[]).map_err(|refused| refused.error).expect("valid");
+            let prepared =
+                prepare(&header, &body, usize::MAX, &KNOWLEDGE).map_err(|refused| refused.error).expect("valid");
             lake.apply(Position(request.into()), NO_KEY, header.received_ns, prepared.rows);
         }
         let bytes = lake.stats().memory_bytes as f64 / (8 * export.records) as f64;

@@ -671,6 +671,58 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/symbols": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What was uploaded. */
+        get: operations["listSymbols"];
+        put?: never;
+        post?: never;
+        /** Removes an upload, and what was made from it. Stack traces that are resolved stay so. */
+        delete: operations["removeSymbols"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/symbols/missing": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What stack traces asked for in vain since the server started. */
+        get: operations["listMissingSymbols"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/symbols/resolve": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Resolves a stack trace with what was uploaded, to see whether it works. */
+        post: operations["resolveStackTrace"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/symbols/upload": {
         parameters: {
             query?: never;
@@ -1700,6 +1752,15 @@ export interface components {
              */
             to: string;
         };
+        /** @description A file that stack traces asked for in vain. */
+        MissingSymbols: {
+            /** @description The debug id; empty when only a file name is known. */
+            debugId: string;
+            /** @description `debug_file`, `mapping` or `source_map`. */
+            kind: string;
+            /** @description A script's file name, or the architecture of native code; may be empty. */
+            name: string;
+        };
         /** @description A login that replaces the caller's. */
         NewLogin: {
             /** @description JWT, for 7 days. */
@@ -1736,6 +1797,8 @@ export interface components {
             ownerId: string;
             ownerName: string;
             ownerType: components["schemas"]["OwnerType"] | null;
+            /** @description As it was sent, where symbols changed it. */
+            rawStackTrace: string | null;
             /** Format: date-time */
             recordedAt: string;
             serverName: string;
@@ -1972,6 +2035,23 @@ export interface components {
             reason: string;
             signal: string;
         };
+        /** @description A stack trace to try. */
+        ResolveRequest: {
+            /** @description Of the build, where the trace does not say it. */
+            debugId?: string | null;
+            /** @description As `telemetry.sdk.language`; without it the form of the frames decides. */
+            language?: string | null;
+            stackTrace: string;
+        };
+        ResolvedTrace: {
+            /** @description Raw frames recognised. */
+            frames: number;
+            missing: components["schemas"]["MissingSymbols"][];
+            /** @description Of these, resolved. */
+            resolved: number;
+            /** @description As sent, where nothing was found. */
+            stackTrace: string;
+        };
         ServiceCount: {
             /** Format: int64 */
             count: number;
@@ -2162,6 +2242,26 @@ export interface components {
             statusCode: number;
             statusMessage: string;
             traceId: string;
+        };
+        /** @description One uploaded file, or one architecture of it. */
+        SymbolFile: {
+            /** Format: int64 */
+            bytes: number;
+            /** @description Without it nothing can be looked up in a native file. */
+            hasDebugInfo: boolean;
+            /** @description Names it in `DELETE /api/symbols`. */
+            key: string;
+            /** @description `dsym`, `elf`, `dart`, `mapping`, `source_map` or `script`. */
+            kind: string;
+            /** @description As its sender called it. */
+            name: string;
+            /** Format: date-time */
+            uploadedAt: string;
+            /** @description Of the app, when the sender said it. */
+            version: string | null;
+        };
+        SymbolFileRemoved: {
+            removed: boolean;
         };
         /** @description How the values of one attribute are spread over the occurrences. */
         TagDistribution: {
@@ -2389,6 +2489,15 @@ export interface components {
             timestamp: string;
             /** Format: double */
             value: number;
+        };
+        /** @description The same with how many wait for it since the server started. */
+        WaitingForSymbols: components["schemas"]["MissingSymbols"] & {
+            /** Format: date-time */
+            firstSeen: string;
+            /** Format: date-time */
+            lastSeen: string;
+            /** Format: int64 */
+            traces: number;
         };
     };
     responses: never;
@@ -5713,6 +5822,320 @@ export interface operations {
             };
             /** @description No such thing in this project. */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Readable, but against a rule of the operation. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many questions at once; `Retry-After` says when to come back. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The deadline of the question passed. */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    listSymbols: {
+        parameters: {
+            query: {
+                /** @description Missing or malformed: 400; of a project one may not open: 403. */
+                projectId: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SymbolFile"][];
+                };
+            };
+            /** @description The request cannot be read. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No token, or a bad one. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Not a project one may open. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Readable, but against a rule of the operation. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many questions at once; `Retry-After` says when to come back. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The deadline of the question passed. */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    removeSymbols: {
+        parameters: {
+            query: {
+                /** @description Missing or malformed: 400; of a project one may not open: 403. */
+                projectId: string;
+                /** @description As listed. */
+                key?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SymbolFileRemoved"];
+                };
+            };
+            /** @description The request cannot be read. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No token, or a bad one. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Not a project one may open. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Readable, but against a rule of the operation. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many questions at once; `Retry-After` says when to come back. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The deadline of the question passed. */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    listMissingSymbols: {
+        parameters: {
+            query: {
+                /** @description Missing or malformed: 400; of a project one may not open: 403. */
+                projectId: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WaitingForSymbols"][];
+                };
+            };
+            /** @description The request cannot be read. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No token, or a bad one. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Not a project one may open. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Readable, but against a rule of the operation. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many questions at once; `Retry-After` says when to come back. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The deadline of the question passed. */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    resolveStackTrace: {
+        parameters: {
+            query: {
+                /** @description Missing or malformed: 400; of a project one may not open: 403. */
+                projectId: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ResolveRequest"];
+            };
+        };
+        responses: {
+            /** @description The answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ResolvedTrace"];
+                };
+            };
+            /** @description The request cannot be read. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No token, or a bad one. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Not a project one may open. */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use bumpalo::Bump;
 
-use super::{Exception, KeptLog, LogProjection, Owner, ProjectContext};
+use super::{Exception, KeptLog, Known, LogProjection, Owner, ProjectContext};
 use crate::model::{Attributes, LogBatch, LogRecord, Slice};
 use crate::rules::edge_platform::Process;
 use crate::rules::exception::{ExceptionText, has_exception_attributes};
@@ -16,6 +16,16 @@ use crate::rules::value_text::value_text;
 
 /// Log records to rows; with `issues_from_logs`, exceptions too (DECISIONS 9).
 pub fn logs<'a>(batch: &LogBatch<'a>, context: &ProjectContext, arena: &'a Bump) -> LogProjection<'a> {
+    logs_with(batch, context, Known::default(), arena)
+}
+
+/// The same, with more known about them.
+pub fn logs_with<'a>(
+    batch: &LogBatch<'a>,
+    context: &ProjectContext,
+    known: Known<'_>,
+    arena: &'a Bump,
+) -> LogProjection<'a> {
     let processes: Vec<Process<'a>> =
         batch.resources.iter().map(|resource| Process::read(batch.attributes(resource.attributes))).collect();
     let mut projection = LogProjection { logs: Vec::with_capacity(batch.records.len()), ..LogProjection::default() };
@@ -35,7 +45,12 @@ pub fn logs<'a>(batch: &LogBatch<'a>, context: &ProjectContext, arena: &'a Bump)
         projection.logs.push(log);
         let attributes = batch.attributes(record.attributes);
         if context.settings.issues_from_logs && has_exception_attributes(attributes.0) {
-            projection.exceptions.push(exception(record, &log, attributes, &process, context, arena));
+            let resource = batch.resources.get(record.resource as usize).map(|resource| resource.attributes);
+            let resource = batch.attributes(resource.unwrap_or_default());
+            let scope_name = batch.scopes.get(record.scope as usize).map_or("", |scope| scope.name);
+            let text = ExceptionText::read(attributes, arena);
+            let text = text.symbolicated(known.symbols, resource, scope_name, attributes, arena);
+            projection.exceptions.push(exception(record, &log, attributes, text, &process, context));
         }
     }
     projection
@@ -45,11 +60,10 @@ fn exception<'a>(
     record: &LogRecord<'a>,
     log: &KeptLog<'a>,
     attributes: Attributes<'_, 'a>,
+    text: ExceptionText<'a>,
     process: &Process<'a>,
     context: &ProjectContext,
-    arena: &'a Bump,
 ) -> Exception<'a> {
-    let text = ExceptionText::read(attributes, arena);
     let script_version = SpanFacts::read(attributes.0).script_version(attributes.0);
     Exception {
         span: log.record,

@@ -5,10 +5,10 @@ use std::cell::OnceCell;
 use bumpalo::Bump;
 
 use super::{
-    AiTrace, DropReason, Dropped, Entity, EntityKind, Exception, IngestSettings, KeptSpan, Owner, ProjectContext,
-    Promoted, TraceProjection,
+    AiTrace, DropReason, Dropped, Entity, EntityKind, Exception, IngestSettings, KeptSpan, Known, Owner,
+    ProjectContext, Promoted, TraceProjection,
 };
-use crate::model::{Span, StatusCode, TraceBatch, TraceId};
+use crate::model::{Attributes, Span, StatusCode, TraceBatch, TraceId};
 use crate::rules::ai_trace::ModelCall;
 use crate::rules::classify::{Class, classify};
 use crate::rules::edge_platform::Process;
@@ -18,28 +18,27 @@ use crate::rules::exception::{ExceptionText, exceptions_of, has_exception_event}
 use crate::rules::http::HttpRequest;
 use crate::rules::issue_group::issue_group;
 use crate::rules::owner::{End, Owners};
-use crate::rules::prices::{self, Price};
 use crate::rules::row_id::{entity_row_id, exception_row_id};
 use crate::rules::sampling::sample;
 use crate::rules::span_facts::SpanFacts;
 use crate::rules::span_index::SpanIndex;
 
-/// Spans to rows, models priced by the built-in table.
+/// Spans to rows, models priced by the built-in table, stack traces as they are.
 pub fn traces<'a>(batch: &TraceBatch<'a>, context: &ProjectContext, arena: &'a Bump) -> TraceProjection<'a> {
-    traces_priced(batch, context, prices::BUILT_IN, arena)
+    traces_with(batch, context, Known::default(), arena)
 }
 
-/// Spans to rows, models priced by the given table. DECISIONS 12.
-pub fn traces_priced<'a>(
+/// Spans to rows, with more known about them.
+pub fn traces_with<'a>(
     batch: &TraceBatch<'a>,
     context: &ProjectContext,
-    price_table: &[Price<'_>],
+    known: Known<'_>,
     arena: &'a Bump,
 ) -> TraceProjection<'a> {
     let facts: Vec<SpanFacts> = batch.spans.iter().map(|span| facts_of(batch, span)).collect();
     let processes =
         batch.resources.iter().map(|resource| Process::read(batch.attributes(resource.attributes))).collect();
-    let projector = Projector { batch, context, price_table, arena, facts, processes, index: OnceCell::new() };
+    let projector = Projector { batch, context, known, arena, facts, processes, index: OnceCell::new() };
     projector.run()
 }
 
@@ -52,7 +51,7 @@ fn facts_of(batch: &TraceBatch<'_>, span: &Span<'_>) -> SpanFacts {
 struct Projector<'b, 'a> {
     batch: &'b TraceBatch<'a>,
     context: &'b ProjectContext,
-    price_table: &'b [Price<'b>],
+    known: Known<'b>,
     arena: &'a Bump,
     /// Per span.
     facts: Vec<SpanFacts>,
@@ -105,6 +104,13 @@ impl<'b, 'a> Projector<'b, 'a> {
         }
         self.exceptions(&with_exceptions, &mut rows);
         rows
+    }
+
+    /// Its resource's attributes, and the name of its scope.
+    fn origin(&self, span: &Span<'a>) -> (Attributes<'b, 'a>, &'a str) {
+        let resource = self.batch.resources.get(span.resource as usize).map(|resource| resource.attributes);
+        let scope = self.batch.scopes.get(span.scope as usize);
+        (self.batch.attributes(resource.unwrap_or_default()), scope.map_or("", |scope| scope.name))
     }
 
     fn process(&self, span: &Span<'_>) -> Process<'a> {
@@ -186,7 +192,7 @@ impl<'b, 'a> Projector<'b, 'a> {
     fn ai_trace(&self, accepted: &Accepted<'b, 'a>, kept: u32, start_ns: i64) -> AiTrace<'a> {
         let Accepted { span, process, .. } = *accepted;
         let call = ModelCall::read(self.batch.span_attributes(span).0, self.arena);
-        let (cost, cost_estimated) = call.cost(self.price_table, start_ns);
+        let (cost, cost_estimated) = call.cost(self.known.prices, start_ns);
         let session = Some(process.session_id).filter(|id| !id.trim().is_empty());
         let conversation_id = call.conversation_id.or(session);
         AiTrace {
@@ -237,7 +243,10 @@ impl<'b, 'a> Projector<'b, 'a> {
             let process = self.process(span);
             let (start_ns, _) = times(span, self.context.received_ns);
             for found in exceptions_of(self.batch, span, facts) {
-                let text = ExceptionText::read(self.batch.attributes(found.attributes), self.arena);
+                let attributes = self.batch.attributes(found.attributes);
+                let text = ExceptionText::read(attributes, self.arena);
+                let (resource, scope_name) = self.origin(span);
+                let text = text.symbolicated(self.known.symbols, resource, scope_name, attributes, self.arena);
                 rows.exceptions.push(Exception {
                     span: *position,
                     row_id: exception_row_id(self.context.project, span.trace_id, span.span_id, found.event_index),

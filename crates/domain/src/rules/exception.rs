@@ -74,6 +74,50 @@ impl<'a> ExceptionText<'a> {
     }
 }
 
+/// Turns raw stack traces into symbolic ones, with what is known of the program they come from. DECISIONS 14.
+pub trait Symbolicate {
+    /// The text to show and to group by. `None`: the raw one.
+    fn resolve(&self, raw: &RawStack<'_, '_>) -> Option<String>;
+}
+
+/// A stack trace, and what its sender says about where it is from.
+#[derive(Debug, Clone, Copy)]
+pub struct RawStack<'b, 'a> {
+    /// Header and frames.
+    pub text: &'a str,
+    pub resource: Attributes<'b, 'a>,
+    pub scope_name: &'a str,
+    /// Of the exception.
+    pub attributes: Attributes<'b, 'a>,
+}
+
+/// Stack traces stay as they were sent.
+pub struct AsReceived;
+
+impl Symbolicate for AsReceived {
+    fn resolve(&self, _: &RawStack<'_, '_>) -> Option<String> {
+        None
+    }
+}
+
+impl<'a> ExceptionText<'a> {
+    /// With the stack trace resolved, before it is grouped: DECISIONS 14.
+    pub fn symbolicated(
+        self,
+        symbols: &dyn Symbolicate,
+        resource: Attributes<'_, 'a>,
+        scope_name: &'a str,
+        attributes: Attributes<'_, 'a>,
+        arena: &'a Bump,
+    ) -> Self {
+        let raw = RawStack { text: self.stack_trace, resource, scope_name, attributes };
+        match symbols.resolve(&raw) {
+            Some(text) => ExceptionText { stack_trace: arena.alloc_str(&text), ..self },
+            None => self,
+        }
+    }
+}
+
 /// Has a log record any of the three attributes? DECISIONS 9.
 pub fn has_exception_attributes(attributes: &[KeyValue<'_>]) -> bool {
     SpanFacts::read(attributes).exception

@@ -21,6 +21,7 @@ use super::protobuf::fields;
 use super::{grouped, reads};
 use crate::clock::Clock;
 use crate::ingest::coding::Coding;
+use crate::ingest::knowledge::Knowledge;
 use crate::ingest::pipeline;
 use crate::ingest::prices;
 use crate::ingest::record::Header;
@@ -181,7 +182,7 @@ impl Plan {
     fn fill(&self, folder: &Path, say: &mut dyn FnMut(&str)) -> anyhow::Result<Option<Sample>> {
         let nothing = MergeOptions { rows_max: 0, bytes_max: 0, ..MergeOptions::default() };
         let lake = Lake::open(self.options(folder, nothing, true)).context("cannot open the store")?;
-        let prices = prices::read(folder)?;
+        let knowledge = Knowledge { prices: prices::read(folder)?, symbols: None };
         let mut generator = Generator::new(self.seed);
         let (mut body, mut position, mut sample) = (Vec::new(), 0, None);
         // One turn per request of whatever there is most of; the others keep up.
@@ -209,7 +210,7 @@ impl Plan {
                         sample = Sample::of(&body);
                     }
                     let header = header(kind.signal(), period.from_ns as i64);
-                    let prepared = pipeline::prepare(&header, &body, usize::MAX, prices)
+                    let prepared = pipeline::prepare(&header, &body, usize::MAX, &knowledge)
                         .map_err(|refused| anyhow::anyhow!("a generated request was refused: {:?}", refused.error))?;
                     let rows = if is_last_day { prepared.rows } else { prepared.rows.without_keys() };
                     position += 1;

@@ -19,21 +19,23 @@ use tidewatch_store::columns::Rows;
 use tidewatch_store::lake::{Lake, LakeOptions, Outcome, Retention};
 use tokio::sync::oneshot;
 
+use super::knowledge::Knowledge;
 use super::outcome::{Refused, RejectReason};
 use super::pipeline::{self, Prepared};
-use super::prices::{self, Prices};
+use super::prices;
 use super::record::{self, Header};
 use crate::config::Config;
 use crate::error::ApiError;
 use crate::http::gate::turn::Turn;
 use crate::limits;
+use crate::symbols::Symbols;
 
 /// The telemetry store with its journal.
 pub struct Intake {
     /// Before the lake: its thread applies to the lake until it has ended.
     journal: Arc<Journal<Pending>>,
     lake: Arc<Lake>,
-    prices: Prices,
+    knowledge: Knowledge,
 }
 
 /// What waits for its record to be durable.
@@ -48,7 +50,7 @@ impl Intake {
     /// Opens the store under `data_dir` and replays the journal. Blocks for as long as that takes.
     ///
     /// Journal and parts are written through `disk`; the catalog always lies on the real one.
-    pub fn open(config: &Config, disk: Arc<dyn Disk>) -> anyhow::Result<Intake> {
+    pub fn open(config: &Config, disk: Arc<dyn Disk>, symbols: Arc<Symbols>) -> anyhow::Result<Intake> {
         let lake_options = LakeOptions {
             disk: disk.clone(),
             flush_rows: config.flush_rows,
@@ -66,7 +68,8 @@ impl Intake {
             record_bytes_max: record_bytes_max.max(limits::JOURNAL_QUEUE_BYTES_MAX),
             ..Options::new(config.data_dir.join("journal"))
         };
-        let prices = prices::read(&config.data_dir)?;
+        let knowledge = Knowledge { prices: prices::read(&config.data_dir)?, symbols: Some(symbols) };
+        let known = knowledge.clone();
         let (replaying, settling) = (lake.clone(), lake.clone());
         // A replayed record is read and decoded while the one before it is applied, in the journal's order.
         let (apply, decoded) = sync_channel(limits::REPLAY_AHEAD);
@@ -75,7 +78,7 @@ impl Intake {
         let opened = Journal::open(
             options,
             lake.covered(),
-            move |position, record| replay(&apply, position, record, prices),
+            move |position, record| replay(&apply, position, record, &known),
             move |pending: Pending, outcome| settle(&settling, pending, outcome),
         );
         if applier.join().is_err() {
@@ -100,12 +103,12 @@ impl Intake {
                 tracing::warn!(%error, "cannot trim the journal: {error}");
             }
         });
-        Ok(Intake { journal, lake, prices })
+        Ok(Intake { journal, lake, knowledge })
     }
 
-    /// What AI calls are estimated with.
-    pub fn prices(&self) -> Prices {
-        self.prices
+    /// What the rules are told.
+    pub fn knowledge(&self) -> &Knowledge {
+        &self.knowledge
     }
 
     pub fn lake(&self) -> &Arc<Lake> {
@@ -195,11 +198,11 @@ fn replay(
     apply: &SyncSender<Decoded>,
     position: Position,
     record: &[u8],
-    prices: Prices,
+    knowledge: &Knowledge,
 ) -> Result<(), Box<dyn Error + Send + Sync>> {
     let (header, body) = record::decode(record)?;
     // The limit held when the body was accepted; a smaller one now must not lose it.
-    match pipeline::prepare(&header, body, usize::MAX, prices) {
+    match pipeline::prepare(&header, body, usize::MAX, knowledge) {
         Ok(Prepared { rows, request_key, .. }) => {
             let decoded = Decoded { position, received_ns: header.received_ns, request_key, rows };
             apply.send(decoded).map_err(|_| "its rows cannot be applied")?;

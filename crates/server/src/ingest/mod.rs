@@ -1,10 +1,11 @@
 //! From an accepted body to stored rows, and what became of every request and record.
 //!
 //! - [`pipeline`]: the steps of one export. [`intake`]: the journal before the lake, and the replay after a crash.
-//! - [`prices`]: what AI calls are estimated with. [`record`]: a journal record. [`coding`]: content encodings. [`outcome`]: why something is not stored.
+//! - [`knowledge`]: what the rules are told besides; [`prices`]: of AI calls. [`record`]: a journal record. [`coding`]: content encodings. [`outcome`]: why something is not stored.
 
 pub mod coding;
 pub mod intake;
+pub mod knowledge;
 pub mod outcome;
 pub mod pipeline;
 pub mod prices;

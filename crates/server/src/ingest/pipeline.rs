@@ -18,8 +18,8 @@ use tidewatch_store::columns::Rows;
 use xxhash_rust::xxh3::Xxh3Default;
 
 use super::coding::{Coding, InflateError, Inflater};
+use super::knowledge::Knowledge;
 use super::outcome::{Refused, RejectReason, Told};
-use super::prices::Prices;
 use super::record::Header;
 use crate::app::App;
 use crate::control::Project;
@@ -63,13 +63,13 @@ pub async fn ingest(app: &Arc<App>, mut export: Export<'_>) -> Result<Told, Refu
     };
     let bytes_max = app.config.otlp_body_bytes_max;
     let prepared = if is_small(&header, &export.body) {
-        prepare(&header, &export.body, bytes_max, app.intake.prices())?
+        prepare(&header, &export.body, bytes_max, app.intake.knowledge())?
     } else {
         let (body, turn) = (export.body, export.turn);
-        let prices = app.intake.prices();
+        let knowledge = app.intake.knowledge().clone();
         // The slot goes along: it is held for as long as the work lasts, whether or not anyone still waits for it.
         let work = tokio::task::spawn_blocking(move || {
-            let prepared = prepare(&header, &body, bytes_max, prices);
+            let prepared = prepare(&header, &body, bytes_max, &knowledge);
             (prepared, body, turn)
         });
         let done = work.await.map_err(|panic| Refused::new(RejectReason::Malformed, ApiError::internal(panic)))?;
@@ -122,12 +122,13 @@ thread_local! {
     static WORKSPACE: RefCell<Workspace> = RefCell::default();
 }
 
-/// From a body as received to rows. Pure: the same header and body give the same result, now and after a crash.
-pub fn prepare(header: &Header, body: &[u8], bytes_max: usize, prices: Prices) -> Result<Prepared, Refused> {
+/// From a body as received to rows. The same header and body give the same result, now and after a crash, but for the
+/// text of stack traces whose symbols were uploaded in between.
+pub fn prepare(header: &Header, body: &[u8], bytes_max: usize, knowledge: &Knowledge) -> Result<Prepared, Refused> {
     WORKSPACE.with_borrow_mut(|workspace| {
         let Workspace { inflater, arena, lists } = workspace;
-        let result =
-            inflate(inflater, header.coding, body, bytes_max).and_then(|body| rows(header, body, prices, arena, lists));
+        let result = inflate(inflater, header.coding, body, bytes_max)
+            .and_then(|body| rows(header, body, knowledge, arena, lists));
         arena.reset();
         result
     })
@@ -148,16 +149,23 @@ fn inflate<'a>(
     })
 }
 
-fn rows(header: &Header, body: &[u8], prices: Prices, arena: &Bump, lists: &mut Lists) -> Result<Prepared, Refused> {
+fn rows(
+    header: &Header,
+    body: &[u8],
+    knowledge: &Knowledge,
+    arena: &Bump,
+    lists: &mut Lists,
+) -> Result<Prepared, Refused> {
     let malformed = |error: decode::DecodeError| Refused::malformed(error.message);
     let context =
         ProjectContext { project: header.project, received_ns: header.received_ns, settings: header.settings };
+    let stacks = knowledge.stacks(header);
     let number = header.project_number;
     let (rows, mut told) = match header.signal {
         Signal::Traces => {
             let mut batch = std::mem::take(&mut lists.traces).recycle();
             decode::traces_into(header.encoding, body, arena, &mut batch).map_err(malformed)?;
-            let projection = project::traces_priced(&batch, &context, prices, arena);
+            let projection = project::traces_with(&batch, &context, knowledge.known(&stacks), arena);
             let rows = (Rows::traces(number, &context, &batch, &projection), told_of_spans(&projection));
             if is_worth_keeping(
                 [batch.spans.capacity(), batch.events.capacity(), batch.links.capacity()],
@@ -180,7 +188,7 @@ fn rows(header: &Header, body: &[u8], prices: Prices, arena: &Bump, lists: &mut 
         Signal::Logs => {
             let mut batch = std::mem::take(&mut lists.logs).recycle();
             decode::logs_into(header.encoding, body, arena, &mut batch).map_err(malformed)?;
-            let projection = project::logs(&batch, &context, arena);
+            let projection = project::logs_with(&batch, &context, knowledge.known(&stacks), arena);
             let rows = (Rows::logs(number, &context, &batch, &projection), told_of(&projection.dropped));
             if is_worth_keeping([batch.records.capacity()], batch.attributes.capacity()) {
                 lists.logs = batch.recycle();

@@ -35,6 +35,7 @@ pub mod page;
 pub mod projects;
 pub mod row_list;
 pub mod spans;
+pub mod symbols;
 pub mod tasks;
 pub mod time;
 pub mod trace;

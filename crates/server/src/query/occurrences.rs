@@ -2,8 +2,10 @@
 
 use std::sync::Arc;
 
+use bumpalo::Bump;
 use tidewatch_domain::model::TraceId;
 use tidewatch_domain::project::EntityKind;
+use tidewatch_domain::rules::exception;
 use tidewatch_store::plan::Filter;
 use tidewatch_store::tables::Table;
 
@@ -59,13 +61,14 @@ fn record(row: Row<'_>, project: &Project, owner: Option<Owner>) -> OccurrenceRe
     let mut attributes = attributes::map(row.bytes("attributes"));
     attributes.0.extend(attributes::map(row.bytes("event_attributes")).0);
     // Shown on its own, and long.
-    attributes.0.remove("exception.stacktrace");
+    let sent = attributes.0.remove("exception.stacktrace").unwrap_or_default();
     let owner_type = owner.as_ref().map(|owner| owner_type(owner.kind));
     let owner_row = |owner: &Owner| ids::show_row(ids::entity_row(project.id, trace_id, owner.span_id));
     let view = Occurrence {
         id: ids::show_row(row.id16("row_id")),
         exception_hash: ids::show_hash(group),
         stack_trace: row.text("stack_trace").to_owned(),
+        raw_stack_trace: raw_stack_trace(row, &sent),
         exception_type: row.text("exception_type").to_owned(),
         message: row.text("message").to_owned(),
         recorded_at: time::show(time),
@@ -85,6 +88,16 @@ fn record(row: Row<'_>, project: &Project, owner: Option<Owner>) -> OccurrenceRe
         owner_id: owner.as_ref().map(owner_row).unwrap_or_default(),
     };
     OccurrenceRecord { group, time, trace_id, owner, view }
+}
+
+/// What `sent` reads like under its header, where symbols changed it. DECISIONS 14.
+fn raw_stack_trace(row: Row<'_>, sent: &str) -> Option<String> {
+    let sent = sent.trim_end();
+    if sent.is_empty() || row.text("stack_trace").ends_with(sent) {
+        return None;
+    }
+    let arena = Bump::new();
+    Some(exception::stack_trace(row.text("exception_type"), row.text("message"), sent, &arena).to_owned())
 }
 
 fn owner_type(kind: EntityKind) -> OwnerType {

@@ -11,6 +11,7 @@ use tidewatch_symbols::{DebugId, SymbolError, convert_mapping, convert_native, c
 use tidewatch_symbols::{Upload, detect};
 use uuid::Uuid;
 
+use super::cache::Cache;
 use super::keys::SymbolKey;
 use super::store::SymbolStore;
 use crate::limits;
@@ -47,7 +48,8 @@ pub enum NoArtifact {
 }
 
 impl Builder {
-    pub fn start(store: Arc<SymbolStore>) -> io::Result<Builder> {
+    /// What it makes, and what was found missing before, the cache forgets.
+    pub fn start(store: Arc<SymbolStore>, cache: Arc<Cache>) -> io::Result<Builder> {
         let shared = Arc::new(Shared {
             queue: Mutex::default(),
             changed: Condvar::new(),
@@ -55,7 +57,7 @@ impl Builder {
             failed: AtomicU64::new(0),
         });
         let worker = shared.clone();
-        let thread = std::thread::Builder::new().name("symbols".into()).spawn(move || worker.run(&store))?;
+        let thread = std::thread::Builder::new().name("symbols".into()).spawn(move || worker.run(&store, &cache))?;
         Ok(Builder { shared, thread: Mutex::new(Some(thread)) })
     }
 
@@ -100,11 +102,12 @@ impl Drop for Builder {
 }
 
 impl Shared {
-    fn run(&self, store: &SymbolStore) {
+    fn run(&self, store: &SymbolStore, cache: &Cache) {
         while let Some((project, key)) = self.next() {
             match build(store, project, &key) {
                 Ok(artifact) => {
                     self.built.fetch_add(1, Ordering::Relaxed);
+                    cache.forget(project, &key);
                     tracing::debug!(key = key.path(project), bytes = artifact.len(), "made a symbol artifact");
                 }
                 // A script that came without its map.

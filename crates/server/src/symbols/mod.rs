@@ -1,7 +1,8 @@
 //! Debug files and source maps that projects upload: kept as they came, and as `.tw` artifacts made from them.
 //!
 //! - [`keys`]: where each is kept. [`sort`]: what an upload is, and its key. [`store`]: the files on disk.
-//! - [`build`]: the thread that makes artifacts.
+//! - [`build`]: the thread that makes artifacts. [`cache`]: those in memory. [`resolve`]: stack traces. [`missing`]: what
+//!   they asked for in vain.
 //!
 //! ```text
 //! http/uploads ─> sort (format, ids) ─> store.put (durable) ─> 200
@@ -11,7 +12,10 @@
 //! An artifact is a cache: whoever misses it, or finds it stale, asks [`build`] for it.
 
 pub mod build;
+pub mod cache;
 pub mod keys;
+pub mod missing;
+pub mod resolve;
 pub mod sort;
 pub mod store;
 
@@ -19,14 +23,20 @@ use std::path::Path;
 use std::sync::Arc;
 
 use tokio::sync::Semaphore;
+use uuid::Uuid;
 
 use self::build::Builder;
+use self::cache::Cache;
+use self::missing::Missing;
 use self::store::SymbolStore;
+use crate::limits;
 
 /// What the server has of them.
 pub struct Symbols {
     pub store: Arc<SymbolStore>,
     pub builder: Builder,
+    pub cache: Arc<Cache>,
+    pub missing: Missing,
     /// Uploads read into memory at once: a file is read whole, and may be 200 MB.
     pub reading: Semaphore,
 }
@@ -35,7 +45,19 @@ impl Symbols {
     /// Below the server's data directory.
     pub fn open(data_dir: &Path) -> std::io::Result<Symbols> {
         let store = Arc::new(SymbolStore::new(data_dir.join("blobs")));
-        let builder = Builder::start(store.clone())?;
-        Ok(Symbols { store, builder, reading: Semaphore::new(1) })
+        let cache = Arc::new(Cache::new(limits::ARTIFACT_CACHE_BYTES));
+        let builder = Builder::start(store.clone(), cache.clone())?;
+        Ok(Symbols { store, builder, cache, missing: Missing::default(), reading: Semaphore::new(1) })
+    }
+
+    /// Removes what is kept under a listed path. Whether it was there. Blocks.
+    pub fn remove(&self, project: Uuid, path: &str) -> std::io::Result<bool> {
+        // Only what is listed: a path from outside opens nothing.
+        if !self.store.list(project)?.iter().any(|(known, _)| known == path) {
+            return Ok(false);
+        }
+        let removed = self.store.remove(path)?;
+        self.cache.forget_all(project);
+        Ok(removed)
     }
 }

@@ -8,7 +8,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
-use tidewatch_symbols::source_hash;
+use tidewatch_symbols::{Arch, DebugId, source_hash};
 use uuid::Uuid;
 
 use super::keys::{FOLDERS, SymbolKey, folder};
@@ -128,9 +128,24 @@ impl SymbolStore {
         Ok(found)
     }
 
-    /// An original and all that was made from it. Whether it was there.
-    pub fn remove(&self, project: Uuid, key: &SymbolKey) -> io::Result<bool> {
-        let path = self.path(project, key);
+    /// The keys of the project's Dart images.
+    pub fn dart_images(&self, project: Uuid) -> io::Result<Vec<SymbolKey>> {
+        let Some(entries) = if_there(fs::read_dir(self.root.join(folder("dartsymbols", project))))? else {
+            return Ok(Vec::new());
+        };
+        let mut images = Vec::new();
+        for entry in entries {
+            let name = entry?.file_name();
+            let parts = name.to_str().and_then(|name| name.strip_suffix(".symbols")?.split_once('-'));
+            let key = parts.and_then(|(id, arch)| Some(SymbolKey::Dart(DebugId::parse(id)?, Arch::parse(arch)?)));
+            images.extend(key);
+        }
+        Ok(images)
+    }
+
+    /// An original and all that was made from it, by its listed path. Whether it was there.
+    pub fn remove(&self, path: &str) -> io::Result<bool> {
+        let path = self.root.join(path);
         let was_there = remove_if_there(&path)?;
         remove_if_there(&with(&path, ARTIFACT))?;
         remove_if_there(&with(&path, INFO))?;

@@ -232,3 +232,116 @@ async fn hostile_files() {
     tokio::task::spawn_blocking(move || symbols.builder.settle()).await.expect("no panic");
     uploads.accepted(SYMBOLS, &[], &[("AcmeKit", &fixture("macho/AcmeKit.fat3"))]).await;
 }
+
+/// An error of a browser or an app, as OTLP/JSON.
+fn failed(number: u32, language: &str, exception_type: &str, message: &str, stack: &str) -> Value {
+    let attribute = |key: &str, value: &str| json!({"key": key, "value": {"stringValue": value}});
+    let start = 1_780_315_200_000_000_000_u64 + u64::from(number) * 1_000_000_000;
+    json!({ "resourceSpans": [{
+        "resource": { "attributes": [attribute("telemetry.sdk.language", language), attribute("service.name", "shop")] },
+        "scopeSpans": [{ "spans": [{
+            "traceId": format!("{number:032x}"), "spanId": format!("{number:016x}"), "parentSpanId": "cd".repeat(8),
+            "name": "checkout", "kind": 1,
+            "startTimeUnixNano": start.to_string(), "endTimeUnixNano": (start + 1_000_000).to_string(),
+            "events": [{ "name": "exception", "timeUnixNano": start.to_string(), "attributes": [
+                attribute("exception.type", exception_type),
+                attribute("exception.message", message),
+                attribute("exception.stacktrace", stack),
+            ]}],
+        }]}],
+    }]})
+}
+
+impl Uploads {
+    /// Reports an error; its occurrence as the API shows it.
+    async fn occurrence(&self, number: u32, language: &str, text: [&str; 3], project_token: &str) -> Value {
+        let body = failed(number, language, text[0], text[1], text[2]);
+        self.harness.post_json("traces", project_token, &body).await.expect(200);
+        let path = format!("/api/distributed-traces/{number:032x}?projectId={}", self.project);
+        let found = self.harness.api("POST", &path, &json!({})).await.expect(200).json();
+        found["exceptions"][0].clone()
+    }
+
+    async fn get(&self, path: &str) -> Value {
+        self.harness.api("GET", &format!("{path}?projectId={}", self.project), &Value::Null).await.expect(200).json()
+    }
+
+    async fn settle(&self) {
+        let symbols = self.harness.app().symbols.clone();
+        tokio::task::spawn_blocking(move || symbols.builder.settle()).await.expect("no panic");
+    }
+}
+
+// Spec: symbolication of native iOS traces, 1-7; DECISIONS 14: before grouping, and the raw trace is kept.
+#[tokio::test(flavor = "multi_thread")]
+async fn ios_traces_are_resolved_once_their_debug_file_is_there() {
+    let uploads = Uploads::start().await;
+    let token = uploads.harness.api("GET", "/api/projects", &Value::Null).await.expect(200).json();
+    let token = text(&token[0]["token"]);
+    let cases: Value = serde_json::from_slice(&fixture("ios_traces.json")).expect("JSON");
+    let case = &cases["traces"][0];
+    let raw = text(&case["trace"]);
+    let (first, rest) = raw.split_once('\n').expect("a header and frames");
+    let (kind, message) = first.split_once(": ").expect("a type and a message");
+    let sent = [kind, message, &format!("{first}\n{rest}")];
+    let id = text(&case["frames"][0]["uuid"]);
+
+    let before = uploads.occurrence(1, "swift", sent, &token).await;
+    assert_eq!((text(&before["stackTrace"]), &before["rawStackTrace"]), (raw.clone(), &Value::Null));
+    let missing = uploads.get("/api/symbols/missing").await;
+    assert_eq!(
+        (&missing[0]["debugId"], &missing[0]["kind"], &missing[0]["traces"]),
+        (&json!(id), &json!("debug_file"), &json!(1))
+    );
+
+    assert_eq!(uploads.accepted(SYMBOLS, &[], &[("AcmeApp", &fixture("macho/AcmeApp.arm64.dwarf"))]).await, 1);
+    uploads.settle().await;
+    let after = uploads.occurrence(2, "swift", sent, &token).await;
+    let innermost = &case["frames"][0]["expect"][0];
+    let frame = format!(
+        "{} ({}:{}:{})",
+        text(&innermost["demangled"]),
+        text(&innermost["file"]),
+        innermost["line"],
+        innermost["column"]
+    );
+    let resolved = text(&after["stackTrace"]);
+    assert!(resolved.lines().any(|line| line.starts_with("#0 ") && line.ends_with(&frame)), "{frame}\n{resolved}");
+    assert!(resolved.starts_with(first), "the preamble stays: {resolved}");
+    assert_eq!(after["rawStackTrace"], json!(raw));
+    assert_ne!(after["exceptionHash"], before["exceptionHash"], "grouped by what it means");
+    assert_eq!(uploads.get("/api/symbols/missing").await, json!([]), "nothing waits any more");
+
+    let path = format!("/api/symbols/resolve?projectId={}", uploads.project);
+    let tried = uploads.harness.api("POST", &path, &json!({"stackTrace": raw})).await.expect(200).json();
+    assert_eq!(tried["stackTrace"], json!(resolved));
+    assert!(tried["resolved"].as_u64() > Some(0) && tried["missing"] == json!([]), "{tried}");
+
+    let listed = uploads.get("/api/symbols").await;
+    let key = text(&listed[0]["key"]);
+    assert_eq!((listed[0]["kind"].as_str(), listed[0]["name"].as_str()), (Some("dsym"), Some("AcmeApp")));
+    for (key, removed) in [("../control.sqlite", false), (key.as_str(), true), (key.as_str(), false)] {
+        let path = format!("/api/symbols?projectId={}&key={key}", uploads.project);
+        let answer = uploads.harness.api("DELETE", &path, &Value::Null).await.expect(200).json();
+        assert_eq!(answer, json!({"removed": removed}), "{key}");
+    }
+    let gone = uploads.occurrence(3, "swift", sent, &token).await;
+    assert_eq!(gone["exceptionHash"], before["exceptionHash"]);
+}
+
+// WIRE 4.3, 4.5: JavaScript by its language or an npm scope; by debug id first, then by file name.
+#[tokio::test(flavor = "multi_thread")]
+async fn javascript_traces_are_resolved_by_file_name() {
+    let uploads = Uploads::start().await;
+    let token = uploads.harness.api("GET", "/api/projects", &Value::Null).await.expect(200).json();
+    let token = text(&token[0]["token"]);
+    let map = br#"{"version":3,"sources":["cart.ts"],"names":[],"mappings":"AAAA;EAEE"}"#;
+    assert_eq!(uploads.accepted(SOURCE_MAPS, &[], &[("assets/app.min.js.map", map)]).await, 1);
+    uploads.settle().await;
+    let stack = "Error: empty\n    at t (https://shop.example/assets/app.min.js?v=3:2:5)";
+    let found = uploads.occurrence(1, "webjs", ["Error", "empty", stack], &token).await;
+    assert_eq!(found["stackTrace"], json!("Error: empty\n    at t (cart.ts:3:3)"));
+    assert_eq!(found["rawStackTrace"], json!(stack));
+    let python = uploads.occurrence(2, "python", ["Error", "empty", stack], &token).await;
+    assert_eq!(python["rawStackTrace"], Value::Null, "of another language");
+}

@@ -7,6 +7,7 @@ mod issues;
 mod logs;
 mod metrics;
 mod overview;
+mod symbols;
 mod tasks;
 mod traces;
 
@@ -26,6 +27,7 @@ pub fn routes() -> OpenApiRouter<Arc<App>> {
         .merge(logs::routes())
         .merge(metrics::routes())
         .merge(overview::routes())
+        .merge(symbols::routes())
         .merge(tasks::routes())
         .merge(traces::routes())
 }

@@ -107,6 +107,7 @@ fn keep(
             };
             if symbols.store.put(project.id, kept, &file.path, &bytes, info).map_err(upload::disk_error)? == Put::Stored
             {
+                symbols.cache.forget(project.id, &kept.key);
                 symbols.builder.ask(project.id, kept.key.clone());
             }
         }

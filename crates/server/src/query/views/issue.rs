@@ -68,6 +68,9 @@ pub struct Occurrence {
     pub id: String,
     pub exception_hash: String,
     pub stack_trace: String,
+    /// As it was sent, where symbols changed it.
+    #[schema(required)]
+    pub raw_stack_trace: Option<String>,
     pub exception_type: String,
     pub message: String,
     #[schema(format = DateTime)]

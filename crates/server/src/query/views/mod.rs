@@ -15,6 +15,7 @@ pub mod metrics;
 pub mod overview;
 pub mod page;
 pub mod span;
+pub mod symbols;
 pub mod task;
 
 use std::collections::BTreeMap;
