@@ -7,6 +7,8 @@ use anyhow::Context;
 use arrow::record_batch::RecordBatch;
 use tidewatch_domain::model::Signal;
 use tidewatch_journal::disk::{Disk, RealDisk};
+use tidewatch_store::StoreError;
+use tidewatch_store::lake::Lake;
 use tidewatch_store::plan::Plan;
 use tokio::sync::Semaphore;
 
@@ -137,13 +139,26 @@ impl App {
     /// `deadline` covers waiting too; after it: 504. A scan whose asker has gone away ends by its deadline and counts
     /// until then.
     pub async fn ask(&self, plan: Plan, deadline: Instant) -> Result<RecordBatch, ApiError> {
+        self.scan(deadline, move |lake| lake.ask(&plan, deadline)).await
+    }
+
+    /// As [`App::ask`], of rows, with the number of all that pass the filter.
+    pub async fn ask_page(&self, plan: Plan, deadline: Instant) -> Result<(RecordBatch, u64), ApiError> {
+        self.scan(deadline, move |lake| lake.ask_page(&plan, deadline)).await
+    }
+
+    async fn scan<T: Send + 'static>(
+        &self,
+        deadline: Instant,
+        ask: impl FnOnce(&Lake) -> Result<T, StoreError> + Send + 'static,
+    ) -> Result<T, ApiError> {
         let entered = tokio::time::timeout_at(deadline.into(), self.asking.enter(ANY_PROJECT));
         let permit = entered.await.map_err(|_| ApiError::Deadline)?;
         let permit = permit.map_err(|_| ApiError::Overloaded("too many questions at once; try again later"))?;
         let lake = self.intake.lake().clone();
         let scan = tokio::task::spawn_blocking(move || {
             let _permit = permit;
-            lake.ask(&plan, deadline)
+            ask(&lake)
         });
         Ok(scan.await.map_err(ApiError::internal)??)
     }

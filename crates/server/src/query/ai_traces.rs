@@ -95,12 +95,8 @@ async fn rows(ask: &Ask, project: &Project, list: &RowList, filter: Filter) -> R
 pub async fn list(ask: &Ask, project: &Project, request: ListRequest) -> Result<Page<AiTraceRow>, ApiError> {
     let list = RowList::read(ask, &request, &ROW_ORDERS)?;
     let filter = list.filter.clone().and(search(request.search.as_deref()));
-    let numbers = [project.number];
-    let (data, total) = tokio::try_join!(
-        rows(ask, project, &list, filter.clone()),
-        ask.count(Table::AiTraces, &numbers, list.range, filter),
-    )?;
-    Ok(list.paging.page(data, total))
+    let (answer, total) = ask.page(list.plan(Table::AiTraces, project.number, filter)).await?;
+    Ok(list.paging.page(answer.rows().map(|row| view(row, project.id)).collect(), total))
 }
 
 fn search(text: Option<&str>) -> Filter {

@@ -28,10 +28,10 @@ impl Ask {
         self.app.ask(plan, self.deadline).await.map(Answer::new)
     }
 
-    /// How many rows pass the filter.
-    pub async fn count(&self, table: Table, projects: &[u32], range: Range, filter: Filter) -> Result<u64, ApiError> {
-        let plan = groups(table, projects, range, filter, vec![], vec![plain(Function::Count)]);
-        Ok(self.ask(plan).await?.first().map_or(0, |row| row.count("agg0")))
+    /// A page of rows, and how many rows pass the filter on all pages.
+    pub async fn page(&self, plan: Plan) -> Result<(Answer, u64), ApiError> {
+        let (answer, total) = self.app.ask_page(plan, self.deadline).await?;
+        Ok((Answer::new(answer), total))
     }
 }
 

@@ -115,8 +115,8 @@ pub async fn list(ask: &Ask, project: &Project, request: LogListRequest) -> Resu
     let order = vec![Order { column, descending: page::is_descending(request.sort_direction) }];
     let filter = service.and(others);
     let numbers = [project.number];
-    let plan = ask::rows(Table::Logs, &numbers, range, filter.clone(), COLUMNS.to_vec(), order, paging.window());
-    let (answer, total) = tokio::try_join!(ask.ask(plan), ask.count(Table::Logs, &numbers, range, filter))?;
+    let plan = ask::rows(Table::Logs, &numbers, range, filter, COLUMNS.to_vec(), order, paging.window());
+    let (answer, total) = ask.page(plan).await?;
     let mut same = HashMap::new();
     let data = answer
         .rows()

@@ -128,12 +128,8 @@ pub async fn list(ask: &Ask, project: &Arc<Project>, request: SpanListRequest) -
     let filter = filter(&request)?;
 
     let numbers = [project.number];
-    let plan = ask::rows(Table::Spans, &numbers, range, filter.clone(), COLUMNS.to_vec(), order, paging.window());
-    let (answer, total, services) = tokio::try_join!(
-        ask.ask(plan),
-        ask.count(Table::Spans, &numbers, range, filter),
-        services(ask, project.number, range),
-    )?;
+    let plan = ask::rows(Table::Spans, &numbers, range, filter, COLUMNS.to_vec(), order, paging.window());
+    let ((answer, total), services) = tokio::try_join!(ask.page(plan), services(ask, project.number, range))?;
     let projects = Projects::one(project);
     let mut records: Vec<SpanRecord> = answer.rows().map(|row| SpanRecord::read(row, &projects)).collect();
     name_entities(ask, &mut records).await?;

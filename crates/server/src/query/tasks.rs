@@ -54,12 +54,8 @@ async fn rows(ask: &Ask, project: &Project, list: &RowList, filter: Filter) -> R
 pub async fn list(ask: &Ask, project: &Project, request: ListRequest) -> Result<Page<TaskRow>, ApiError> {
     let list = RowList::read(ask, &request, &ROW_ORDERS)?;
     let filter = list.filter.clone().and(filters::contains("name", request.search.as_deref()));
-    let numbers = [project.number];
-    let (data, total) = tokio::try_join!(
-        rows(ask, project, &list, filter.clone()),
-        ask.count(Table::Tasks, &numbers, list.range, filter),
-    )?;
-    Ok(list.paging.page(data, total))
+    let (answer, total) = ask.page(list.plan(Table::Tasks, project.number, filter)).await?;
+    Ok(list.paging.page(answer.rows().map(|row| view(row, project.id)).collect(), total))
 }
 
 /// What the ranking can be ordered by.

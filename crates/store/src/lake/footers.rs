@@ -7,6 +7,7 @@ use parking_lot::Mutex;
 use parquet::arrow::arrow_reader::ArrowReaderMetadata;
 
 use super::checksums::BlockSums;
+use super::grams;
 use crate::rollup::directory::Directory;
 use crate::rollup::keys::Keys;
 
@@ -40,6 +41,8 @@ pub struct Footer {
     pub sums: Arc<BlockSums>,
     /// Where the part's roll-up lies; `None`: it has none.
     pub rollup: Option<Arc<Rollup>>,
+    /// Where the filter of its texts lies; `None`: it has none.
+    pub grams: Option<grams::Directory>,
 }
 
 /// A part's roll-up: where it lies, and its keys once somebody has asked.

@@ -22,6 +22,7 @@ pub mod counts;
 mod days;
 mod flush;
 mod footers;
+pub mod grams;
 mod group_writer;
 mod memtable;
 mod merge;
@@ -185,6 +186,11 @@ impl Lake {
     /// Answers a plan over all rows applied so far. Blocks: not for async threads. See [`scan::run_rolled`].
     pub fn ask(&self, plan: &Plan, deadline: Instant) -> Result<RecordBatch, StoreError> {
         scan::run_rolled(plan, &self.sources(plan), deadline, self.shared.options.rollups.ask_rows)
+    }
+
+    /// Answers a plan of rows, and says how many rows pass its filter. Blocks, as [`Lake::ask`] does.
+    pub fn ask_page(&self, plan: &Plan, deadline: Instant) -> Result<(RecordBatch, u64), StoreError> {
+        scan::run_page(plan, &self.sources(plan), deadline, self.shared.options.rollups.ask_rows)
     }
 
     /// Flushing cannot keep up with what comes in: accept nothing more for now.

@@ -9,15 +9,17 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
+use bytes::Bytes;
 use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions};
 use parquet::file::metadata::PageIndexPolicy;
 
 use super::attr_columns::AttrColumns;
 use super::checksums::{self, BlockSums, CHECKSUMS};
 use super::footers::{Footer, Footers, Rollup};
+use super::grams::{self, GRAMS, Grams};
 pub use super::part_file::PartFile;
 use crate::StoreError;
-use crate::rollup::directory::{Directory, ROLLUP};
+use crate::rollup::directory::{Directory, Place, ROLLUP};
 use crate::rollup::spec::Spec;
 use crate::tables::Table;
 use parquet::file::reader::ChunkReader;
@@ -124,7 +126,8 @@ impl Part {
                 return Err(corrupt("the checksum of the footer does not match".to_owned()));
             }
         }
-        let footer = Footer { metadata, sums, rollup };
+        let grams = value(GRAMS).and_then(|text| grams::Directory::decode(&text));
+        let footer = Footer { metadata, sums, rollup, grams };
         self.footers.keep(self.facts.id, &footer);
         Ok(footer)
     }
@@ -132,6 +135,20 @@ impl Part {
     /// Where its roll-up lies; `None` when it has none that this version can read.
     pub fn rollup(&self) -> Result<Option<Arc<Rollup>>, StoreError> {
         Ok(self.footer()?.rollup)
+    }
+
+    /// The filter of its texts; `None` when it has none that this version can read.
+    pub fn grams(&self) -> Result<Option<Grams>, StoreError> {
+        let Some(directory) = self.footer()?.grams else { return Ok(None) };
+        let why = "the filter of texts cannot be read".to_owned();
+        let damaged = || StoreError::Corrupt { path: self.path.clone(), why };
+        Grams::decode(&directory, &self.read(directory.place)?).map(Some).ok_or_else(damaged)
+    }
+
+    /// Some bytes of the part's file, checked.
+    pub fn read(&self, place: Place) -> Result<Bytes, StoreError> {
+        let wrong = |error| StoreError::parquet(self.path(), error);
+        self.file()?.get_bytes(place.offset, place.length as usize).map_err(wrong)
     }
 
     /// The attributes that have columns of their own in this part.

@@ -20,6 +20,7 @@ use tidewatch_journal::disk::{Disk, DiskFile, parent_of};
 
 use super::attr_columns::{self, AttrKey, Splitter};
 use super::checksums::{CHECKSUMS, Summing};
+use super::grams::{self, GRAMS};
 use super::group_writer::GroupWriter;
 use super::part::PartFacts;
 use crate::StoreError;
@@ -47,6 +48,7 @@ pub struct PartWriter {
     writer: Option<GroupWriter<FileWriter>>,
     splitter: Splitter,
     rollup: Option<Builder>,
+    grams: Option<grams::Builder>,
     temporary: PathBuf,
     path: PathBuf,
     facts: PartFacts,
@@ -75,6 +77,7 @@ impl PartWriter {
             writer: Some(writer),
             splitter,
             rollup,
+            grams: grams::Builder::new(facts.table, grams::BLOCK_ROWS),
             temporary,
             path,
             facts: PartFacts { rows: 0, bytes: 0, ..facts },
@@ -100,6 +103,9 @@ impl PartWriter {
         if let Some(rollup) = &mut self.rollup {
             rollup.add(batch)?;
         }
+        if let Some(grams) = &mut self.grams {
+            grams.add(batch)?;
+        }
         Ok(())
     }
 
@@ -110,6 +116,9 @@ impl PartWriter {
         let writer = self.writer.as_mut().expect("write comes before finish");
         writer.write_from(batches, places).map_err(|e| write_error(&self.temporary, e))?;
         note_places(&mut self.facts, batches, places);
+        if let Some(grams) = &mut self.grams {
+            grams.add_places(batches, places)?;
+        }
         Ok(())
     }
 
@@ -132,6 +141,10 @@ impl PartWriter {
         if let Some(section) = self.rollup.take().and_then(|rollup| rollup.finish(writer.bytes_written() as u64)) {
             writer.write_all(&section.bytes).map_err(|e| StoreError::io("write", &self.temporary, e))?;
             writer.append_key_value_metadata(KeyValue::new(ROLLUP.to_owned(), section.directory));
+        }
+        if let Some(section) = self.grams.take().and_then(|grams| grams.finish(writer.bytes_written() as u64)) {
+            writer.write_all(&section.bytes).map_err(|e| StoreError::io("write", &self.temporary, e))?;
+            writer.append_key_value_metadata(KeyValue::new(GRAMS.to_owned(), section.directory));
         }
         writer.flush().map_err(|e| StoreError::io("write", &self.temporary, e))?;
         let sums = writer.inner_mut().summing.cut().encode();

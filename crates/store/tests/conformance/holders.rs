@@ -15,6 +15,7 @@ use tidewatch_journal::Position;
 use tidewatch_journal::disk::RealDisk;
 use tidewatch_store::columns::{NO_KEY, Rows};
 use tidewatch_store::lake::attr_columns::{self, Splitter};
+use tidewatch_store::lake::grams;
 use tidewatch_store::lake::{Lake, LakeOptions, MergeOptions, Part, PartFacts, RollupOptions, Source};
 use tidewatch_store::plan::{Filter, Plan, Shape};
 use tidewatch_store::tables::Table;
@@ -138,6 +139,16 @@ fn write_part(table: Table, id: u64, rows: &[Row], path: &Path, dice: &mut Dice)
     writer.write(&split).expect("rows can be written");
     let incomplete = KeyValue::new(attr_columns::INCOMPLETE.to_owned(), splitter.incomplete());
     writer.append_key_value_metadata(incomplete);
+    writer.flush().expect("rows can be written");
+    if dice.once_in(2)
+        && let Some(mut grams) = grams::Builder::new(table, 1 + dice.below(9))
+    {
+        grams.add(&batch).expect("rows have their texts");
+        if let Some(section) = grams.finish(writer.bytes_written() as u64) {
+            writer.write_all(&section.bytes).expect("the file takes it");
+            writer.append_key_value_metadata(KeyValue::new(grams::GRAMS.to_owned(), section.directory));
+        }
+    }
     writer.close().expect("a part can be finished");
     let places: Vec<(i64, u32)> = rows.iter().map(|row| time_and_project(table, row)).collect();
     let times = || places.iter().map(|(time, _)| *time);

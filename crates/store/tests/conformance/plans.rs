@@ -81,7 +81,10 @@ fn filter(table: Table, rows: &[Row], depth: usize, dice: &mut Dice) -> Filter {
         4 => {
             let texts: Vec<&Column> = table.columns().iter().filter(|column| column.kind == Kind::Text).collect();
             let needle = (*dice.pick(&["", "a", "get /", "ÜR", "rich", "日", "x"])).to_owned();
-            Filter::Contains { column: dice.pick(&texts).name, needle, ignore_case: dice.once_in(2) }
+            // Bodies of logs have a filter of their own.
+            let body = table.column("body").filter(|_| dice.once_in(2));
+            let column = body.map_or_else(|| dice.pick(&texts).name, |(_, column)| column.name);
+            Filter::Contains { column, needle, ignore_case: dice.once_in(2) }
         }
         5 => Filter::IsNull { column: column(table, dice).name },
         6 if !scopes(table).is_empty() => {

@@ -4,6 +4,7 @@ use std::time::{Duration, Instant};
 
 use proptest::prelude::*;
 use tidewatch_store::lake::scan;
+use tidewatch_store::plan::Shape;
 use tidewatch_store::tables::Table;
 
 use crate::compare::{assert_same, assert_same_but_quantiles};
@@ -36,6 +37,12 @@ fn check(table: Table, seed: u64, count: usize) {
             let rolled = scan::run_rolled(&plan, &held.sources, soon(), 0);
             let rolled = rolled.unwrap_or_else(|error| panic!("{error} for {plan:#?} held as {}, rolled up", held.how));
             assert_same_but_quantiles(&plan, &expected, &rolled, held.how);
+            if let Shape::Rows { .. } = plan.shape {
+                let page = scan::run_page(&plan, &held.sources, soon(), 0);
+                let (page, total) = page.unwrap_or_else(|e| panic!("{e} for {plan:#?} held as {}, a page", held.how));
+                assert_same(&plan, &expected, &page, held.how);
+                assert_eq!(total, expected.rows.len() as u64, "rows counted of {plan:#?} held as {}", held.how);
+            }
         }
     }
 }

@@ -14,6 +14,7 @@
 //! leaves open.
 
 mod attribute;
+mod bloom;
 mod budget;
 pub(crate) mod cells;
 pub(crate) mod datum;
@@ -32,13 +33,15 @@ pub(crate) mod states;
 mod stats;
 mod work;
 
+use std::sync::atomic::AtomicU64;
 use std::time::Instant;
 
-use arrow::array::RecordBatch;
+use arrow::array::{AsArray, RecordBatch};
+use arrow::datatypes::UInt64Type;
 
 use crate::StoreError;
 use crate::lake::source::Source;
-use crate::plan::{Plan, Shape};
+use crate::plan::{self, Plan, Shape};
 use budget::Budget;
 use question::Question;
 use work::Opened;
@@ -62,6 +65,37 @@ pub fn run_rolled(
     rows_min: u64,
 ) -> Result<RecordBatch, StoreError> {
     answer(plan, sources, deadline, QUESTION_BYTES_MAX, Some(rows_min))
+}
+
+/// The answer to a plan of rows, and how many rows pass its filter, as [`run_rolled`] would count them. Costly tests
+/// are made once for both.
+pub fn run_page(
+    plan: &Plan,
+    sources: &[Source],
+    deadline: Instant,
+    rows_min: u64,
+) -> Result<(RecordBatch, u64), StoreError> {
+    let question = Question::check(plan)?;
+    let Shape::Rows { columns, order, limit, offset } = &plan.shape else {
+        return Err(StoreError::BadPlan("a page is one of rows".to_owned()));
+    };
+    pool::check_deadline(deadline)?;
+    let rows = rows::Rows { columns, order, limit: *limit, offset: *offset };
+    let opened = Opened::open(sources, &question)?;
+    let count = plan::Aggregate { function: plan::Function::Count, filter: plan::Filter::True };
+    let counting = groups::Grouping::check(plan.table, &[], &[count], &[], 1, 0)?;
+    let rolled = counting.rolled(&question).filter(|_| opened.rows() >= rows_min);
+    if rolled.is_none() && *limit > 0 && question.others().skip(1).any(|test| test.cost() > 0) {
+        let counted = AtomicU64::new(0);
+        let page = rows::run(&question, &rows, &opened, Some(&counted), &Budget::new(QUESTION_BYTES_MAX), deadline)?;
+        return Ok((page, counted.into_inner()));
+    }
+    let page = rows::run(&question, &rows, &opened, None, &Budget::new(QUESTION_BYTES_MAX), deadline)?;
+    let budget = Budget::new(QUESTION_BYTES_MAX);
+    let count = groups::run(&question, &counting, rolled.as_ref(), &opened, &budget, deadline)?;
+    let counts = count.column(0).as_primitive_opt::<UInt64Type>();
+    let counted = counts.and_then(|counts| counts.values().first().copied()).unwrap_or(0);
+    Ok((page, counted))
 }
 
 /// [`run`] with a memory budget of its own.
@@ -96,7 +130,7 @@ fn answer(
         Shape::Rows { columns, order, limit, offset } => {
             let rows = rows::Rows { columns, order, limit: *limit, offset: *offset };
             let opened = Opened::open(sources, &question)?;
-            rows::run(&question, &rows, &opened, &budget, deadline)
+            rows::run(&question, &rows, &opened, None, &budget, deadline)
         }
         Shape::Groups { keys, aggregates, order, limit, offset } => {
             let grouping = groups::Grouping::check(plan.table, keys, aggregates, order, *limit, *offset)?;

@@ -1,17 +1,18 @@
 //! Which row groups and pages of a part a question has to read, by the part's footer alone.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use parquet::arrow::arrow_reader::RowSelection;
-use parquet::bloom_filter::Sbbf;
-use parquet::data_type::ByteArray;
 use parquet::file::metadata::ParquetMetaData;
 
+use super::bloom;
 use super::datum::Datum;
 use super::part_reader::OpenPart;
-use super::question::{Question, Test};
+use super::question::{Needle, Question, Test};
 use super::stats::{Bounds, Verdict, judge, of_chunk, of_page};
 use crate::StoreError;
+use crate::lake::grams;
 use crate::plan::Op;
 use crate::tables::{Column, Kind};
 
@@ -21,16 +22,23 @@ pub(crate) struct Stretch {
     pub row_group: usize,
     /// Tests that the footer does not already answer with "every row".
     pub tests: Vec<Arc<Test>>,
+    /// The rows that may pass, by the part's filter of texts; `None`: any.
+    pub rows: Option<RowSelection>,
 }
 
 /// The row groups that may hold answers, in file order.
 pub(crate) fn stretches(open: &OpenPart, question: &Question) -> Result<Vec<Stretch>, StoreError> {
     let metadata = open.metadata();
+    let texts = texts(open, question)?;
     let mut stretches = Vec::new();
+    let mut first = 0;
     for row_group in 0..metadata.num_row_groups() {
         let bounds = |column: &'static Column| chunk_bounds(open, row_group, column);
         let mut tests = Vec::new();
-        let mut possible = true;
+        let count = metadata.row_group(row_group).num_rows() as usize;
+        let rows = texts.as_ref().and_then(|texts| texts.rows(first..first + count));
+        first += count;
+        let mut possible = rows.as_ref().is_none_or(RowSelection::selects_any);
         for test in &question.tests {
             match judge(test, &bounds) {
                 Verdict::All => {}
@@ -42,10 +50,51 @@ pub(crate) fn stretches(open: &OpenPart, question: &Question) -> Result<Vec<Stre
             }
         }
         if possible && blooms_allow(open, row_group, &tests)? {
-            stretches.push(Stretch { row_group, tests });
+            stretches.push(Stretch { row_group, tests, rows });
         }
     }
     Ok(stretches)
+}
+
+/// Blocks of a part's rows, and whether texts in them may pass.
+struct Texts {
+    block_rows: usize,
+    blocks: Vec<bool>,
+}
+
+/// What the filter of texts says; `None` when it was not asked or rules out nothing.
+fn texts(open: &OpenPart, question: &Question) -> Result<Option<Texts>, StoreError> {
+    let Some(covered) = grams::column(question.table) else { return Ok(None) };
+    let is_searched = |column: &Column, needle: &Needle| column.name == covered && !needle.bits.is_empty();
+    let allow = |may_contain: &dyn Fn(&'static Column, &Needle) -> bool| {
+        question.tests.iter().all(|test| test.texts_allow(may_contain))
+    };
+    // What even blocks without any text would pass needs no filter.
+    if allow(&|column, needle| !is_searched(column, needle)) {
+        return Ok(None);
+    }
+    let Some(grams) = open.part.grams()? else { return Ok(None) };
+    let may_pass = |block: usize| {
+        allow(&|column, needle| !is_searched(column, needle) || grams.may_have(block, &needle.bits))
+    };
+    let blocks: Vec<bool> = (0..grams.blocks()).map(may_pass).collect();
+    Ok(blocks.contains(&false).then_some(Texts { block_rows: grams.block_rows, blocks }))
+}
+
+impl Texts {
+    /// Of the part's rows `rows`, counted from the first of them; `None`: all.
+    fn rows(&self, rows: Range<usize>) -> Option<RowSelection> {
+        let blocks = rows.start / self.block_rows..rows.end.div_ceil(self.block_rows);
+        let may_pass = |block: &usize| self.blocks.get(*block).is_none_or(|may_pass| *may_pass);
+        if blocks.clone().all(|block| may_pass(&block)) {
+            return None;
+        }
+        let inside = |row: usize| row.clamp(rows.start, rows.end) - rows.start;
+        let ranges = blocks
+            .filter(may_pass)
+            .map(|block| inside(block * self.block_rows)..inside((block + 1) * self.block_rows));
+        Some(RowSelection::from_consecutive_ranges(ranges, rows.len()))
+    }
 }
 
 /// Bounds of a column in a row group.
@@ -65,22 +114,17 @@ fn blooms_allow(open: &OpenPart, row_group: usize, tests: &[Arc<Test>]) -> Resul
         if !matches!(column.kind, Kind::Text | Kind::Id8 | Kind::Id16) {
             continue;
         }
-        let Some(bloom) = bloom(open, row_group, column)? else { continue };
-        let may_hold = |value: &Datum| match value {
-            Datum::Bytes(bytes) => bloom.check(&ByteArray::from(bytes.clone())),
-            _ => true,
-        };
-        if !values.iter().any(may_hold) {
+        let Some(leaf) = open.leaf(column.name) else { continue };
+        let chunk = open.metadata().row_group(row_group).column(leaf);
+        let values = values.iter().filter_map(|value| match value {
+            Datum::Bytes(bytes) => Some(bytes.as_slice()),
+            _ => None,
+        });
+        if !bloom::may_hold(chunk, &open.file, values).map_err(|e| StoreError::parquet(open.part.path(), e))? {
             return Ok(false);
         }
     }
     Ok(true)
-}
-
-fn bloom(open: &OpenPart, row_group: usize, column: &Column) -> Result<Option<Sbbf>, StoreError> {
-    let Some(leaf) = open.leaf(column.name) else { return Ok(None) };
-    let chunk = open.metadata().row_group(row_group).column(leaf);
-    Sbbf::read_from_column_chunk(chunk, &open.file).map_err(|error| StoreError::parquet(open.part.path(), error))
 }
 
 /// The pages of a row group that may hold rows passing `tests`; `None`: all of it.

@@ -9,6 +9,7 @@ use memchr::memmem::Finder;
 use super::datum::Datum;
 use super::needs::Needs;
 use crate::StoreError;
+use crate::lake::grams;
 use crate::plan::{AttributeScope, By, Filter, Function, Key, Op, Plan, Shape};
 use crate::tables::{Column, Kind, Table};
 
@@ -78,12 +79,15 @@ pub(crate) struct Needle {
     /// Lower-cased (ASCII) when case is ignored.
     pub finder: Finder<'static>,
     pub ignore_case: bool,
+    /// What a text that contains it has set, see [`grams`].
+    pub bits: Vec<u16>,
 }
 
 impl Needle {
     fn new(text: &str, ignore_case: bool) -> Needle {
         let text = if ignore_case { text.to_ascii_lowercase() } else { text.to_owned() };
-        Needle { finder: Finder::new(text.as_bytes()).into_owned(), ignore_case }
+        let bits = grams::bits_of(text.as_bytes());
+        Needle { finder: Finder::new(text.as_bytes()).into_owned(), ignore_case, bits }
     }
 }
 
@@ -328,6 +332,16 @@ impl Test {
                 self.columns(&mut columns);
                 columns.iter().for_each(|column| needs.column(column.name));
             }
+        }
+    }
+
+    /// False when a row cannot pass for want of a text, of which `may_contain` knows.
+    pub fn texts_allow(&self, may_contain: &dyn Fn(&'static Column, &Needle) -> bool) -> bool {
+        match self {
+            Test::All(tests) => tests.iter().all(|test| test.texts_allow(may_contain)),
+            Test::Any(tests) => tests.iter().any(|test| test.texts_allow(may_contain)),
+            Test::Contains { column, needle } => may_contain(column, needle),
+            _ => true,
         }
     }
 

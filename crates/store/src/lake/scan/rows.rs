@@ -7,6 +7,7 @@
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BinaryHeap};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering as AtomicOrdering};
 use std::time::Instant;
 
 use arrow::array::{RecordBatch, RecordBatchOptions, UInt32Array, new_empty_array};
@@ -60,10 +61,12 @@ pub(crate) fn answer_schema(table: Table, columns: &[&'static str]) -> SchemaRef
     Arc::new(Schema::new(columns.iter().map(field).collect::<Vec<_>>()))
 }
 
+/// `counted` becomes the number of rows that pass; then none is left out for being beaten.
 pub(crate) fn run(
     question: &Question,
     rows: &Rows<'_>,
     opened: &Opened<'_>,
+    counted: Option<&AtomicU64>,
     budget: &Budget,
     deadline: Instant,
 ) -> Result<RecordBatch, StoreError> {
@@ -75,7 +78,7 @@ pub(crate) fn run(
     let order = total_order(question.table, rows.order)?;
     let mut work = opened.work(question, None)?;
     best_first(&mut work, opened, order.first());
-    let race = Race { question, order: &order, kept, bar: Mutex::new(None), deadline };
+    let race = Race { question, order: &order, kept, bar: Mutex::new(None), counted, deadline };
     let bests = share(&work, || Best::new(kept, budget.share()), |best, work| race.look_at(best, opened, work))?;
     let mut winners: Vec<Candidate> = bests.into_iter().flat_map(|best| best.heap).collect();
     winners.sort_unstable();
@@ -144,6 +147,8 @@ struct Race<'a> {
     kept: usize,
     /// Enough rows are known whose first order column is at least this good.
     bar: Mutex<Option<Datum>>,
+    /// Rows that passed, when somebody wants to know.
+    counted: Option<&'a AtomicU64>,
     deadline: Instant,
 }
 
@@ -185,9 +190,14 @@ impl Race<'_> {
         rows: impl Iterator<Item = (usize, u32)>,
     ) -> Result<(), StoreError> {
         let encoder = Encoder::new(batch, self.order)?;
+        let mut passed = 0;
         for (row, number) in rows {
+            passed += 1;
             encoder.encode(row, &mut best.key);
             best.offer(source as u32, number);
+        }
+        if let Some(counted) = self.counted {
+            counted.fetch_add(passed, AtomicOrdering::Relaxed);
         }
         if best.heap.len() >= self.kept
             && let (Some(worst), Some(by)) = (best.heap.peek(), self.order.first())
@@ -205,7 +215,7 @@ impl Race<'_> {
 
     /// What a row must have to be among the first at all, by what is known so far.
     fn clears_bar(&self) -> Option<Arc<Test>> {
-        let by = self.order.first()?;
+        let by = self.order.first().filter(|_| self.counted.is_none())?;
         let value = self.bar.lock().clone()?;
         let op = if by.descending { Op::Ge } else { Op::Le };
         // A null comes first in ascending order, and would fail the comparison.

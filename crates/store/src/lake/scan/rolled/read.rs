@@ -20,7 +20,7 @@ use crate::lake::footers::Rollup;
 use crate::lake::part::Part;
 use crate::lake::scan::states::State;
 use crate::rollup::chunk::{Chunk, Sketches};
-use crate::rollup::directory::{Directory, Place};
+use crate::rollup::directory::Directory;
 use crate::rollup::keys::{self, Keys};
 use crate::rollup::levels::{Cover, WIDTHS};
 
@@ -254,13 +254,4 @@ pub(crate) fn add(
         state.add_cells(*measure, columns, counted, test.map(|test| &tests[test]))?;
     }
     Ok(())
-}
-
-impl Part {
-    /// Some bytes of the part's file, checked.
-    fn read(&self, place: Place) -> Result<bytes::Bytes, StoreError> {
-        use parquet::file::reader::ChunkReader;
-        let wrong = |error| StoreError::parquet(self.path(), error);
-        self.file()?.get_bytes(place.offset, place.length as usize).map_err(wrong)
-    }
 }
