@@ -18,6 +18,7 @@ use super::checksums::{self, BlockSums, CHECKSUMS};
 use super::footers::{Footer, Footers, Rollup};
 use super::grams::{self, GRAMS, Grams};
 pub use super::part_file::PartFile;
+use super::part_file::Tail;
 use crate::StoreError;
 use crate::rollup::directory::{Directory, Place, ROLLUP};
 use crate::rollup::spec::Spec;
@@ -100,14 +101,14 @@ impl Part {
             return Ok(footer);
         }
         let corrupt = |why: String| StoreError::Corrupt { path: self.path.clone(), why };
+        let read = |e| StoreError::parquet(&self.path, e);
         let file = self.open()?;
         let length = file.len().map_err(|e| StoreError::io("read", &self.path, e))?;
         if length != self.facts.bytes {
             return Err(corrupt(format!("it has {length} bytes instead of {}", self.facts.bytes)));
         }
-        let unchecked = PartFile::new(file, length, Arc::default());
+        let unchecked = Tail::read(PartFile::new(file, length, Arc::default())).map_err(read)?;
         let options = ArrowReaderOptions::new().with_page_index_policy(PageIndexPolicy::Optional);
-        let read = |e| StoreError::parquet(&self.path, e);
         let metadata = ArrowReaderMetadata::load(&unchecked, options).map_err(read)?;
 
         let value = |key: &str| {

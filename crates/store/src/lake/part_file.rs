@@ -66,6 +66,59 @@ impl ChunkReader for PartFile {
     }
 }
 
+/// A part whose end is read in one go: its footer and indexes are asked for piece by piece, and each piece would be a
+/// wait for the disk.
+pub struct Tail {
+    file: PartFile,
+    start: u64,
+    bytes: Bytes,
+}
+
+/// About what footer and indexes take, as a share of the file.
+const TAIL_SHARE: u64 = 256;
+const TAIL_BYTES: std::ops::RangeInclusive<u64> = 64 * 1024..=512 * 1024;
+
+impl Tail {
+    pub fn read(file: PartFile) -> Result<Tail, ParquetError> {
+        let length = (file.bytes / TAIL_SHARE).clamp(*TAIL_BYTES.start(), *TAIL_BYTES.end()).min(file.bytes);
+        let start = file.bytes - length;
+        let bytes = file.get_bytes(start, length as usize)?;
+        Ok(Tail { file, start, bytes })
+    }
+
+    /// Where an offset of the file lies in `bytes`.
+    fn inside(&self, offset: u64) -> Option<usize> {
+        offset.checked_sub(self.start).map(|from| from as usize).filter(|from| *from <= self.bytes.len())
+    }
+}
+
+impl Length for Tail {
+    fn len(&self) -> u64 {
+        self.file.bytes
+    }
+}
+
+impl ChunkReader for Tail {
+    type T = PartRead;
+
+    fn get_read(&self, start: u64) -> Result<PartRead, ParquetError> {
+        match self.inside(start) {
+            Some(from) => {
+                let file = self.file.clone();
+                Ok(PartRead { at: file.bytes, file, buffer: self.bytes.slice(from..) })
+            }
+            None => self.file.get_read(start),
+        }
+    }
+
+    fn get_bytes(&self, start: u64, length: usize) -> Result<Bytes, ParquetError> {
+        match self.inside(start) {
+            Some(from) if length <= self.bytes.len() - from => Ok(self.bytes.slice(from..from + length)),
+            _ => self.file.get_bytes(start, length),
+        }
+    }
+}
+
 /// Sequential reads from a place in the part, in steps of [`READ_AHEAD`].
 pub struct PartRead {
     file: PartFile,
