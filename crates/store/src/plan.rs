@@ -136,6 +136,8 @@ pub enum Value {
 pub enum Key {
     /// As the column.
     Column(&'static str),
+    /// The text of the column when it is one of these, else null; Text.
+    OneOf { column: &'static str, texts: Vec<String> },
     /// `from + floor((time - from) / width) * width` with `from` given here; nanoseconds, I64.
     TimeBucket { origin: i64, width: i64 },
     /// The attribute as text, null when absent; Text.

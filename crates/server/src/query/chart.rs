@@ -53,20 +53,19 @@ pub async fn lines(ask: &Ask, chart: Chart, number: impl Fn(Row<'_>) -> Option<f
     let bucket = Key::TimeBucket { origin: buckets.origin, width: buckets.width };
     let (mut names, has_others) = names(ask, &chart).await?;
 
-    let ask_for = |filter: Filter, keys: Vec<Key>| {
-        ask.ask(ask::groups(chart.table, &[chart.project], chart.range, filter, keys, vec![chart.value.clone()]))
+    // One question for all lines: what has no line of its own is the group of no name.
+    let (filter, name) = match has_others {
+        true => (Filter::True, Key::OneOf { column: "name", texts: names.clone() }),
+        false => (filters::texts("name", &names), Key::Column("name")),
     };
-    let named = ask_for(filters::texts("name", &names), vec![bucket.clone(), Key::Column("name")]).await?;
-    let mut points: Vec<Point> = named
-        .rows()
-        .filter_map(|row| {
-            Some(Point { start: row.int("key0"), name: row.text("key1").to_owned(), value: number(row)? })
-        })
-        .collect();
+    let (keys, aggregates) = (vec![bucket, name], vec![chart.value.clone()]);
+    let answer = ask.ask(ask::groups(chart.table, &[chart.project], chart.range, filter, keys, aggregates)).await?;
+    let point = |row: Row<'_>| {
+        let name = row.opt_text("key1").unwrap_or(OTHER).to_owned();
+        Some(Point { start: row.int("key0"), name, value: number(row)? })
+    };
+    let mut points: Vec<Point> = answer.rows().filter_map(point).collect();
     if has_others {
-        let others = ask_for(filters::not(filters::texts("name", &names)), vec![bucket]).await?;
-        let other = |row: Row<'_>| Some(Point { start: row.int("key0"), name: OTHER.to_owned(), value: number(row)? });
-        points.extend(others.rows().filter_map(other));
         names.push(OTHER.to_owned());
     }
     let rank = |name: &str| names.iter().position(|known| known == name);

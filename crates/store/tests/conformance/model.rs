@@ -229,6 +229,10 @@ impl Columns {
     fn key(&self, key: &Key, row: &Row) -> Cell {
         match key {
             Key::Column(name) => self.get(row, name).clone(),
+            Key::OneOf { column, texts } => match self.get(row, column) {
+                Cell::Text(text) if texts.contains(text) => Cell::Text(text.clone()),
+                _ => Cell::Null,
+            },
             Key::TimeBucket { origin, width } => {
                 Cell::I64(origin + (self.time(row) - origin).div_euclid(*width) * width)
             }

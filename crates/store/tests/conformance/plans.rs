@@ -138,6 +138,15 @@ fn groups_shape(table: Table, rows: &[Row], dice: &mut Dice) -> Shape {
                 Key::Attribute { scope: *dice.pick(&scopes), key: (*dice.pick(&KEYS)).to_owned() }
             }
             1 if !scopes.is_empty() => Key::AttributeKeys,
+            2 => {
+                let texts: Vec<&Column> = table.columns().iter().filter(|column| column.kind == Kind::Text).collect();
+                let column = dice.pick(&texts);
+                let text = |dice: &mut Dice| match literal(table, column, rows, dice) {
+                    Value::Text(text) => text,
+                    other => panic!("{other:?} is no text"),
+                };
+                Key::OneOf { column: column.name, texts: (0..dice.below(3)).map(|_| text(dice)).collect() }
+            }
             _ => Key::Column(column(table, dice).name),
         });
     }

@@ -152,12 +152,16 @@ fn keys(table: Table, dice: &mut Dice) -> Vec<Key> {
         };
     }
     let other = if table == Table::AiTraces { "model" } else { "status_code" };
-    match dice.below(6) {
+    match dice.below(7) {
         0 => vec![],
         1 => vec![bucket],
         2 => vec![bucket, Key::Column("name")],
         3 => vec![Key::Column("name"), Key::Column(other)],
         4 => vec![Key::Column(other)],
+        5 => {
+            let texts = ["GET /a", "UNMATCHED", "none"].map(str::to_owned).into_iter().take(dice.below(4)).collect();
+            vec![bucket, Key::OneOf { column: "name", texts }]
+        }
         _ => vec![Key::Column("name")],
     }
 }

@@ -44,6 +44,8 @@ pub(crate) fn passes(test: &Test, batch: &RecordBatch) -> Result<BooleanBuffer, 
             let cells = cells(batch, column.name)?;
             Ok(contains_all(&cells, needle))
         }
+        // Keys of roll-ups do not have every column.
+        Test::IsNull { column } if !column.nullable => Ok(BooleanBuffer::new_unset(rows)),
         Test::IsNull { column } => Ok(match cells(batch, column.name)?.validity() {
             Some(valid) => !valid.inner(),
             None => BooleanBuffer::new_unset(rows),

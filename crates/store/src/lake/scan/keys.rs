@@ -23,6 +23,7 @@ use crate::tables::{Column, Kind, Table};
 #[derive(Debug, Clone)]
 pub(crate) enum Key {
     Column(&'static Column),
+    OneOf { column: &'static Column, texts: Vec<String> },
     TimeBucket { origin: i64, width: i64 },
     Attribute { places: Vec<Place>, key: String },
     AttributeKeys,
@@ -35,6 +36,7 @@ impl Key {
     pub fn check(table: Table, key: &plan::Key) -> Result<Key, StoreError> {
         Ok(match key {
             plan::Key::Column(name) => Key::Column(find(table, name)?.1),
+            plan::Key::OneOf { column, texts } => Key::OneOf { column: find(table, column)?.1, texts: texts.clone() },
             plan::Key::TimeBucket { origin, width } => Key::TimeBucket { origin: *origin, width: *width },
             plan::Key::Attribute { scope, key } => {
                 Key::Attribute { places: places(table, *scope, key)?, key: key.clone() }
@@ -48,14 +50,14 @@ impl Key {
         match self {
             Key::Column(column) => (column.kind, column.nullable),
             Key::TimeBucket { .. } => (Kind::I64, false),
-            Key::Attribute { .. } => (Kind::Text, true),
+            Key::OneOf { .. } | Key::Attribute { .. } => (Kind::Text, true),
             Key::AttributeKeys => (Kind::Text, false),
         }
     }
 
     pub fn needs(&self, needs: &mut Needs) {
         match self {
-            Key::Column(column) => needs.column(column.name),
+            Key::Column(column) | Key::OneOf { column, .. } => needs.column(column.name),
             Key::TimeBucket { .. } => needs.column("time"),
             Key::Attribute { places, key } => needs.attribute(places, key),
             Key::AttributeKeys => needs.pairs("attributes"),
@@ -138,6 +140,7 @@ impl Distinct {
         codes.clear();
         match self.key.clone() {
             Key::Column(column) => self.codes_of_cells(&cells(batch, column.name)?, codes),
+            Key::OneOf { column, texts } => self.codes_of_some(&cells(batch, column.name)?, &texts, codes),
             Key::TimeBucket { origin, width } => {
                 let mut last: Option<(i64, i64, u32)> = None;
                 for &time in times(batch)?.values() {
@@ -171,6 +174,25 @@ impl Distinct {
             }
         }
         Ok(())
+    }
+
+    /// Codes of these texts alone; of all others, that of a null.
+    fn codes_of_some(&mut self, cells: &Cells<'_>, texts: &[String], codes: &mut Vec<u32>) {
+        let mut last: Option<(&[u8], u32)> = None;
+        for row in 0..cells.len() {
+            if cells.is_null(row) {
+                codes.push(NULL);
+                continue;
+            }
+            let bytes = cells.bytes(row);
+            let code = match last {
+                Some((known, code)) if known == bytes => code,
+                _ if texts.iter().any(|text| text.as_bytes() == bytes) => self.code_of_bytes(bytes),
+                _ => NULL,
+            };
+            last = Some((bytes, code));
+            codes.push(code);
+        }
     }
 
     fn codes_of_cells(&mut self, cells: &Cells<'_>, codes: &mut Vec<u32>) {

@@ -11,6 +11,8 @@ use crate::StoreError;
 
 /// More threads than this gain little on one question, and other questions want some too.
 const THREADS_MAX: usize = 8;
+/// Pieces of waiting work that are worth a thread.
+const ITEMS_PER_WAIT: usize = 8;
 
 /// Runs `work` once per item; every thread makes a state of its own, and all states come back, in no order.
 ///
@@ -20,8 +22,30 @@ pub(crate) fn share<T: Sync, S: Send>(
     make: impl Fn() -> S + Sync,
     work: impl Fn(&mut S, &T) -> Result<(), StoreError> + Sync,
 ) -> Result<Vec<S>, StoreError> {
-    let cores = thread::available_parallelism().map_or(1, NonZero::get);
-    let threads = cores.min(THREADS_MAX).min(items.len());
+    share_among(cores(), items, make, work)
+}
+
+/// As [`share`], of work that mostly waits for the disk when it is done for the first time: more threads than cores when
+/// there is much of it.
+pub(crate) fn share_waits<T: Sync, S: Send>(
+    items: &[T],
+    make: impl Fn() -> S + Sync,
+    work: impl Fn(&mut S, &T) -> Result<(), StoreError> + Sync,
+) -> Result<Vec<S>, StoreError> {
+    share_among(cores().max(items.len() / ITEMS_PER_WAIT), items, make, work)
+}
+
+fn cores() -> usize {
+    thread::available_parallelism().map_or(1, NonZero::get)
+}
+
+fn share_among<T: Sync, S: Send>(
+    threads: usize,
+    items: &[T],
+    make: impl Fn() -> S + Sync,
+    work: impl Fn(&mut S, &T) -> Result<(), StoreError> + Sync,
+) -> Result<Vec<S>, StoreError> {
+    let threads = threads.min(THREADS_MAX).min(items.len());
     let next = AtomicUsize::new(0);
     let failure = Mutex::new(None);
     let run = || {

@@ -74,9 +74,8 @@ fn texts(open: &OpenPart, question: &Question) -> Result<Option<Texts>, StoreErr
         return Ok(None);
     }
     let Some(grams) = open.part.grams()? else { return Ok(None) };
-    let may_pass = |block: usize| {
-        allow(&|column, needle| !is_searched(column, needle) || grams.may_have(block, &needle.bits))
-    };
+    let may_pass =
+        |block: usize| allow(&|column, needle| !is_searched(column, needle) || grams.may_have(block, &needle.bits));
     let blocks: Vec<bool> = (0..grams.blocks()).map(may_pass).collect();
     Ok(blocks.contains(&false).then_some(Texts { block_rows: grams.block_rows, blocks }))
 }
@@ -90,9 +89,8 @@ impl Texts {
             return None;
         }
         let inside = |row: usize| row.clamp(rows.start, rows.end) - rows.start;
-        let ranges = blocks
-            .filter(may_pass)
-            .map(|block| inside(block * self.block_rows)..inside((block + 1) * self.block_rows));
+        let ranges =
+            blocks.filter(may_pass).map(|block| inside(block * self.block_rows)..inside((block + 1) * self.block_rows));
         Some(RowSelection::from_consecutive_ranges(ranges, rows.len()))
     }
 }

@@ -183,6 +183,10 @@ pub(crate) fn find(table: Table, name: &str) -> Result<(usize, &'static Column),
 fn check_key(table: Table, key: &Key) -> Result<(), StoreError> {
     match key {
         Key::Column(name) => find(table, name).map(drop),
+        Key::OneOf { column, .. } => match find(table, column)?.1.kind {
+            Kind::Text => Ok(()),
+            _ => bad(format!("column {column} is no text")),
+        },
         Key::TimeBucket { width, .. } if *width <= 0 => bad(format!("a time bucket of {width} ns is no bucket")),
         Key::TimeBucket { .. } => Ok(()),
         Key::Attribute { scope, key } => places(table, *scope, key).map(drop),

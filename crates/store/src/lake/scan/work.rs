@@ -10,7 +10,7 @@ use arrow::compute::take_record_batch;
 use super::filter::passes_all;
 use super::needs::Needs;
 use super::part_reader::{OpenPart, Want};
-use super::pool::share;
+use super::pool::share_waits;
 use super::prune::{Stretch, stretches};
 use super::question::Question;
 use super::rolled::Rolled;
@@ -57,7 +57,7 @@ impl<'a> Opened<'a> {
                 Source::Part(part) => !part.misses(&question.projects, question.from, question.to),
             })
             .collect();
-        let opened = share(&candidates, Vec::new, |opened, &source| {
+        let opened = share_waits(&candidates, Vec::new, |opened, &source| {
             if let Source::Part(part) = &sources[source] {
                 opened.push((source, OpenPart::open(part)?));
             }
@@ -96,7 +96,7 @@ impl<'a> Opened<'a> {
             }
         }
         let open: Vec<usize> = (0..self.parts.len()).filter(|&source| self.parts[source].is_some()).collect();
-        let found = share(&open, Vec::new, |found, &source| {
+        let found = share_waits(&open, Vec::new, |found, &source| {
             if let Some(part) = self.part(source) {
                 found.push((source, work_of(part, source, question, rolled)?));
             }

@@ -46,7 +46,8 @@ impl Rolled {
         let mut bucket = None;
         for key in keys {
             match key {
-                Key::Column(column) if column.name == "project" || spec.has_column(column.name) => {}
+                Key::Column(column) | Key::OneOf { column, .. }
+                    if column.name == "project" || spec.has_column(column.name) => {}
                 Key::TimeBucket { origin, width } if bucket.is_none() => {
                     (origin % MINUTE == 0 && width % MINUTE == 0).then_some(())?;
                     bucket = Some((*origin, *width));

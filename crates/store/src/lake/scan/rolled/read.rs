@@ -72,7 +72,8 @@ impl<'a> CellReader<'a> {
         };
         let passing = passing_keys(question, keys)?;
         let tests = tests.iter().map(|test| Passing::of(rolled, test, keys)).collect::<Result<_, _>>()?;
-        let columns: Vec<Key> = group_keys.iter().filter(|key| matches!(key, Key::Column(_))).cloned().collect();
+        let is_column = |key: &&Key| matches!(key, Key::Column(_) | Key::OneOf { .. });
+        let columns: Vec<Key> = group_keys.iter().filter(is_column).cloned().collect();
         let mut classes = Vec::new();
         Groups::new(&columns).assign(&keys.batch, &mut classes)?;
         Ok(CellReader { rolled, part, directory, cover, keys, passing, tests, classes, groups: HashMap::new() })
