@@ -112,8 +112,7 @@ impl Builder {
 
     /// Adds the rows at these places (batch, row), in the part's order.
     pub fn add_places(&mut self, batches: &[&RecordBatch], places: &[(usize, usize)]) -> Result<(), StoreError> {
-        let texts: Vec<Cells<'_>> =
-            batches.iter().map(|batch| cells(batch, self.column)).collect::<Result<_, _>>()?;
+        let texts: Vec<Cells<'_>> = batches.iter().map(|batch| cells(batch, self.column)).collect::<Result<_, _>>()?;
         for &(batch, row) in places {
             self.add_rows(&texts[batch], row..row + 1);
             self.rows += 1;
@@ -272,6 +271,22 @@ mod tests {
             prop_assert!(grams.may_have(row / block_rows, &bits_of(needle)));
             prop_assert!(grams.may_have(row / block_rows, &bits_of(&needle.to_ascii_uppercase())));
         }
+    }
+
+    #[test]
+    fn rows_picked_from_batches_count_as_rows_in_order() {
+        let batch = |texts: &[&str]| {
+            let array: ArrayRef = Arc::new(StringArray::from(texts.to_vec()));
+            RecordBatch::try_from_iter([("body", array)]).unwrap()
+        };
+        let (first, second) = (batch(&["one", "three", "five"]), batch(&["two", "four"]));
+        let mut picked = Builder::new(Table::Logs, 2).unwrap();
+        picked.add_places(&[&first, &second], &[(0, 0), (1, 0), (0, 1)]).unwrap();
+        picked.add_places(&[&first, &second], &[(1, 1), (0, 2)]).unwrap();
+        let mut ordered = Builder::new(Table::Logs, 2).unwrap();
+        ordered.add(&batch(&["one", "two", "three", "four", "five"])).unwrap();
+        let (picked, ordered) = (picked.finish(0).unwrap(), ordered.finish(0).unwrap());
+        assert_eq!((picked.bytes, picked.directory), (ordered.bytes, ordered.directory));
     }
 
     #[test]
