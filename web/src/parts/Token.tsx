@@ -1,10 +1,18 @@
 import { Eye, EyeOff } from "lucide-react";
 import { useState } from "react";
+import { isHiddenToken } from "../model/project-settings";
 import { CopyButton } from "../ui/Copy";
 
 /** A secret: hidden until asked for, copied without showing. */
 export function Token({ label, token, hint }: { label: string; token: string; hint?: string }) {
   const [shown, setShown] = useState(false);
+  if (isHiddenToken(token))
+    return (
+      <div>
+        <div className="font-medium">{label}</div>
+        <p className="mt-1 text-ink2">Hidden from read-only members. Ask an owner or admin of the organisation.</p>
+      </div>
+    );
   const Icon = shown ? EyeOff : Eye;
   return (
     <div>

@@ -8,12 +8,14 @@ interface Props {
   title: string;
   description?: string;
   wide?: boolean;
+  /** Only its own button closes it: there is no cross. */
+  held?: boolean;
   /** What takes the focus; otherwise the first control. */
   initialFocus?: () => HTMLElement | null | undefined;
   children: ReactNode;
 }
 
-export function Dialog({ open, onOpenChange, title, description, wide, initialFocus, children }: Props) {
+export function Dialog({ open, onOpenChange, title, description, wide, held, initialFocus, children }: Props) {
   return (
     <Base.Root open={open} onOpenChange={onOpenChange}>
       <Base.Portal>
@@ -24,9 +26,11 @@ export function Dialog({ open, onOpenChange, title, description, wide, initialFo
         >
           <div className="mb-3 flex items-start justify-between gap-4">
             <Base.Title className="text-section font-semibold">{title}</Base.Title>
-            <Base.Close className="btn btn-ghost btn-icon -mt-1 -mr-2" aria-label="Close">
-              <X size={16} aria-hidden />
-            </Base.Close>
+            {!held && (
+              <Base.Close className="btn btn-ghost btn-icon -mt-1 -mr-2" aria-label="Close">
+                <X size={16} aria-hidden />
+              </Base.Close>
+            )}
           </div>
           {description && <Base.Description className="mb-4 text-ink2">{description}</Base.Description>}
           {children}

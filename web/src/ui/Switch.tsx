@@ -23,7 +23,7 @@ export function Switch({
         disabled={disabled}
         onCheckedChange={onChange}
         aria-describedby={hint ? `${id}-hint` : undefined}
-        className="mt-0.5 inline-flex h-5 w-9 shrink-0 items-center rounded-full border border-control bg-panel p-0.5 transition-colors data-[checked]:border-accent data-[checked]:bg-accent"
+        className="mt-0.5 inline-flex h-5 w-9 shrink-0 items-center rounded-full border border-control bg-panel p-0.5 transition-colors data-[disabled]:opacity-60 data-[checked]:border-accent data-[checked]:bg-accent"
       >
         <Base.Thumb className="size-3.5 rounded-full bg-control transition-transform data-[checked]:translate-x-4 data-[checked]:bg-onaccent" />
       </Base.Root>

@@ -1,9 +1,18 @@
-import type { ReactNode } from "react";
+import { useLocation } from "@tanstack/react-router";
+import { type ReactNode, useEffect, useRef } from "react";
 
 /** A row of links that look like tabs: each tab is a URL. `render` wraps the label in the right Link. */
 export function TabRow({ label, children }: { label: string; children: ReactNode }) {
+  const row = useRef<HTMLElement>(null);
+  const address = useLocation({ select: (location) => location.href });
+  // On a phone the row scrolls sideways: the open tab must be in sight. Only sideways: the page stays where it is.
+  useEffect(() => {
+    const open = row.current?.querySelector<HTMLElement>("[aria-current=page]");
+    if (!row.current || !open) return;
+    row.current.scrollLeft += open.getBoundingClientRect().right - row.current.getBoundingClientRect().right;
+  }, [address]);
   return (
-    <nav aria-label={label} className="flex gap-1 overflow-x-auto border-line border-b">
+    <nav ref={row} aria-label={label} className="flex gap-1 overflow-x-auto border-line border-b">
       {children}
     </nav>
   );

@@ -79,6 +79,7 @@ function TurnOn({ close }: { close: () => void }) {
     // Once the codes are there, only their own button closes: they are shown once.
     <Dialog
       open
+      held={!!codes}
       onOpenChange={(open) => !open && !codes && close()}
       title={codes ? "Keep your recovery codes" : "Set up an authenticator app"}
     >
@@ -191,6 +192,7 @@ function NewCodes({ close }: { close: () => void }) {
   return (
     <Dialog
       open
+      held={!!make.data}
       onOpenChange={(open) => !open && !make.data && close()}
       title={make.data ? "Keep your recovery codes" : "New recovery codes"}
       description={make.data ? undefined : "The old ones stop working."}

@@ -118,7 +118,9 @@ const COLUMNS: Column<AuditRow>[] = [
         <div className="font-medium" title={row.action}>
           {actionWords(row.action)}
         </div>
-        <div className="text-dense text-ink2 [overflow-wrap:anywhere]">{targetWords(row.target)}</div>
+        {row.target !== undefined && row.target !== null && row.target !== "" && (
+          <div className="text-dense text-ink2 [overflow-wrap:anywhere]">{targetWords(row.target)}</div>
+        )}
         <Detail row={row} />
       </>
     ),
