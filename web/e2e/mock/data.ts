@@ -426,6 +426,7 @@ export function issueDetail(hash: string, body: Body): t.IssueDetail {
     id: uuid(next),
     exceptionHash: hash,
     stackTrace: issue[3],
+    rawStackTrace: null,
     exceptionType: issue[1],
     message: issue[2],
     recordedAt: iso(boot - i * 510_000),
