@@ -346,6 +346,10 @@ pub const ARTIFACT_MISSING_FOR: Duration = seconds(60);
 pub const ARTIFACTS_KNOWN_MAX: usize = 100_000;
 /// Debug files of a project that stack traces asked for in vain.
 pub const MISSING_SYMBOLS_MAX: usize = 1000;
+/// Days back that stack traces are resolved again when their symbols come.
+pub const RESOLVE_AGAIN_DAYS: u64 = 7;
+/// Exceptions of one file of rows that are held in memory for that; larger files stay as they are.
+pub const RESOLVE_AGAIN_ROWS_MAX: u64 = 1_000_000;
 /// Of a file's or an app version's name, as its sender wrote it.
 pub const UPLOAD_NAME_CHARS_SHOWN: usize = 200;
 

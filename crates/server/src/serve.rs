@@ -17,6 +17,7 @@ use crate::http::tls::Tls;
 use crate::http::{listen, routes};
 use crate::limits;
 use crate::own_traces::Tracer;
+use crate::symbols::again;
 
 /// Serves until `stop` completes, then finishes what is in flight and flushes.
 ///
@@ -92,9 +93,11 @@ pub async fn serve_routes(
             let _ = stopped.wait_for(|stop| *stop).await;
         }));
     }
+    let resolving = tokio::spawn(again::run(app.clone(), stopped.clone()));
     tokio::spawn(reload(reloaded, stopped));
     ready(&address, &app);
     listening.await.context("the listener failed")?;
+    let _ = resolving.await;
     app.close().await;
     if let Some(tracer) = tracer {
         // What it cannot send is lost, and counted no more.

@@ -333,11 +333,7 @@ export const PEOPLE: [string, Handler][] = [
       ],
     }),
   ],
-  [
-    "POST /api/projects/rotate-token",
-    () =>
-      Object.assign(data.projects[0], { token: "ffff51e07ab94c0f8d1e3a7b6c5d4e3f", previousTokenExpiresAt: ahead(1) }),
-  ],
+  ["POST /api/projects/token", () => ({ token: "ffff51e07ab94c0f8d1e3a7b6c5d4e3f" })],
   ["POST /api/projects/source-map-token", () => ({ token: "abcd51e07ab94c0f8d1e3a7b6c5d4e3f" })],
   [
     "DELETE /api/projects",

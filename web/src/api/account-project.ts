@@ -6,15 +6,18 @@ import { request } from "./client";
 
 export type TokenKind = "runtime" | "upload";
 
-export function rotateToken(projectId: string, kind: TokenKind, graceHours: number): Promise<ProjectExtra> {
-  return request("POST", "/api/projects/rotate-token", { query: { projectId }, body: { kind, graceHours } });
-}
-export async function makeUploadToken(projectId: string): Promise<string> {
-  const answer = await request<{ token?: string; sourceMapToken?: string }>("POST", "/api/projects/source-map-token", {
-    query: { projectId },
-    body: {},
-  });
-  return answer.token ?? answer.sourceMapToken ?? "";
+const TOKEN_PATH = { runtime: "/api/projects/token", upload: "/api/projects/source-map-token" } as const;
+
+/** Replaces a token; the old one is taken for so many hours more. */
+export async function rotateToken(
+  projectId: string,
+  kind: TokenKind,
+  graceHours: number,
+): Promise<Partial<ProjectExtra>> {
+  const query = { projectId };
+  const { token } = await request<{ token: string }>("POST", TOKEN_PATH[kind], { query, body: { graceHours } });
+  const previousTokenExpiresAt = new Date(Date.now() + graceHours * 3_600_000).toISOString();
+  return kind === "runtime" ? { token, previousTokenExpiresAt } : { sourceMapToken: token };
 }
 export function deleteProject(projectId: string, name: string): Promise<unknown> {
   return request("DELETE", "/api/projects", { query: { projectId }, body: { name } });

@@ -11,6 +11,7 @@ use tidewatch_symbols::{DebugId, SymbolError, convert_mapping, convert_native, c
 use tidewatch_symbols::{Upload, detect};
 use uuid::Uuid;
 
+use super::again::Again;
 use super::cache::Cache;
 use super::keys::SymbolKey;
 use super::store::SymbolStore;
@@ -48,8 +49,8 @@ pub enum NoArtifact {
 }
 
 impl Builder {
-    /// What it makes, and what was found missing before, the cache forgets.
-    pub fn start(store: Arc<SymbolStore>, cache: Arc<Cache>) -> io::Result<Builder> {
+    /// What it makes, the cache looks for again, and stack traces of its project are resolved again.
+    pub fn start(store: Arc<SymbolStore>, cache: Arc<Cache>, again: Arc<Again>) -> io::Result<Builder> {
         let shared = Arc::new(Shared {
             queue: Mutex::default(),
             changed: Condvar::new(),
@@ -57,7 +58,8 @@ impl Builder {
             failed: AtomicU64::new(0),
         });
         let worker = shared.clone();
-        let thread = std::thread::Builder::new().name("symbols".into()).spawn(move || worker.run(&store, &cache))?;
+        let thread =
+            std::thread::Builder::new().name("symbols".into()).spawn(move || worker.run(&store, &cache, &again))?;
         Ok(Builder { shared, thread: Mutex::new(Some(thread)) })
     }
 
@@ -102,12 +104,13 @@ impl Drop for Builder {
 }
 
 impl Shared {
-    fn run(&self, store: &SymbolStore, cache: &Cache) {
+    fn run(&self, store: &SymbolStore, cache: &Cache, again: &Again) {
         while let Some((project, key)) = self.next() {
             match build(store, project, &key) {
                 Ok(artifact) => {
                     self.built.fetch_add(1, Ordering::Relaxed);
                     cache.forget(project, &key);
+                    again.add(project);
                     tracing::debug!(key = key.path(project), bytes = artifact.len(), "made a symbol artifact");
                 }
                 // A script that came without its map.

@@ -2,7 +2,7 @@
 //!
 //! - [`keys`]: where each is kept. [`sort`]: what an upload is, and its key. [`store`]: the files on disk.
 //! - [`build`]: the thread that makes artifacts. [`cache`]: those in memory. [`resolve`]: stack traces. [`missing`]: what
-//!   they asked for in vain.
+//!   they asked for in vain; [`again`]: those stored raw before.
 //!
 //! ```text
 //! http/uploads ─> sort (format, ids) ─> store.put (durable) ─> 200
@@ -11,6 +11,7 @@
 //!
 //! An artifact is a cache: whoever misses it, or finds it stale, asks [`build`] for it.
 
+pub mod again;
 pub mod build;
 pub mod cache;
 pub mod keys;
@@ -25,6 +26,7 @@ use std::sync::Arc;
 use tokio::sync::Semaphore;
 use uuid::Uuid;
 
+use self::again::Again;
 use self::build::Builder;
 use self::cache::Cache;
 use self::missing::Missing;
@@ -37,6 +39,7 @@ pub struct Symbols {
     pub builder: Builder,
     pub cache: Arc<Cache>,
     pub missing: Missing,
+    pub again: Arc<Again>,
     /// Uploads read into memory at once: a file is read whole, and may be 200 MB.
     pub reading: Semaphore,
 }
@@ -46,8 +49,9 @@ impl Symbols {
     pub fn open(data_dir: &Path) -> std::io::Result<Symbols> {
         let store = Arc::new(SymbolStore::new(data_dir.join("blobs")));
         let cache = Arc::new(Cache::new(limits::ARTIFACT_CACHE_BYTES));
-        let builder = Builder::start(store.clone(), cache.clone())?;
-        Ok(Symbols { store, builder, cache, missing: Missing::default(), reading: Semaphore::new(1) })
+        let again = Arc::new(Again::default());
+        let builder = Builder::start(store.clone(), cache.clone(), again.clone())?;
+        Ok(Symbols { store, builder, cache, missing: Missing::default(), again, reading: Semaphore::new(1) })
     }
 
     /// Removes what is kept under a listed path. Whether it was there. Blocks.

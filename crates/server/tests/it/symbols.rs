@@ -236,9 +236,10 @@ async fn hostile_files() {
 /// An error of a browser or an app, as OTLP/JSON.
 fn failed(number: u32, language: &str, exception_type: &str, message: &str, stack: &str) -> Value {
     let attribute = |key: &str, value: &str| json!({"key": key, "value": {"stringValue": value}});
-    let start = 1_780_315_200_000_000_000_u64 + u64::from(number) * 1_000_000_000;
+    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).expect("after 1970");
+    let start = now.as_nanos() as u64 - u64::from(number) * 1_000_000_000;
     json!({ "resourceSpans": [{
-        "resource": { "attributes": [attribute("telemetry.sdk.language", language), attribute("service.name", "shop")] },
+        "resource": { "attributes": [attribute("telemetry.sdk.language", language), attribute("service.name", &format!("shop {language}"))] },
         "scopeSpans": [{ "spans": [{
             "traceId": format!("{number:032x}"), "spanId": format!("{number:016x}"), "parentSpanId": "cd".repeat(8),
             "name": "checkout", "kind": 1,
@@ -327,6 +328,39 @@ async fn ios_traces_are_resolved_once_their_debug_file_is_there() {
     }
     let gone = uploads.occurrence(3, "swift", sent, &token).await;
     assert_eq!(gone["exceptionHash"], before["exceptionHash"]);
+}
+
+// DECISIONS 14: symbols uploaded later are applied to what is stored, on disk and in memory, and Issues follow.
+#[tokio::test(flavor = "multi_thread")]
+async fn traces_stored_raw_are_resolved_when_their_symbols_come() {
+    let uploads = Uploads::start().await;
+    let projects = uploads.harness.api("GET", "/api/projects", &Value::Null).await.expect(200).json();
+    let token = text(&projects[0]["token"]);
+    let stack = "Error: empty\n    at t (https://shop.example/app.min.js:2:5)";
+    let sent = ["Error", "empty", stack];
+    uploads.occurrence(1, "webjs", sent, &token).await;
+    uploads.harness.app().intake.lake().flush().expect("the disk works");
+    uploads.occurrence(2, "webjs", sent, &token).await;
+    uploads.occurrence(3, "python", sent, &token).await;
+    let issues = async || {
+        let path = format!("/api/exception-stack-traces?projectId={}", uploads.project);
+        let answer = uploads.harness.api("POST", &path, &json!({})).await.expect(200).json();
+        let rows = answer["data"].as_array().expect("rows").clone();
+        let mut found: Vec<(String, u64)> =
+            rows.iter().map(|row| (text(&row["stackTrace"]), row["count"].as_u64().unwrap_or(0))).collect();
+        found.sort();
+        found
+    };
+    assert_eq!(issues().await, [(stack.to_owned(), 3)]);
+
+    let map = br#"{"version":3,"sources":["cart.ts"],"names":[],"mappings":"AAAA;EAEE"}"#;
+    assert_eq!(uploads.accepted(SOURCE_MAPS, &[], &[("app.min.js.map", map)]).await, 1);
+    let expected = [("Error: empty\n    at t (cart.ts:3:3)".to_owned(), 2), (stack.to_owned(), 1)];
+    let deadline = std::time::Instant::now() + std::time::Duration::from_secs(30);
+    while issues().await != expected {
+        assert!(std::time::Instant::now() < deadline, "{:?}", issues().await);
+        tokio::task::yield_now().await;
+    }
 }
 
 // WIRE 4.3, 4.5: JavaScript by its language or an npm scope; by debug id first, then by file name.

@@ -106,7 +106,12 @@ fn sum_counts(parts: &[&Arc<Part>]) -> Result<RecordBatch, StoreError> {
     Ok(counts.to_batch())
 }
 
-fn open(part: &Part, columns: ProjectionMask, batch_rows: usize) -> Result<ParquetRecordBatchReader, StoreError> {
+/// The rows of a part as they are in its file.
+pub(super) fn open(
+    part: &Part,
+    columns: ProjectionMask,
+    batch_rows: usize,
+) -> Result<ParquetRecordBatchReader, StoreError> {
     ParquetRecordBatchReaderBuilder::new_with_metadata(part.file()?, part.metadata()?)
         .with_projection(columns)
         .with_batch_size(batch_rows)

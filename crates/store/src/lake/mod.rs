@@ -32,6 +32,7 @@ pub mod part;
 mod part_file;
 mod part_writer;
 mod pick;
+mod rewrite;
 pub mod scan;
 mod seen;
 mod sort;
@@ -63,6 +64,7 @@ pub use days::{day_name, day_of};
 pub use options::{LakeOptions, Retention, RollupOptions};
 pub use part::{Part, PartFacts, PartFile};
 pub use pick::MergeOptions;
+pub use rewrite::{Change, Rewrite};
 pub use source::Source;
 pub use state::{Stats, TableStats, Work, Worked};
 
@@ -228,6 +230,11 @@ impl Lake {
             merges += 1;
         }
         Ok(merges)
+    }
+
+    /// Writes rows again that `change` has other values for; the number of parts written.
+    pub fn rewrite(&self, which: Rewrite, change: &mut Change<'_>) -> Result<usize, StoreError> {
+        self.shared.rewrite(which, change)
     }
 
     /// Drops what is older than its table is kept, counted from `now_ns`. Bytes given back to the disk.

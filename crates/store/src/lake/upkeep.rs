@@ -49,7 +49,7 @@ impl Shared {
     }
 
     /// Replaces parts in what is visible; the old files go when their last reader does.
-    fn swap(&self, table: Table, ids: &[u64], with: Option<Arc<Part>>) {
+    pub(super) fn swap(&self, table: Table, ids: &[u64], with: impl IntoIterator<Item = Arc<Part>>) {
         let mut state = self.state.lock();
         let parts = &mut state.parts[table as usize];
         let (gone, mut left): (Vec<_>, Vec<_>) = parts.drain(..).partition(|part| ids.contains(&part.facts.id));

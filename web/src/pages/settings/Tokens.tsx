@@ -1,6 +1,6 @@
 import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";
-import { makeUploadToken, rotateToken, type TokenKind, useKeepProject } from "../../api/account-project";
+import { rotateToken, type TokenKind, useKeepProject } from "../../api/account-project";
 import type { ProjectExtra } from "../../api/account-types";
 import { isHiddenToken } from "../../model/project-settings";
 import { dateTime, parseMs } from "../../model/time";
@@ -14,9 +14,9 @@ export function ProjectTokens({ project, manages }: { project: ProjectExtra; man
   const [rotating, setRotating] = useState<TokenKind | null>(null);
   const keep = useKeepProject();
   const make = useMutation({
-    mutationFn: () => makeUploadToken(project.id),
-    onSuccess: (sourceMapToken) => {
-      keep(project.id, { sourceMapToken });
+    mutationFn: () => rotateToken(project.id, "upload", 0),
+    onSuccess: (changed) => {
+      keep(project.id, changed);
       say("Upload token made");
     },
   });

@@ -1,11 +1,15 @@
 //! Merging and retention.
 
+use std::sync::Arc;
+
+use arrow::array::{AsArray, RecordBatch, StringArray};
+use arrow::datatypes::UInt32Type;
 use tidewatch_domain::model::Signal;
 use tidewatch_journal::Position;
 
 use super::support::*;
 use crate::columns::NO_KEY;
-use crate::lake::{Lake, Outcome, Source};
+use crate::lake::{Lake, Outcome, Rewrite, Source};
 use crate::tables::Table;
 
 /// One flush per request, `spans` in each.
@@ -52,6 +56,62 @@ fn merging_keeps_every_row_and_its_order() {
     }
     drop(lake);
     assert!(contents(&bench.open(), Table::Spans) == before[Table::Spans as usize]);
+}
+
+// DECISIONS 14: what rows say may be worked out again; which rows there are stays.
+#[test]
+fn rows_that_are_rewritten_are_sorted_anew_and_stay_themselves() {
+    let bench = Bench::new(1);
+    let lake = bench.open();
+    for (n, project) in [(1, 1), (2, 2), (3, 1)] {
+        let spans: Vec<_> = (0..20).map(|m| span(n, m, TODAY_NS + i64::from(m) * SECOND_NS)).collect();
+        lake.apply(Position(u64::from(n)), NO_KEY, TODAY_NS, request(project, &spans));
+        if n < 3 {
+            lake.flush().unwrap();
+        }
+    }
+    let (name, _) = Table::Endpoints.column("name").unwrap();
+    let (project, _) = Table::Endpoints.column("project").unwrap();
+    let (row_id, _) = Table::Endpoints.column("row_id").unwrap();
+    let mut rename = |batch: &RecordBatch| {
+        let projects = batch.column(project).as_primitive::<UInt32Type>().clone();
+        let names = batch.column(name).as_string::<i32>().clone();
+        let spans = batch.column(row_id).as_fixed_size_binary().clone();
+        let is_meant = |row: usize| projects.value(row) == 1 && spans.value(row)[1].is_multiple_of(2);
+        let renamed: StringArray =
+            (0..batch.num_rows()).map(|row| Some(if is_meant(row) { "A" } else { names.value(row) })).collect();
+        if renamed == names {
+            return Ok(None);
+        }
+        let mut columns = batch.columns().to_vec();
+        columns[name] = Arc::new(renamed);
+        Ok(Some(RecordBatch::try_new(batch.schema(), columns).expect("the same schema")))
+    };
+    let which = Rewrite { table: Table::Endpoints, project: 1, since_ns: 0, part_rows_max: 1000 };
+    let before = stored_spans(&lake);
+    assert_eq!(lake.rewrite(Rewrite { part_rows_max: 19, ..which }, &mut rename).unwrap(), 0, "too large");
+    assert_eq!(lake.rewrite(Rewrite { since_ns: TODAY_NS + DAY_NS, ..which }, &mut rename).unwrap(), 0, "too old");
+    assert_eq!(lake.rewrite(which, &mut rename).unwrap(), 2, "what was in memory too");
+    assert_eq!(lake.rewrite(which, &mut rename).unwrap(), 0, "nothing is left to change");
+    assert_eq!(stored_spans(&lake), before);
+    let check = |lake: &Lake| {
+        let mut keys = crate::lake::sort::SortKeys::new(Table::Endpoints).unwrap();
+        let (mut rows, mut renamed) = (0, 0);
+        for batch in batches(lake, Table::Endpoints) {
+            let sorted = keys.of(&batch).unwrap();
+            assert!((1..batch.num_rows()).all(|row| sorted.row(row - 1) <= sorted.row(row)));
+            rows += batch.num_rows();
+            renamed += batch.column(name).as_string::<i32>().iter().filter(|name| *name == Some("A")).count();
+        }
+        assert_eq!((rows, renamed), (60, 20));
+    };
+    check(&lake);
+    drop(lake);
+    let lake = bench.open();
+    check(&lake);
+    lake.merge(TODAY_NS + 2 * DAY_NS).unwrap();
+    check(&lake);
+    assert_eq!(rolled_endpoints(&lake), 60);
 }
 
 // DECISIONS 11: what arrives again after the window may be stored again until parts are merged.
