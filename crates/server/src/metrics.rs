@@ -253,22 +253,41 @@ pub fn text(app: &App, traffic: &Traffic, tracer: Option<&Tracer>) -> String {
                 writeln!(text, "{RECORDS}{{signal=\"{signal}\",outcome=\"{outcome}\",reason=\"{reason}\"}} {count}");
         }
     }
+    let (cache, (built, failed)) = (app.symbols.cache.figures(), app.symbols.builder.figures());
+    figures(
+        &mut text,
+        [
+            ("tidewatch_symbol_cache_bytes", "gauge", "Symbol artifacts in memory.", cache.bytes as u64),
+            ("tidewatch_symbol_cache_hits_total", "counter", "Artifacts found in memory.", cache.hits),
+            ("tidewatch_symbol_cache_misses_total", "counter", "Artifacts not found in memory.", cache.misses),
+            ("tidewatch_symbol_artifacts_built_total", "counter", "Artifacts made from uploads.", built),
+            ("tidewatch_symbol_artifacts_failed_total", "counter", "Uploads no artifact can be made from.", failed),
+        ],
+    );
     if let Some(tracer) = tracer {
-        let figures = tracer.figures();
-        for (name, kind, help, value) in [
-            ("tidewatch_own_spans_waiting", "gauge", "Own spans that wait to be sent.", figures.waiting),
-            ("tidewatch_own_spans_sent_total", "counter", "Own spans that were taken.", figures.sent),
-            ("tidewatch_own_spans_dropped_total", "counter", "Own spans given up.", figures.dropped),
-        ] {
-            head(&mut text, name, kind, help);
-            let _ = writeln!(text, "{name} {value}");
-        }
+        let spans = tracer.figures();
+        figures(
+            &mut text,
+            [
+                ("tidewatch_own_spans_waiting", "gauge", "Own spans that wait to be sent.", spans.waiting),
+                ("tidewatch_own_spans_sent_total", "counter", "Own spans that were taken.", spans.sent),
+                ("tidewatch_own_spans_dropped_total", "counter", "Own spans given up.", spans.dropped),
+            ],
+        );
     }
     head(&mut text, "tidewatch_refused_exports_total", "counter", "Exports refused, by reason and signal.");
     for (reason, signal, count) in app.refusals_by_kind() {
         let _ = writeln!(text, "tidewatch_refused_exports_total{{reason=\"{reason}\",signal=\"{signal}\"}} {count}");
     }
     text
+}
+
+/// Name, kind, help and value.
+fn figures<const N: usize>(text: &mut String, figures: [(&str, &str, &str, u64); N]) {
+    for (name, kind, help, value) in figures {
+        head(text, name, kind, help);
+        let _ = writeln!(text, "{name} {value}");
+    }
 }
 
 const COMMITS: &str = "tidewatch_journal_commit_seconds";
