@@ -18,6 +18,7 @@
 //! - [`http`]: routes, gates, handlers, the embedded UI. [`ingest`]: the pipeline and what becomes of every record.
 //! - [`symbols`]: debug files and source maps, and artifacts made from them.
 //! - [`metrics`], [`own_traces`]: what the server tells of itself. [`outbound`]: HTTP to others.
+//! - [`symbols_cli`]: `tidewatch symbols`: uploads, and symbol files looked at without a server.
 //! - [`bench`]: load tool and measurements. [`demo`]: sample traffic. Neither has an entrance of its own.
 //! - [`control`]: accounts and projects; the only folder that names SQLite. [`query`]: requests to Plans to JSON views.
 
@@ -39,4 +40,5 @@ pub mod query;
 pub mod secrets;
 pub mod serve;
 pub mod symbols;
+pub mod symbols_cli;
 pub mod telemetry;

@@ -7,7 +7,7 @@ use clap::{Args, CommandFactory, Parser, Subcommand};
 use tidewatch_server::app::Outside;
 use tidewatch_server::config::{self, Config, Loaded};
 use tidewatch_server::http::socket::ListenAddress;
-use tidewatch_server::{bench, demo, files, http, serve, telemetry};
+use tidewatch_server::{bench, demo, files, http, serve, symbols_cli, telemetry};
 
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
@@ -31,6 +31,9 @@ enum Command {
     Openapi,
     /// Sends a fictional shop's traffic to a running server.
     Demo(demo::DemoArgs),
+    /// Debug files, mappings and source maps: sends them, looks into them, resolves stack traces with them.
+    #[command(subcommand)]
+    Symbols(symbols_cli::SymbolsCommand),
     /// Measures servers: exports and reads at any OTLP/HTTP server, and data to read.
     #[command(subcommand)]
     Bench(bench::BenchCommand),
@@ -62,6 +65,7 @@ fn main() -> ExitCode {
         }
         Command::Openapi => print_openapi(),
         Command::Demo(arguments) => demo::run(&arguments, say),
+        Command::Symbols(command) => symbols_cli::run(&command, say),
         Command::Bench(command) => bench::run(&command, say),
     };
     match done {

@@ -139,20 +139,25 @@ impl Shared {
 /// Makes an artifact from its original and keeps it. Blocks; holds the original in memory.
 pub fn build(store: &SymbolStore, project: Uuid, key: &SymbolKey) -> Result<Vec<u8>, NoArtifact> {
     let original = store.read(project, key)?.ok_or(NoArtifact::Missing)?;
-    let artifact = match key {
-        SymbolKey::MachO(id) => convert_slice(&original, *id)?,
-        SymbolKey::Elf(_) | SymbolKey::Dart(..) => convert_elf(&original)?,
-        SymbolKey::Mapping(id) => convert_mapping(&original, Some(*id))?,
-        SymbolKey::SourceMap(_) | SymbolKey::SourceMapById(_) => {
-            let script = key.script_of_map().map(|script| store.read(project, &script)).transpose()?.flatten();
-            let script = script.as_deref().map(String::from_utf8_lossy);
-            let id = if let SymbolKey::SourceMapById(id) = key { Some(*id) } else { None };
-            convert_source_map(&original, script.as_deref(), id)?
-        }
-        SymbolKey::Script(_) | SymbolKey::ScriptById(_) => return Err(NoArtifact::Missing),
-    };
+    let script = key.script_of_map().map(|script| store.read(project, &script)).transpose()?.flatten();
+    let artifact = convert(key, &original, script.as_deref())?;
     store.put_artifact(project, key, &artifact)?;
     Ok(artifact)
+}
+
+/// The artifact of an original. `script`: what a source map's names of functions are read from.
+pub fn convert(key: &SymbolKey, original: &[u8], script: Option<&[u8]>) -> Result<Vec<u8>, NoArtifact> {
+    match key {
+        SymbolKey::MachO(id) => convert_slice(original, *id),
+        SymbolKey::Elf(_) | SymbolKey::Dart(..) => convert_elf(original),
+        SymbolKey::Mapping(id) => Ok(convert_mapping(original, Some(*id))?),
+        SymbolKey::SourceMap(_) | SymbolKey::SourceMapById(_) => {
+            let script = script.map(String::from_utf8_lossy);
+            let id = if let SymbolKey::SourceMapById(id) = key { Some(*id) } else { None };
+            Ok(convert_source_map(original, script.as_deref(), id)?)
+        }
+        SymbolKey::Script(_) | SymbolKey::ScriptById(_) => Err(NoArtifact::Missing),
+    }
 }
 
 fn convert_slice(original: &[u8], id: DebugId) -> Result<Vec<u8>, NoArtifact> {

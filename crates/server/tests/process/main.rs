@@ -5,3 +5,4 @@ mod kill;
 mod refused;
 mod sdk;
 mod server;
+mod symbols;

@@ -141,6 +141,16 @@ impl<'a> Script<'a> {
         (row(at).0 == place.source_number).then(|| text_at(self.strings, u32_at(rows, at * 4 + 3)))
     }
 
+    /// How many mapped places the script has.
+    pub fn segment_count(&self) -> usize {
+        self.columns.len() / 4
+    }
+
+    /// How many sources the map names.
+    pub fn source_count(&self) -> u32 {
+        (self.sources.len() / 12) as u32
+    }
+
     /// The text of a source, if the map embeds it.
     pub fn source_text(&self, source: u32) -> Option<&'a str> {
         let sources = self.sources;

@@ -1,0 +1,286 @@
+//! Symbol files among files and folders, by the rules of the server.
+//!
+//! A file that is named must be usable, or is refused in a sentence. In a folder only what is usable is picked up:
+//! debug files with debug information, Dart `.symbols`, mappings, source maps, and scripts that belong to one.
+
+use std::collections::HashSet;
+use std::ffi::OsStr;
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+use tidewatch_symbols::{Upload, detect};
+
+use crate::limits;
+use crate::symbols::keys::SymbolKey;
+use crate::symbols::sort::{self, Content, Fields, Kept};
+
+/// One usable file.
+#[derive(Debug)]
+pub struct Found {
+    pub path: PathBuf,
+    /// Its path below what was named, with `/`: what the server is told.
+    pub name: String,
+    pub bytes: u64,
+    /// Everything it would be kept as, and whether it has debug information.
+    pub keys: Vec<(SymbolKey, bool)>,
+}
+
+/// A file that cannot be used, and why: one sentence.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Refused {
+    pub name: String,
+    pub why: String,
+}
+
+/// What became of everything that was named.
+#[derive(Debug, Default)]
+pub struct Findings {
+    pub found: Vec<Found>,
+    pub refused: Vec<Refused>,
+    /// Files of folders that are none, or are of no use.
+    pub passed_over: usize,
+}
+
+impl Found {
+    /// Reads it again: what is kept under one of its keys.
+    pub fn content(&self, key: &SymbolKey, fields: Fields<'_>) -> anyhow::Result<Vec<u8>> {
+        let bytes = std::fs::read(&self.path)?;
+        let kept = sort::sort(&bytes, &self.name, fields).map_err(anyhow::Error::msg)?;
+        let found = kept.into_iter().find(|kept| kept.key == *key);
+        match found.map(|kept| kept.content) {
+            Some(Content::Inside(inside)) => Ok(inside),
+            Some(Content::Whole) => Ok(bytes),
+            None => anyhow::bail!("{} has changed meanwhile", self.name),
+        }
+    }
+}
+
+/// Looks through everything that is named, each file once: files first, so that none of them is passed over as part of a
+/// folder. One file is in memory at a time.
+pub fn find(paths: &[PathBuf], fields: Fields<'_>) -> Findings {
+    let mut finder = Finder { fields, seen: HashSet::new(), findings: Findings::default() };
+    let (folders, files): (Vec<&PathBuf>, Vec<&PathBuf>) = paths.iter().partition(|path| path.is_dir());
+    for path in files.into_iter().chain(folders) {
+        finder.named(path);
+    }
+    finder.findings
+}
+
+struct Finder<'a> {
+    fields: Fields<'a>,
+    seen: HashSet<PathBuf>,
+    findings: Findings,
+}
+
+impl Finder<'_> {
+    fn named(&mut self, path: &Path) {
+        match std::fs::metadata(path) {
+            Ok(metadata) if metadata.is_dir() => {
+                let found = self.findings.found.len();
+                if let Err(error) = self.folder(path) {
+                    self.refuse(shown(path), error.to_string());
+                } else if is_bundle(path) && self.findings.found.len() == found {
+                    self.refuse(
+                        shown(path),
+                        "the bundle has no file with debug information in Contents/Resources/DWARF".into(),
+                    );
+                }
+            }
+            Ok(_) => {
+                let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned();
+                self.file(path, name, true);
+            }
+            Err(error) => self.refuse(shown(path), error.to_string()),
+        }
+    }
+
+    /// Hidden folders and `node_modules` are left out; links to folders are not followed.
+    fn folder(&mut self, root: &Path) -> io::Result<()> {
+        let mut waiting = vec![entered(root)];
+        while let Some(folder) = waiting.pop() {
+            let mut entries = match std::fs::read_dir(&folder) {
+                Ok(entries) => entries.collect::<io::Result<Vec<_>>>()?,
+                // A bundle without the folder that files with debug information lie in.
+                Err(error) if error.kind() == io::ErrorKind::NotFound && folder != root => continue,
+                Err(error) => return Err(io::Error::new(error.kind(), format!("{}: {error}", folder.display()))),
+            };
+            entries.sort_by_key(std::fs::DirEntry::file_name);
+            let mut folders = Vec::new();
+            for entry in entries {
+                let (path, name) = (entry.path(), entry.file_name());
+                if entry.file_type()?.is_dir() {
+                    if !name.as_encoded_bytes().starts_with(b".") && name != OsStr::new("node_modules") {
+                        folders.push(entered(&path));
+                    }
+                } else if path.is_file() {
+                    let below = path.strip_prefix(root).unwrap_or(&path);
+                    self.file(&path, below.to_string_lossy().replace('\\', "/"), false);
+                }
+            }
+            waiting.extend(folders.into_iter().rev());
+        }
+        Ok(())
+    }
+
+    fn file(&mut self, path: &Path, name: String, is_named: bool) {
+        if path.canonicalize().is_ok_and(|path| !self.seen.insert(path)) {
+            return;
+        }
+        match self.judge(path, &name, is_named) {
+            Ok(Some(found)) => self.findings.found.push(found),
+            Ok(None) => self.findings.passed_over += 1,
+            Err(why) => self.refuse(name, why),
+        }
+    }
+
+    /// `None`: of no use, which only a file that was not named may be.
+    fn judge(&self, path: &Path, name: &str, is_named: bool) -> Result<Option<Found>, String> {
+        let mut file = File::open(path).map_err(|error| error.to_string())?;
+        let bytes = file.metadata().map_err(|error| error.to_string())?.len();
+        let mut content = Vec::new();
+        (&mut file).take(HEAD_BYTES).read_to_end(&mut content).map_err(|error| error.to_string())?;
+        if !is_named && !may_be_usable(name, &content) {
+            return Ok(None);
+        }
+        if bytes > limits::UPLOAD_FILE_BYTES_MAX as u64 {
+            return Err(format!(
+                "it has {}, and a file may have {} MiB",
+                super::megabytes(bytes),
+                limits::UPLOAD_FILE_BYTES_MAX >> 20
+            ));
+        }
+        file.read_to_end(&mut content).map_err(|error| error.to_string())?;
+        match sort::sort(&content, name, self.fields) {
+            Ok(kept) if is_named || is_of_use(path, &content, &kept) => Ok(Some(Found {
+                path: path.to_owned(),
+                name: name.to_owned(),
+                bytes: content.len() as u64,
+                keys: kept.into_iter().map(|kept| (kept.key, kept.has_debug_info)).collect(),
+            })),
+            Ok(_) => Ok(None),
+            // A file that lacks only what a flag could say is worth a sentence; what is something else is not.
+            Err(why) if is_named || matches!(detect(&content, Some(name)), Ok(upload) if lacks_words(&upload)) => {
+                Err(why)
+            }
+            Err(_) => Ok(None),
+        }
+    }
+
+    fn refuse(&mut self, name: String, why: String) {
+        self.findings.refused.push(Refused { name, why });
+    }
+}
+
+/// Enough to tell the formats apart.
+const HEAD_BYTES: u64 = 64 << 10;
+
+/// A cheap look, so that not every file of a folder is read.
+fn may_be_usable(name: &str, head: &[u8]) -> bool {
+    let extension = name.rsplit_once('.').map_or("", |(_, extension)| extension).to_ascii_lowercase();
+    match head.get(..4) {
+        Some(b"\x7fELF" | [0xcf | 0xce, 0xfa, 0xed, 0xfe] | [0xfe, 0xed, 0xfa, 0xcf | 0xce]) => true,
+        Some([0xca, 0xfe, 0xba, 0xbe | 0xbf]) => extension != "class",
+        _ => match extension.as_str() {
+            "map" | "js" | "cjs" | "mjs" | "bundle" | "jsbundle" => true,
+            "txt" => memchr::memmem::find(head, b" -> ").is_some(),
+            _ => false,
+        },
+    }
+}
+
+/// Whether something can be looked up with it.
+fn is_of_use(path: &Path, content: &[u8], kept: &[Kept]) -> bool {
+    let is_script = |key: &SymbolKey| matches!(key, SymbolKey::Script(_));
+    if kept.iter().any(|kept| is_script(&kept.key)) {
+        let mut map = path.as_os_str().to_owned();
+        map.push(".map");
+        let names_one = || memchr::memmem::rfind(content, b"sourceMappingURL=").is_some();
+        return kept.len() > 1 || Path::new(&map).is_file() || names_one();
+    }
+    kept.iter().any(|kept| kept.has_debug_info)
+}
+
+fn lacks_words(upload: &Upload) -> bool {
+    match upload {
+        Upload::Native { slices, .. } => slices.iter().any(|slice| slice.has_debug_info),
+        Upload::Mapping { .. } => true,
+        Upload::SourceMap { .. } | Upload::Script { .. } => false,
+    }
+}
+
+fn is_bundle(folder: &Path) -> bool {
+    folder.extension().is_some_and(|extension| extension == "dSYM")
+}
+
+/// Of a dSYM bundle only the folder that files with debug information lie in.
+fn entered(folder: &Path) -> PathBuf {
+    if is_bundle(folder) { folder.join("Contents/Resources/DWARF") } else { folder.to_owned() }
+}
+
+fn shown(path: &Path) -> String {
+    path.display().to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MAP: &str = r#"{"version":3,"sources":[],"names":[],"mappings":""}"#;
+
+    fn folder(files: &[(&str, &[u8])]) -> tempfile::TempDir {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        for (name, content) in files {
+            let path = folder.path().join(name);
+            std::fs::create_dir_all(path.parent().expect("it has one")).expect("a folder");
+            std::fs::write(path, content).expect("a file");
+        }
+        folder
+    }
+
+    fn names(findings: &Findings) -> Vec<&str> {
+        findings.found.iter().map(|found| found.name.as_str()).collect()
+    }
+
+    #[test]
+    fn of_a_folder_what_is_usable() {
+        let folder = folder(&[
+            ("dist/a.js", b"a()\n"),
+            ("dist/a.js.map", MAP.as_bytes()),
+            ("dist/plain.js", b"b()\n"),
+            ("dist/far.js", b"c()\n//# sourceMappingURL=https://maps.example/far.js.map\n"),
+            ("dist/linker.map", b"# Path: x\n"),
+            ("dist/index.html", b"<html>"),
+            ("dist/A.class", b"\xca\xfe\xba\xbe\0\0\0\x34"),
+            ("node_modules/b/b.js.map", MAP.as_bytes()),
+            (".cache/c.js.map", MAP.as_bytes()),
+            ("notes.txt", b"a -> b\n"),
+        ]);
+        let paths = [folder.path().to_owned(), folder.path().join("dist/a.js.map")];
+        let findings = find(&paths, Fields::default());
+        assert_eq!(names(&findings), ["a.js.map", "dist/a.js", "dist/far.js"]);
+        assert_eq!((findings.refused, findings.passed_over), (vec![], 5));
+    }
+
+    #[test]
+    fn what_is_named_and_unusable_is_refused() {
+        let folder = folder(&[("a.txt", b"hello"), ("Empty.dSYM/Contents/Info.plist", b"x"), ("plain.js", b"x()")]);
+        let path = |name: &str| folder.path().join(name);
+        let findings =
+            find(&[path("a.txt"), path("none.map"), path("Empty.dSYM"), path("plain.js")], Fields::default());
+        assert_eq!(names(&findings), ["plain.js"]);
+        assert_eq!(findings.refused.len(), 3);
+        assert!(findings.refused.iter().all(|refused| !refused.why.is_empty()), "{:?}", findings.refused);
+    }
+
+    // The way out is a flag: silence would look like success.
+    #[test]
+    fn a_mapping_that_lacks_its_id_is_refused_even_in_a_folder() {
+        let mapping: &[u8] = b"# compiler: R8\na.B -> c:\n    void m() -> d\n";
+        let folder = folder(&[("mapping.txt", mapping)]);
+        let paths = [folder.path().to_owned()];
+        assert!(find(&paths, Fields::default()).refused[0].why.contains("proguard_uuid"));
+        let fields = Fields { proguard_uuid: Some("6c2f7a3e-93a1-4c60-b6a7-0d6f5a3d1c11"), ..Fields::default() };
+        assert_eq!(names(&find(&paths, fields)), ["mapping.txt"]);
+    }
+}
