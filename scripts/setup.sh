@@ -21,12 +21,25 @@ install() {
   as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$@"
 }
 
-# Debian packages that the tests use: a browser, Python with venv for a real OpenTelemetry SDK, and PostgreSQL.
+# Whether one version of LLVM is there with everything that crates/symbols/tests/differential uses.
+has_llvm() {
+  local bin
+  for bin in /usr/lib/llvm-*/bin; do
+    [ -x "$bin/clang" ] && [ -x "$bin/ld64.lld" ] && [ -x "$bin/ld.lld" ] && [ -x "$bin/dsymutil" ] &&
+      [ -x "$bin/llvm-symbolizer" ] && return 0
+  done
+  return 1
+}
+
+# Debian packages that the tests use: a browser, Python with venv for a real OpenTelemetry SDK, PostgreSQL, curl for the
+# upload scripts of app teams, and LLVM, which builds Mach-O and ELF images and says what their addresses are.
 need_system_packages() {
   local missing=()
   [ -x /usr/bin/chromium ] || missing+=(chromium fonts-liberation)
   command -v python3 >/dev/null || missing+=(python3 python3-venv)
   compgen -G '/usr/lib/postgresql/*/bin/postgres' >/dev/null || missing+=(postgresql)
+  command -v curl >/dev/null || missing+=(curl)
+  has_llvm || missing+=(clang lld llvm)
   need_compilers
   [ ${#missing[@]} -eq 0 ] || install "${missing[@]}"
 }
