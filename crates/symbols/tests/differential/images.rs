@@ -116,8 +116,7 @@ fn llvm(image: &Path, addresses: &[u64], demangle: &str) -> Vec<Answer> {
         .arg(format!("--obj={}", image.display()))
         .args(["--output-style=JSON", "--inlines", demangle])
         .args(addresses.iter().map(|address| format!("{address:#x}"))));
-    let text = String::from_utf8(output).expect("text");
-    let answers: Vec<Answer> = text.lines().map(|line| serde_json::from_str(line).expect(line)).collect();
+    let answers: Vec<Answer> = serde_json::from_slice(&output).expect("JSON");
     assert_eq!(answers.len(), addresses.len());
     answers
 }
