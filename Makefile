@@ -30,7 +30,7 @@ demo:
 	cargo build --release --locked --bin tidewatch
 	$(BIN_RELEASE) demo --url http://$(LISTEN) $(DEMO_ARGS)
 
-## Every performance goal, measured: one table. QUICK=1 takes five minutes, SPANS=n sets the data's size, ONLY=G5,G8a some goals.
+## Every performance goal, measured: one table. QUICK=1 takes five minutes, SPANS=n sets the data's size, ONLY=G5,G8a,symbols some goals.
 bench:
 	bash scripts/bench.sh
 

@@ -4,6 +4,24 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 source scripts/setup.sh
 
+BENCH_DIR="${BENCH_DIR:-$CACHE/bench}"
+mkdir -p "$BENCH_DIR"
+
+# Symbol files: ours beside addr2line, SymCache and LLVM's symbolizer. A workspace of its own, with these as dependencies.
+symbols() {
+  need_compilers
+  has_llvm || install clang lld llvm
+  CARGO_TARGET_DIR="$CARGO_TARGET_DIR/symbols-bench" cargo run --release --locked --quiet --features symcache \
+    --manifest-path crates/symbols/bench/Cargo.toml | tee "$BENCH_DIR/symbols.md"
+}
+case ",${ONLY:-}," in
+  ,symbols,)
+    symbols
+    exit
+    ;;
+  *,symbols,*) symbols ;;
+esac
+
 cargo build --release --locked --bin tidewatch
 # The package's binary is reported too.
 bench_binary() { cargo bench --locked -p tidewatch-server --bench "$1" --no-run --message-format=json 2>/dev/null |
@@ -11,6 +29,9 @@ bench_binary() { cargo bench --locked -p tidewatch-server --bench "$1" --no-run 
 
 STAGES_BIN="$(bench_binary stages)" ALLOCATIONS_BIN="$(bench_binary allocations)" \
 TIDEWATCH_BIN="$CARGO_TARGET_DIR/release/tidewatch" \
-BENCH_DIR="${BENCH_DIR:-$CACHE/bench}" \
+BENCH_DIR="$BENCH_DIR" \
 COMMIT="$(git rev-parse --short HEAD 2>/dev/null || echo unknown)$(git diff --quiet HEAD 2>/dev/null || echo ' with changes')" \
   "$(bench_binary goals)"
+
+# After the other table.
+[ -n "${ONLY:-}" ] || symbols
