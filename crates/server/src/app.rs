@@ -23,6 +23,7 @@ use crate::http::gate::per_ip::PerIpCounts;
 use crate::http::gate::upload;
 use crate::ingest::intake::Intake;
 use crate::ingest::outcome::Refused;
+use crate::mail::Mailer;
 use crate::metrics::{IngestMetrics, StoreMetrics};
 use crate::secrets::seal::Sealer;
 use crate::symbols::Symbols;
@@ -56,6 +57,8 @@ pub struct App {
     pub control: Control,
     /// Signs and checks logins.
     pub logins: Logins,
+    /// Mail to people.
+    pub mailer: Mailer,
     /// Password hashes computed at once.
     pub hashing: Semaphore,
     /// Exports, reports and profiles worked on at once.
@@ -110,6 +113,7 @@ impl App {
         let slots = config.ingest_concurrent();
         let waiting = (slots * limits::INGEST_WAITING_PER_SLOT).max(limits::INGEST_WAITING_MIN);
         let askers = config.query_concurrent();
+        let (mailer, post) = Mailer::new(&config.mail).context("cannot prepare the sending of mail")?;
         let (alive, gone) = mpsc::channel();
         let app = Arc::new(App {
             admission: Admission::new(slots, waiting),
@@ -126,11 +130,13 @@ impl App {
             hashing: Semaphore::new(limits::PASSWORD_HASHES_MAX),
             asking: Admission::new(askers, askers * limits::ASK_WAITING_PER_THREAD),
             control,
+            mailer,
             _alive: alive,
             clock,
             config,
         });
         Control::follow(Arc::downgrade(&app), gone).context("cannot start a thread")?;
+        post.start(Arc::downgrade(&app))?;
         Ok(app)
     }
 

@@ -18,6 +18,7 @@ use crate::http::gate::client_ip::{Trust, TrustError};
 use crate::http::socket::ListenAddress;
 use crate::http::tls::Tls;
 use crate::limits::{self, RouteLimits};
+use crate::mail::settings::MailSettings;
 use crate::own_traces::target::Target;
 
 /// `REPORT_MAX_BODY_MB` counts in these.
@@ -109,6 +110,8 @@ pub struct Config {
     /// A file with that key.
     #[arg(long, env = "SECRETS_KEY_FILE", conflicts_with = "secrets_key")]
     pub secrets_key_file: Option<PathBuf>,
+    #[command(flatten)]
+    pub mail: MailSettings,
     /// Seconds after which rows held in memory are written as parts.
     #[arg(long, env = "TIDEWATCH_FLUSH_SECONDS", default_value_t = limits::FLUSH_SECONDS)]
     pub flush_seconds: u64,
@@ -145,6 +148,7 @@ impl Config {
             database_url_file: None,
             secrets_key: None,
             secrets_key_file: None,
+            mail: MailSettings::default(),
             flush_rows: limits::FLUSH_ROWS,
             memtable_mb: limits::MEMTABLE_MB,
             flush_seconds: limits::FLUSH_SECONDS,
@@ -194,6 +198,7 @@ impl Config {
         self.login_key()?;
         self.sealing_key()?;
         self.control_database()?;
+        self.mail.check()?;
         self.own_traces()?;
         let wants_tls =
             self.listen.iter().chain(&self.metrics_listen).any(|address| matches!(address, ListenAddress::Tls(_)));

@@ -36,6 +36,9 @@ pub enum ApiError {
     /// 409.
     #[error("{0}")]
     Conflict(&'static str),
+    /// 410: it was there and will not be again.
+    #[error("{0}")]
+    Gone(&'static str),
     /// 413, with the limit in bytes.
     #[error("the request body is larger than {0} bytes")]
     TooLarge(usize),
@@ -100,6 +103,7 @@ impl ApiError {
             ApiError::MethodNotAllowed(_) => StatusCode::METHOD_NOT_ALLOWED,
             ApiError::Slow => StatusCode::REQUEST_TIMEOUT,
             ApiError::Conflict(_) => StatusCode::CONFLICT,
+            ApiError::Gone(_) => StatusCode::GONE,
             ApiError::TooLarge(_) => StatusCode::PAYLOAD_TOO_LARGE,
             ApiError::UnsupportedMedia(_) => StatusCode::UNSUPPORTED_MEDIA_TYPE,
             ApiError::Unprocessable(_) => StatusCode::UNPROCESSABLE_ENTITY,
@@ -161,6 +165,10 @@ impl From<ControlError> for ApiError {
             ControlError::MemberAlready => ApiError::Conflict("already a member"),
             ControlError::UnknownProject => ApiError::NotFound("no such project".to_owned()),
             ControlError::UnknownUser => ApiError::NotFound("no such user".to_owned()),
+            ControlError::Forbidden(why) => ApiError::Forbidden(why),
+            ControlError::Missing(what) => ApiError::NotFound(what.to_owned()),
+            ControlError::Gone(what) => ApiError::Gone(what),
+            ControlError::Conflict(why) => ApiError::Conflict(why),
             other => ApiError::internal(other),
         }
     }

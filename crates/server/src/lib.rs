@@ -33,6 +33,7 @@ pub mod files;
 pub mod http;
 pub mod ingest;
 pub mod limits;
+pub mod mail;
 pub mod metrics;
 pub mod outbound;
 pub mod own_traces;

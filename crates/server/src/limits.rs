@@ -251,6 +251,40 @@ pub const PASSWORD_CHARS_MIN: usize = 8;
 pub const PASSWORD_BYTES_MAX: usize = 1024;
 /// Password hashes computed at once; each takes 19 MB and tens of milliseconds.
 pub const PASSWORD_HASHES_MAX: usize = 2;
+/// Life of an invitation. WIRE 5.2.
+pub const INVITATION_LIFE: Duration = Duration::from_secs(7 * 24 * 60 * 60);
+/// Life of a link that sets a new password ...
+pub const RESET_LIFE: Duration = minutes(60);
+/// ... and from one such mail to the next of the same user. WIRE 5.2.
+pub const RESET_PAUSE: Duration = minutes(60);
+/// Forgotten passwords looked up at once, behind answers that do not wait for them; beyond it 503.
+pub const RESETS_MAX: usize = 64;
+/// Organisations that one person may own.
+pub const ORGANIZATIONS_OWNED_MAX: usize = 50;
+/// Roles in single projects that one request sets.
+pub const PROJECT_ROLES_MAX: usize = 1000;
+/// RFC 5321: 64 + 1 + 255.
+pub const EMAIL_BYTES_MAX: usize = 320;
+/// Lines of the audit log in one answer ...
+pub const AUDIT_LINES_MAX: i64 = 200;
+/// ... and in one export; `before` goes on.
+pub const AUDIT_EXPORT_LINES_MAX: i64 = 100_000;
+/// How often the outbox is looked into when nothing wakes it.
+pub const MAIL_PAUSE: Duration = seconds(5);
+/// Mails sent in one round.
+pub const MAIL_BATCH: i64 = 20;
+/// How long a node keeps a mail to itself that it is sending.
+pub const MAIL_LEASE: Duration = minutes(15);
+/// One command of the conversation with the mail server.
+pub const MAIL_TIMEOUT: Duration = seconds(30);
+/// A mail that was not taken is tried again after this, doubled each time ...
+pub const MAIL_RETRY_MIN: Duration = seconds(10);
+/// ... up to this.
+pub const MAIL_RETRY_MAX: Duration = minutes(60);
+/// What it tells about has run out by then.
+pub const MAIL_LIFE: Duration = Duration::from_secs(7 * 24 * 60 * 60);
+/// Tries of a mail that the mail server refuses for good.
+pub const MAIL_REFUSED_TRIES: i64 = 10;
 /// WIRE 5.6.
 pub const PROJECT_NAME_CHARS_MAX: usize = 100;
 

@@ -93,16 +93,46 @@ pub struct AuditLine {
 
 type Columns = (i64, i64, Option<i64>, String, String, String, String, String);
 
+/// Which lines of an organisation are asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct AuditQuestion<'a> {
+    pub organization: i64,
+    /// Older than this line.
+    pub before: i64,
+    pub most: i64,
+    /// An action, or the kind of thing: `project.rename`, `project`. "": every one.
+    pub action: &'a str,
+    /// 0: everybody's.
+    pub user: i64,
+}
+
 impl super::Control {
     /// An organisation's lines, newest first, older than the line `before`.
     pub async fn audit_log(&self, organization: i64, before: i64, most: i64) -> Result<Vec<AuditLine>, ControlError> {
+        self.audit_lines(&AuditQuestion { organization, before, most, action: "", user: 0 }).await
+    }
+
+    /// Says that somebody took the log away as a file.
+    pub async fn audit_export(&self, by: &By, organization: i64) -> Result<(), ControlError> {
+        let mut write = self.write().await?;
+        write.audit(by.did("audit.export").on("organization", organization).within(organization)).await?;
+        write.commit().await
+    }
+
+    /// Lines, newest first.
+    pub async fn audit_lines(&self, asked: &AuditQuestion<'_>) -> Result<Vec<AuditLine>, ControlError> {
         let rows: Vec<Columns> = sqlx::query_as(
             "SELECT id, at_ns, user_id, actor, address, action, subject, details FROM audit_log \
-             WHERE organization_id = $1 AND id < $2 ORDER BY id DESC LIMIT $3",
+             WHERE organization_id = $1 AND id < $2 AND ($4 = '' OR action = $4 OR substr(action, 1, $5) = $6) \
+             AND ($7 = 0 OR user_id = $7) ORDER BY id DESC LIMIT $3",
         )
-        .bind(organization)
-        .bind(before)
-        .bind(most)
+        .bind(asked.organization)
+        .bind(asked.before)
+        .bind(asked.most)
+        .bind(asked.action)
+        .bind(asked.action.len() as i32 + 1)
+        .bind(format!("{}.", asked.action))
+        .bind(asked.user)
         .fetch_all(self.pool())
         .await?;
         let line = |(id, at_ns, user_id, actor, address, action, subject, details): Columns| AuditLine {

@@ -30,6 +30,13 @@ pub struct User {
     /// Sessions of an older epoch are over.
     pub session_epoch: i64,
     pub is_disabled: bool,
+    /// IANA name, once chosen.
+    pub timezone: Option<String>,
+    /// `system`, `light` or `dark`, once chosen.
+    pub theme: Option<String>,
+    pub is_email_verified: bool,
+    /// A confirmed authenticator or a passkey.
+    pub has_two_factor: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -37,6 +44,8 @@ pub struct Organization {
     pub id: i64,
     pub name: String,
     pub timezone: String,
+    /// Members without a second factor open nothing in it.
+    pub requires_two_factor: bool,
 }
 
 /// A user's place in an organisation.
@@ -131,7 +140,7 @@ impl Control {
         Some(Membership { organization: directory.organizations.get(&organization)?.clone(), role })
     }
 
-    /// The user's effective role in a project.
+    /// The user's effective role in a project. None too without the second factor that its organisation asks for.
     pub fn role_in(&self, user: i64, project: &Project) -> Option<Role> {
         self.directory.read().role_in(user, project)
     }
@@ -210,6 +219,10 @@ async fn look(app: &App, is_well: &AtomicBool) {
 impl Directory {
     fn role_in(&self, user: i64, project: &Project) -> Option<Role> {
         let role = *self.roles.get(&user)?.get(&project.organization_id)?;
+        let asks_for_more = self.organizations.get(&project.organization_id)?.requires_two_factor;
+        if asks_for_more && !self.users.get(&user)?.has_two_factor {
+            return None;
+        }
         let there = self.overrides.get(&user).and_then(|projects| projects.get(&project.number));
         Some(role.overridden(there.copied()))
     }

@@ -4,7 +4,8 @@
 //! - [`migrations`]: the schema's versions.
 //! - [`directory`]: users, roles, projects and tokens in memory. What a request needs to know is answered from it.
 //! - [`role`]: roles and what they open. [`audit`]: who changed what.
-//! - [`tokens`], [`users`], [`organizations`], [`projects`], [`preferences`]: one table or a few, each.
+//! - [`tokens`], [`users`], [`people`], [`organizations`], [`members`] (and what is allowed: [`member_rules`]),
+//!   [`invitations`], [`resets`], [`projects`], [`preferences`], [`outbox`]: one table or a few, each.
 //!
 //! A change looks like this, everywhere:
 //!
@@ -19,20 +20,30 @@
 pub mod audit;
 pub mod db;
 pub mod directory;
+mod invitations;
+mod member_rules;
+mod members;
 mod migrations;
 mod organizations;
+mod outbox;
+mod people;
 mod preferences;
 mod projects;
+mod resets;
 mod role;
 pub mod tokens;
 mod users;
 
 use parking_lot::RwLock;
 
-pub use audit::By;
+pub use audit::{AuditLine, AuditQuestion, By};
 pub use db::Location;
 pub use directory::{Membership, Organization, Project, ProjectSettings, User};
-pub use organizations::NewAccount;
+pub use invitations::{Invitation, Invited, NewInvitation};
+pub use members::Member;
+pub use organizations::{NewAccount, OrganizationChange, OrganizationSettings};
+pub use outbox::{Claimed, Mail};
+pub use people::Profile;
 pub use preferences::SlowEndpoint;
 pub use projects::{NewProject, ProjectChange};
 pub use role::{Need, Role};
@@ -64,6 +75,16 @@ pub enum ControlError {
     MemberAlready,
     #[error("unknown user")]
     UnknownUser,
+    /// A rule says no.
+    #[error("{0}")]
+    Forbidden(&'static str),
+    #[error("{0}")]
+    Missing(&'static str),
+    /// It was there and will not be again.
+    #[error("{0}")]
+    Gone(&'static str),
+    #[error("{0}")]
+    Conflict(&'static str),
     #[error("the control database holds {0} that cannot be read")]
     Unreadable(&'static str),
     #[error(transparent)]

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::audit::By;
@@ -50,6 +51,46 @@ impl Control {
         let user = self.user(user).ok_or(ControlError::UnknownUser)?;
         let project = self.project_by_number(number).ok_or(ControlError::UnknownProject)?;
         Ok((user, project))
+    }
+}
+
+/// What an organisation's admins set, as its column `settings` holds it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+pub struct OrganizationSettings {
+    pub require_two_factor: bool,
+}
+
+impl OrganizationSettings {
+    /// What cannot be read is as nobody had set it.
+    pub(super) fn read(text: &str) -> OrganizationSettings {
+        serde_json::from_str(text).unwrap_or_default()
+    }
+}
+
+/// What shall be.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OrganizationChange {
+    pub name: String,
+    pub timezone: String,
+    pub settings: OrganizationSettings,
+}
+
+impl Control {
+    pub async fn change_organization(&self, by: &By, id: i64, change: &OrganizationChange) -> Result<(), ControlError> {
+        let mut write = self.write().await?;
+        let settings = serde_json::to_value(change.settings).unwrap_or_default();
+        sqlx::query("UPDATE organizations SET name = $2, timezone = $3, settings = $4 WHERE id = $1")
+            .bind(id)
+            .bind(&change.name)
+            .bind(&change.timezone)
+            .bind(settings.to_string())
+            .execute(write.on())
+            .await?;
+        let details = json!({ "name": change.name, "timezone": change.timezone, "settings": settings });
+        write.audit(by.did("organization.change").on("organization", id).within(id).with(details)).await?;
+        write.changes_directory();
+        write.commit().await
     }
 }
 

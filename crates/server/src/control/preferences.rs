@@ -2,7 +2,10 @@
 
 use std::collections::HashMap;
 
-use super::{Control, ControlError};
+use serde_json::{Value, json};
+
+use super::audit::{By, Entry};
+use super::{Control, ControlError, Project};
 
 /// An Endpoint that is known to be slow: this much is forgiven in its ranking.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -12,36 +15,39 @@ pub struct SlowEndpoint {
 }
 
 impl Control {
-    /// Archives Issues as of `now_ns`; archiving again moves the time. Returns how many were given.
-    pub async fn archive(&self, project: u32, hashes: &[u64], now_ns: i64) -> Result<usize, ControlError> {
+    /// Archives Issues as of now; archiving again moves the time. Returns how many were given.
+    pub async fn archive(&self, by: &By, project: &Project, hashes: &[u64]) -> Result<usize, ControlError> {
+        let (number, now_ns) = (i64::from(project.number), by.at_ns);
         let mut write = self.write().await?;
         for hash in hashes {
             sqlx::query(
                 "INSERT INTO archived_exceptions (project, hash, archived_ns) VALUES ($1, $2, $3) \
                  ON CONFLICT (project, hash) DO UPDATE SET archived_ns = excluded.archived_ns",
             )
-            .bind(i64::from(project))
+            .bind(number)
             .bind(format!("{hash:016x}"))
             .bind(now_ns)
             .execute(write.on())
             .await?;
         }
+        write.audit(about(by.did("issue.archive"), project).with(named(hashes))).await?;
         write.commit().await?;
         Ok(hashes.len())
     }
 
     /// Returns how many were archived before.
-    pub async fn unarchive(&self, project: u32, hashes: &[u64]) -> Result<usize, ControlError> {
+    pub async fn unarchive(&self, by: &By, project: &Project, hashes: &[u64]) -> Result<usize, ControlError> {
         let mut write = self.write().await?;
         let mut count = 0;
         for hash in hashes {
             let deleted = sqlx::query("DELETE FROM archived_exceptions WHERE project = $1 AND hash = $2")
-                .bind(i64::from(project))
+                .bind(i64::from(project.number))
                 .bind(format!("{hash:016x}"))
                 .execute(write.on())
                 .await?;
             count += deleted.rows_affected() as usize;
         }
+        write.audit(about(by.did("issue.unarchive"), project).with(named(hashes))).await?;
         write.commit().await?;
         Ok(count)
     }
@@ -80,14 +86,15 @@ impl Control {
     /// An offset of 0 without a reason forgets the Endpoint.
     pub async fn set_slow_endpoint(
         &self,
-        project: u32,
+        by: &By,
+        project: &Project,
         endpoint: &str,
         slow: &SlowEndpoint,
     ) -> Result<(), ControlError> {
         let mut write = self.write().await?;
         if slow.offset_ms == 0 && slow.reason.is_empty() {
             sqlx::query("DELETE FROM slow_endpoints WHERE project = $1 AND endpoint = $2")
-                .bind(i64::from(project))
+                .bind(i64::from(project.number))
                 .bind(endpoint)
                 .execute(write.on())
                 .await?;
@@ -96,13 +103,26 @@ impl Control {
                 "INSERT INTO slow_endpoints (project, endpoint, offset_ms, reason) VALUES ($1, $2, $3, $4) \
                  ON CONFLICT (project, endpoint) DO UPDATE SET offset_ms = excluded.offset_ms, reason = excluded.reason",
             )
-            .bind(i64::from(project))
+            .bind(i64::from(project.number))
             .bind(endpoint)
             .bind(slow.offset_ms)
             .bind(&slow.reason)
             .execute(write.on())
             .await?;
         }
+        let details = json!({ "endpoint": endpoint, "offsetMs": slow.offset_ms, "reason": slow.reason });
+        write.audit(about(by.did("endpoint.mark_slow"), project).with(details)).await?;
         write.commit().await
     }
+}
+
+fn about<'a>(entry: Entry<'a>, project: &Project) -> Entry<'a> {
+    entry.on("project", project.id).within(project.organization_id)
+}
+
+/// The first few of many.
+fn named(hashes: &[u64]) -> Value {
+    const NAMED_MAX: usize = 20;
+    let named: Vec<String> = hashes.iter().take(NAMED_MAX).map(|hash| format!("{hash:016x}")).collect();
+    json!({ "count": hashes.len(), "hashes": named })
 }

@@ -67,6 +67,7 @@ pub enum TooMany {
     security(("bearer" = [])),
     tags(
         (name = "account", description = "Registration and login"),
+        (name = "organizations", description = "Organisations: members, invitations, settings, audit log"),
         (name = "projects", description = "Projects and their settings"),
         (name = "overview", description = "The home page of a project"),
         (name = "endpoints", description = "Requests that were served, by method and route"),

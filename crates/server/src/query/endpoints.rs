@@ -20,7 +20,7 @@ use super::trend::{self, Subject};
 use super::views::endpoint::*;
 use super::views::page::{ListRequest, Page};
 use super::{attributes, filters, ids, occurrences, trace};
-use crate::control::{Project, SlowEndpoint};
+use crate::control::{By, Project, SlowEndpoint};
 use crate::error::ApiError;
 
 /// The Endpoint of requests without a route. Spec: endpoint naming, rule 2.
@@ -338,16 +338,19 @@ pub async fn slow(ask: &Ask, project: &Project, endpoint: String) -> Result<Slow
 }
 
 /// `POST /api/endpoints/slow`.
-pub async fn set_slow(ask: &Ask, project: &Project, request: SlowOffsetRequest) -> Result<SlowOffset, ApiError> {
+pub async fn set_slow(
+    ask: &Ask,
+    by: &By,
+    project: &Project,
+    request: SlowOffsetRequest,
+) -> Result<SlowOffset, ApiError> {
     if request.endpoint.trim().is_empty() {
         return Err(ApiError::unprocessable("endpoint is empty"));
     }
     if !(0..=SLOW_OFFSET_MS_MAX).contains(&request.offset_ms) {
         return Err(ApiError::unprocessable(format!("offsetMs is 0 to {SLOW_OFFSET_MS_MAX}")));
     }
-    let number = project.number;
     let slow = SlowEndpoint { offset_ms: request.offset_ms, reason: request.reason };
-    let stored = slow.clone();
-    ask.app.control.set_slow_endpoint(number, &request.endpoint, &stored).await?;
+    ask.app.control.set_slow_endpoint(by, project, &request.endpoint, &slow).await?;
     Ok(SlowOffset { offset_ms: slow.offset_ms, reason: slow.reason })
 }

@@ -18,7 +18,7 @@ use super::trend::{self, Subject};
 use super::views::issue::*;
 use super::views::page::{Page, TrendPoint};
 use super::{filters, ids};
-use crate::control::Project;
+use crate::control::{By, Project};
 use crate::error::ApiError;
 
 /// Points of a trend at most: a week of hours.
@@ -329,15 +329,13 @@ fn hashes(request: &HashesRequest) -> Result<Vec<u64>, ApiError> {
 }
 
 /// `POST /api/exception-stack-traces/archive`.
-pub async fn archive(ask: &Ask, project: &Project, request: HashesRequest) -> Result<Archived, ApiError> {
-    let (number, hashes, now) = (project.number, hashes(&request)?, ask.app.clock.now_ns());
-    let archived = ask.app.control.archive(number, &hashes, now).await? as u64;
+pub async fn archive(ask: &Ask, by: &By, project: &Project, request: HashesRequest) -> Result<Archived, ApiError> {
+    let archived = ask.app.control.archive(by, project, &hashes(&request)?).await? as u64;
     Ok(Archived { archived })
 }
 
 /// `POST /api/exception-stack-traces/unarchive`.
-pub async fn unarchive(ask: &Ask, project: &Project, request: HashesRequest) -> Result<Unarchived, ApiError> {
-    let (number, hashes) = (project.number, hashes(&request)?);
-    let unarchived = ask.app.control.unarchive(number, &hashes).await? as u64;
+pub async fn unarchive(ask: &Ask, by: &By, project: &Project, request: HashesRequest) -> Result<Unarchived, ApiError> {
+    let unarchived = ask.app.control.unarchive(by, project, &hashes(&request)?).await? as u64;
     Ok(Unarchived { unarchived })
 }

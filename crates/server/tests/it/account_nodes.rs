@@ -112,7 +112,7 @@ on_both! {
             control.set_project_role(&by(), &project, who, there).await.unwrap();
             assert_eq!(control.role_in(who, &project), Some(expected), "{there:?}");
         }
-        control.archive(project.number, &[1, 2], NOW).await.unwrap();
+        control.archive(&by(), &project, &[1, 2]).await.unwrap();
         control.delete_project(&by(), &project).await.unwrap();
         assert!(control.project_by_token(&project.token, NOW).is_none());
         assert!(control.projects_of(owner.id).is_empty());

@@ -66,6 +66,16 @@ impl Harness {
         Harness::start_as(Arc::new(RealDisk), database.setting()).await
     }
 
+    /// With this control database and another configuration besides.
+    pub async fn on_with(database: &On, change: impl Fn(&mut Config) + Send + Sync + 'static) -> Harness {
+        let setting = database.setting();
+        let both = move |config: &mut Config| {
+            setting(config);
+            change(config);
+        };
+        Harness::start_as(Arc::new(RealDisk), Arc::new(both)).await
+    }
+
     /// With this control database, registered, with one project.
     pub async fn registered(database: &On) -> (Harness, Project) {
         let mut harness = Harness::on(database).await;
@@ -154,6 +164,15 @@ impl Harness {
     pub async fn restart(&mut self) {
         self.stop().await;
         self.running = Some(run(self.data.path(), &self.change, self.disk.clone()).await);
+    }
+
+    /// Another configuration besides, from the next start on.
+    pub fn change(&mut self, change: impl Fn(&mut Config) + Send + Sync + 'static) {
+        let before = self.change.clone();
+        self.change = Arc::new(move |config| {
+            before(config);
+            change(config);
+        });
     }
 
     /// Goes on from what the disk holds at this moment, as after `kill -9`: nothing is flushed, nothing is closed.

@@ -11,6 +11,7 @@ use tidewatch_domain::project::IngestSettings;
 use uuid::Uuid;
 
 use super::{Directory, Holder, Organization, Project, ProjectSettings, User};
+use crate::control::organizations::OrganizationSettings;
 use crate::control::{ControlError, Role, tokens};
 use crate::secrets::seal::Sealer;
 
@@ -21,21 +22,16 @@ pub(super) async fn version(pool: &AnyPool) -> Result<i64, ControlError> {
 impl Directory {
     pub(in crate::control) async fn load(pool: &AnyPool, sealer: &Sealer) -> Result<Directory, ControlError> {
         let mut directory = Directory { version: version(pool).await?, ..Directory::default() };
-        type UserColumns = (i64, String, String, i64, i64, i64);
-        let users: Vec<UserColumns> = sqlx::query_as(
-            "SELECT id, email, name, created_ns, session_epoch, CASE WHEN disabled_ns IS NULL THEN 0 ELSE 1 END \
-             FROM users",
-        )
-        .fetch_all(pool)
-        .await?;
-        for (id, email, name, created_ns, session_epoch, disabled) in users {
-            let user = User { id, email, name, created_ns, session_epoch, is_disabled: disabled != 0 };
-            directory.users.insert(id, Arc::new(user));
+        for row in sqlx::query(SELECT_USERS).fetch_all(pool).await? {
+            let user = Arc::new(read_user(&row)?);
+            directory.users.insert(user.id, user);
         }
-        let organizations: Vec<(i64, String, String)> =
-            sqlx::query_as("SELECT id, name, timezone FROM organizations").fetch_all(pool).await?;
-        for (id, name, timezone) in organizations {
-            directory.organizations.insert(id, Arc::new(Organization { id, name, timezone }));
+        let organizations: Vec<(i64, String, String, String)> =
+            sqlx::query_as("SELECT id, name, timezone, settings FROM organizations").fetch_all(pool).await?;
+        for (id, name, timezone, settings) in organizations {
+            let requires_two_factor = OrganizationSettings::read(&settings).require_two_factor;
+            let organization = Organization { id, name, timezone, requires_two_factor };
+            directory.organizations.insert(id, Arc::new(organization));
         }
         let memberships: Vec<(i64, i64, String)> =
             sqlx::query_as("SELECT organization_id, user_id, role FROM memberships").fetch_all(pool).await?;
@@ -72,6 +68,28 @@ impl Directory {
         }
         Ok(())
     }
+}
+
+const SELECT_USERS: &str = "SELECT id, email, name, created_ns, session_epoch, \
+     CASE WHEN disabled_ns IS NULL THEN 0 ELSE 1 END, timezone, theme, \
+     CASE WHEN email_verified_ns IS NULL THEN 0 ELSE 1 END, \
+     (SELECT COUNT(*) FROM totp WHERE totp.user_id = users.id AND totp.confirmed_ns IS NOT NULL) \
+     + (SELECT COUNT(*) FROM passkeys WHERE passkeys.user_id = users.id) FROM users";
+
+fn read_user(row: &AnyRow) -> Result<User, ControlError> {
+    let is = |column: usize| row.try_get::<i64, _>(column).map(|truth| truth != 0);
+    Ok(User {
+        id: row.try_get(0)?,
+        email: row.try_get(1)?,
+        name: row.try_get(2)?,
+        created_ns: row.try_get(3)?,
+        session_epoch: row.try_get(4)?,
+        is_disabled: is(5)?,
+        timezone: row.try_get(6)?,
+        theme: row.try_get(7)?,
+        is_email_verified: is(8)?,
+        has_two_factor: is(9)?,
+    })
 }
 
 const SELECT_PROJECTS: &str = "SELECT id, number, name, token_sealed, upload_token_sealed, framework, \

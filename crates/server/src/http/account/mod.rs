@@ -1,10 +1,18 @@
 //! Accounts and projects: registration, login, who may open what. WIRE 5.
 
+mod accept;
+mod audit;
+mod fields;
+mod invitations;
 mod login;
 mod me;
+mod members;
+mod organizations;
 mod password;
+mod profile;
 mod projects;
 mod register;
+mod reset;
 mod view;
 
 use std::sync::Arc;
@@ -22,7 +30,29 @@ pub fn routes() -> OpenApiRouter<Arc<App>> {
         .routes(routes!(login::login))
         .routes(routes!(login::bundle))
         .routes(routes!(me::change_password))
+        .routes(routes!(profile::change))
+        .routes(routes!(profile::revoke_sessions))
+        .merge(people())
         .routes(routes!(projects::list, projects::create, projects::change, projects::delete))
         .routes(routes!(projects::rotate_token))
         .routes(routes!(projects::rotate_upload_token))
+}
+
+/// Organisations, and the way into them and back into an account.
+fn people() -> OpenApiRouter<Arc<App>> {
+    OpenApiRouter::new()
+        .routes(routes!(organizations::create))
+        .routes(routes!(organizations::settings, organizations::change_settings))
+        .routes(routes!(members::list))
+        .routes(routes!(members::change_role, members::remove))
+        .routes(routes!(members::project_roles, members::change_project_roles))
+        .routes(routes!(invitations::create, invitations::list))
+        .routes(routes!(invitations::revoke))
+        .routes(routes!(accept::look_up))
+        .routes(routes!(accept::accept))
+        .routes(routes!(accept::accept_existing))
+        .routes(routes!(reset::forgot))
+        .routes(routes!(reset::look_up, reset::reset))
+        .routes(routes!(audit::page))
+        .routes(routes!(audit::export))
 }

@@ -7,7 +7,7 @@ use axum::extract::State;
 use axum::http::StatusCode;
 
 use super::projects::{check_framework, check_name};
-use super::{password, view};
+use super::{fields, password, view};
 use crate::app::App;
 use crate::control::NewAccount;
 use crate::error::ApiError;
@@ -15,7 +15,6 @@ use crate::http::gate::auth::Origin;
 use crate::http::gate::body::AnonymousBody;
 use crate::http::gate::per_ip::PerIp;
 use crate::http::openapi::{ErrorBody, Failures, TooMany};
-use crate::limits;
 use crate::limits::per_ip::Register;
 use crate::query::views::account::{HasOrganizations, LoginBundle, RegisterAnswer, RegisterRequest};
 
@@ -68,32 +67,15 @@ pub async fn register(
 
 /// The account to make, still without its password's hash.
 fn check(request: &RegisterRequest) -> Result<NewAccount, ApiError> {
-    let email = request.email.trim().to_lowercase();
-    let looks_like_email = email.split_once('@').is_some_and(|(name, host)| !name.is_empty() && !host.is_empty());
-    if !looks_like_email || email.len() > EMAIL_BYTES_MAX || email.contains(char::is_whitespace) {
-        return Err(ApiError::malformed("email is not an email address"));
-    }
+    let email = fields::email(&request.email)?;
     password::check(&request.password)?;
-    let text = |field: &str, value: &str| match value.trim() {
-        "" => Err(ApiError::malformed(format!("{field} is missing"))),
-        value if value.chars().count() > limits::PROJECT_NAME_CHARS_MAX => {
-            Err(ApiError::malformed(format!("{field} is too long")))
-        }
-        value => Ok(value.to_owned()),
-    };
     Ok(NewAccount {
         email,
-        name: text("name", &request.name)?,
+        name: fields::text("name", &request.name)?,
         password_hash: String::new(),
-        organization_name: text("organizationName", &request.organization_name)?,
-        timezone: match request.timezone.as_deref().map(str::trim) {
-            None | Some("") => "UTC".to_owned(),
-            Some(zone) => text("timezone", zone)?,
-        },
+        organization_name: fields::text("organizationName", &request.organization_name)?,
+        timezone: fields::timezone(request.timezone.as_deref())?,
         project_name: check_name(&request.project_name)?,
         framework: check_framework(request.framework.as_deref())?,
     })
 }
-
-/// RFC 5321: 64 + 1 + 255.
-const EMAIL_BYTES_MAX: usize = 320;

@@ -25,7 +25,16 @@ pub fn bundle(app: &App, user: &User) -> LoginBundle {
 }
 
 pub fn user_view(user: &User) -> UserView {
-    UserView { id: user.id, email: user.email.clone(), name: user.name.clone(), created_at: rfc3339(user.created_ns) }
+    UserView {
+        id: user.id,
+        email: user.email.clone(),
+        name: user.name.clone(),
+        created_at: rfc3339(user.created_ns),
+        timezone: user.timezone.clone(),
+        theme: user.theme.clone().unwrap_or_else(|| "system".to_owned()),
+        two_factor: user.has_two_factor,
+        email_verified: user.is_email_verified,
+    }
 }
 
 pub fn projects(app: &App, user: &User) -> Vec<ProjectView> {
@@ -58,6 +67,7 @@ pub fn project_view(app: &App, project: &Project, role: Role) -> ProjectView {
     }
 }
 
-fn rfc3339(time_ns: i64) -> String {
+/// RFC 3339, UTC.
+pub fn rfc3339(time_ns: i64) -> String {
     Timestamp::from_nanosecond(i128::from(time_ns)).unwrap_or(Timestamp::UNIX_EPOCH).to_string()
 }

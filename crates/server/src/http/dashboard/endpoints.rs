@@ -141,8 +141,9 @@ async fn set_slow(
     access: ProjectAccess<Write>,
     JsonBody(request): JsonBody<SlowOffsetRequest>,
 ) -> Result<Json<SlowOffset>, ApiError> {
+    let by = access.by(&app);
     let ask = Ask::within(app, limits::LIST_DEADLINE);
-    endpoints::set_slow(&ask, &access.project, request).await.map(Json)
+    endpoints::set_slow(&ask, &by, &access.project, request).await.map(Json)
 }
 
 /// One request with its trace.

@@ -61,8 +61,9 @@ async fn archive(
     access: ProjectAccess<Write>,
     JsonBody(request): JsonBody<HashesRequest>,
 ) -> Result<Json<Archived>, ApiError> {
+    let by = access.by(&app);
     let ask = Ask::within(app, limits::LIST_DEADLINE);
-    issues::archive(&ask, &access.project, request).await.map(Json)
+    issues::archive(&ask, &by, &access.project, request).await.map(Json)
 }
 
 /// Shows archived Issues again.
@@ -80,8 +81,9 @@ async fn unarchive(
     access: ProjectAccess<Write>,
     JsonBody(request): JsonBody<HashesRequest>,
 ) -> Result<Json<Unarchived>, ApiError> {
+    let by = access.by(&app);
     let ask = Ask::within(app, limits::LIST_DEADLINE);
-    issues::unarchive(&ask, &access.project, request).await.map(Json)
+    issues::unarchive(&ask, &by, &access.project, request).await.map(Json)
 }
 
 /// One occurrence.

@@ -152,11 +152,18 @@ impl<N: Needed> FromRequestParts<Arc<App>> for OrganizationAccess<N> {
         let id = id.ok_or_else(|| ApiError::malformed("the organization's id is not a number"))?;
         let member = app.control.membership(user.id, id);
         let member = member.ok_or(ApiError::Forbidden("you are not a member of this organization"))?;
+        if member.organization.requires_two_factor && !user.has_two_factor {
+            return Err(TWO_FACTOR);
+        }
         require(member.role, N::NEED)?;
         let (organization, role) = (member.organization, member.role);
         Ok(OrganizationAccess { user, organization, role, from, need: PhantomData })
     }
 }
+
+/// For members without a second factor.
+const TWO_FACTOR: ApiError =
+    ApiError::Forbidden("this organization asks for two-factor sign-in; turn it on for your account");
 
 /// 403 for a role that is too little.
 pub fn require(role: Role, need: Need) -> Result<(), ApiError> {

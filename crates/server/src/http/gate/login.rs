@@ -59,7 +59,18 @@ mod tests {
 
     fn user() -> User {
         let (email, name) = ("a@b.c".into(), "A".into());
-        User { id: 7, email, name, created_ns: 0, session_epoch: 3, is_disabled: false }
+        User {
+            id: 7,
+            email,
+            name,
+            created_ns: 0,
+            session_epoch: 3,
+            is_disabled: false,
+            timezone: None,
+            theme: None,
+            is_email_verified: true,
+            has_two_factor: false,
+        }
     }
 
     #[test]

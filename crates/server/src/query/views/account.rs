@@ -41,6 +41,13 @@ pub struct UserView {
     pub name: String,
     #[schema(format = DateTime)]
     pub created_at: String,
+    /// IANA name, once chosen.
+    pub timezone: Option<String>,
+    /// `system`, `light` or `dark`.
+    pub theme: String,
+    /// Signs in with a second factor.
+    pub two_factor: bool,
+    pub email_verified: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]

@@ -14,6 +14,7 @@ pub mod log;
 pub mod metrics;
 pub mod overview;
 pub mod page;
+pub mod people;
 pub mod span;
 pub mod symbols;
 pub mod task;

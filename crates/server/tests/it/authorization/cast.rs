@@ -101,7 +101,7 @@ impl Cast {
                 "{id}" => "5f4dcc3b-5aa7-45d6-8d83-27deb882cf99",
                 "{hash}" | "{spanId}" => "00000000000000ff",
                 "{traceId}" => "000000000000000000000000000000ff",
-                "{userId}" | "{number}" => "999999",
+                "{userId}" | "{number}" | "{invitationId}" => "999999",
                 "{token}" => "no-such-token",
                 "{provider}" => "oidc",
                 part => {

@@ -1,0 +1,204 @@
+//! Members of an organisation: listed, given other roles, removed. What is allowed: `member_rules.rs`.
+
+use std::collections::HashMap;
+
+use serde_json::json;
+use uuid::Uuid;
+
+use super::audit::By;
+use super::db::Write;
+use super::member_rules::{Act, may_change_role, may_override, may_remove};
+use super::{Control, ControlError, Role};
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Member {
+    pub user_id: i64,
+    pub email: String,
+    pub name: String,
+    pub role: Role,
+    /// Nanoseconds since the epoch.
+    pub joined_ns: i64,
+    pub has_two_factor: bool,
+    /// Instead of the organisation's role.
+    pub project_roles: Vec<(Uuid, Role)>,
+}
+
+const NO_MEMBER: ControlError = ControlError::Missing("no such member");
+
+impl Control {
+    /// Ascending by user id.
+    pub async fn members(&self, organization: i64) -> Result<Vec<Member>, ControlError> {
+        let rows: Vec<(i64, String, String, String, i64)> = sqlx::query_as(
+            "SELECT users.id, users.email, users.name, memberships.role, memberships.created_ns FROM memberships \
+             JOIN users ON users.id = memberships.user_id WHERE memberships.organization_id = $1 ORDER BY users.id",
+        )
+        .bind(organization)
+        .fetch_all(self.pool())
+        .await?;
+        let overrides: Vec<(i64, String, String)> = sqlx::query_as(
+            "SELECT project_roles.user_id, projects.id, project_roles.role FROM project_roles \
+             JOIN projects ON projects.number = project_roles.project \
+             WHERE projects.organization_id = $1 ORDER BY projects.number",
+        )
+        .bind(organization)
+        .fetch_all(self.pool())
+        .await?;
+        let mut by_user: HashMap<i64, Vec<(Uuid, Role)>> = HashMap::new();
+        for (user, project, role) in overrides {
+            let (Ok(project), Some(role)) = (Uuid::parse_str(&project), Role::parse(&role)) else { continue };
+            by_user.entry(user).or_default().push((project, role));
+        }
+        let member = |(user_id, email, name, role, joined_ns): (i64, String, String, String, i64)| Member {
+            user_id,
+            email,
+            name,
+            role: Role::parse(&role).unwrap_or(Role::Readonly),
+            joined_ns,
+            has_two_factor: self.user(user_id).is_some_and(|user| user.has_two_factor),
+            project_roles: by_user.remove(&user_id).unwrap_or_default(),
+        };
+        Ok(rows.into_iter().map(member).collect())
+    }
+
+    pub async fn member(&self, organization: i64, user: i64) -> Result<Member, ControlError> {
+        let members = self.members(organization).await?;
+        members.into_iter().find(|member| member.user_id == user).ok_or(NO_MEMBER)
+    }
+
+    pub async fn change_member_role(
+        &self,
+        by: &By,
+        organization: i64,
+        user: i64,
+        new: Role,
+    ) -> Result<(), ControlError> {
+        let mut write = self.write().await?;
+        let act = act(&mut write, by, organization, user).await?;
+        may_change_role(act, new)?;
+        sqlx::query("UPDATE memberships SET role = $3 WHERE organization_id = $1 AND user_id = $2")
+            .bind(organization)
+            .bind(user)
+            .bind(new.as_str())
+            .execute(write.on())
+            .await?;
+        if act.target == Role::Admin {
+            revoke_invitations_of(&mut write, by, organization, user).await?;
+        }
+        let details = json!({ "role": [act.target.as_str(), new.as_str()] });
+        write.audit(by.did("member.change_role").on("user", user).within(organization).with(details)).await?;
+        write.changes_directory();
+        write.commit().await
+    }
+
+    /// Removes a member, or lets one leave. What the member was in single projects goes too, and whom they invited is
+    /// invited no more.
+    pub async fn remove_member(&self, by: &By, organization: i64, user: i64) -> Result<(), ControlError> {
+        let mut write = self.write().await?;
+        let act = act(&mut write, by, organization, user).await?;
+        may_remove(act)?;
+        sqlx::query(
+            "DELETE FROM project_roles WHERE user_id = $2 \
+             AND project IN (SELECT number FROM projects WHERE organization_id = $1)",
+        )
+        .bind(organization)
+        .bind(user)
+        .execute(write.on())
+        .await?;
+        sqlx::query("DELETE FROM memberships WHERE organization_id = $1 AND user_id = $2")
+            .bind(organization)
+            .bind(user)
+            .execute(write.on())
+            .await?;
+        revoke_invitations_of(&mut write, by, organization, user).await?;
+        let what = if act.is_self { "member.leave" } else { "member.remove" };
+        let details = json!({ "role": act.target.as_str() });
+        write.audit(by.did(what).on("user", user).within(organization).with(details)).await?;
+        write.changes_directory();
+        write.commit().await
+    }
+
+    /// The member's roles in single projects: these and no others. Projects of other organisations are refused.
+    pub async fn set_project_roles(
+        &self,
+        by: &By,
+        organization: i64,
+        user: i64,
+        roles: &[(Uuid, Role)],
+    ) -> Result<(), ControlError> {
+        let mut write = self.write().await?;
+        may_override(act(&mut write, by, organization, user).await?)?;
+        sqlx::query(
+            "DELETE FROM project_roles WHERE user_id = $2 \
+             AND project IN (SELECT number FROM projects WHERE organization_id = $1)",
+        )
+        .bind(organization)
+        .bind(user)
+        .execute(write.on())
+        .await?;
+        for (project, role) in roles {
+            let number: Option<i64> =
+                sqlx::query_scalar("SELECT number FROM projects WHERE id = $1 AND organization_id = $2")
+                    .bind(project.to_string())
+                    .bind(organization)
+                    .fetch_optional(write.on())
+                    .await?;
+            let number = number.ok_or(ControlError::Missing("no such project in this organization"))?;
+            sqlx::query(
+                "INSERT INTO project_roles (project, user_id, role) VALUES ($1, $2, $3) \
+                 ON CONFLICT (project, user_id) DO UPDATE SET role = excluded.role",
+            )
+            .bind(number)
+            .bind(user)
+            .bind(role.as_str())
+            .execute(write.on())
+            .await?;
+        }
+        let roles: Vec<_> =
+            roles.iter().map(|(project, role)| json!({ "project": project, "role": role.as_str() })).collect();
+        let details = json!({ "projectRoles": roles });
+        write.audit(by.did("member.set_project_roles").on("user", user).within(organization).with(details)).await?;
+        write.changes_directory();
+        write.commit().await
+    }
+}
+
+/// Both roles as they are now: the request was let in by what was known before it.
+async fn act(write: &mut Write<'_>, by: &By, organization: i64, user: i64) -> Result<Act, ControlError> {
+    let target = role_of(write, organization, user).await?.ok_or(NO_MEMBER)?;
+    let actor = match by.user_id {
+        Some(id) => role_of(write, organization, id).await?,
+        // The command line.
+        None => Some(Role::Owner),
+    };
+    let actor = actor.ok_or(ControlError::Forbidden("you are not a member of this organization"))?;
+    Ok(Act { actor, target, is_self: by.user_id == Some(user) })
+}
+
+pub(super) async fn role_of(write: &mut Write<'_>, organization: i64, user: i64) -> Result<Option<Role>, ControlError> {
+    let role: Option<String> =
+        sqlx::query_scalar("SELECT role FROM memberships WHERE organization_id = $1 AND user_id = $2")
+            .bind(organization)
+            .bind(user)
+            .fetch_optional(write.on())
+            .await?;
+    Ok(role.as_deref().and_then(Role::parse))
+}
+
+/// Who may not invite any more has not invited anybody.
+async fn revoke_invitations_of(
+    write: &mut Write<'_>,
+    by: &By,
+    organization: i64,
+    user: i64,
+) -> Result<(), ControlError> {
+    sqlx::query(
+        "UPDATE invitations SET revoked_ns = $3 WHERE organization_id = $1 AND invited_by = $2 \
+         AND accepted_ns IS NULL AND revoked_ns IS NULL",
+    )
+    .bind(organization)
+    .bind(user)
+    .bind(by.at_ns)
+    .execute(write.on())
+    .await?;
+    Ok(())
+}

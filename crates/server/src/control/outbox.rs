@@ -1,0 +1,122 @@
+//! Mail that waits to be sent. Written in the transaction of what it tells about, so neither happens without the other.
+//!
+//! A node claims some, sends them, and deletes each that the mail server has taken: at least once, and no token stays
+//! behind. What is not taken waits, longer each time.
+
+use serde::{Deserialize, Serialize};
+
+use super::db::Write;
+use super::{Control, ControlError};
+
+/// The purpose that bodies are sealed for: they hold links with tokens.
+const SEALED_AS: &str = "mail";
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Mail {
+    /// An address without a name.
+    pub recipient: String,
+    pub subject: String,
+    pub text: String,
+    pub html: String,
+}
+
+/// One that this node holds until its lease ends.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Claimed {
+    pub id: i64,
+    /// Before this one.
+    pub tries: i64,
+    /// Nanoseconds since the epoch.
+    pub created_ns: i64,
+    /// None: sealed with a key that is gone.
+    pub mail: Option<Mail>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Bodies {
+    text: String,
+    html: String,
+}
+
+pub(super) async fn insert_mail(
+    control: &Control,
+    write: &mut Write<'_>,
+    mail: &Mail,
+    at_ns: i64,
+) -> Result<(), ControlError> {
+    let bodies = Bodies { text: mail.text.clone(), html: mail.html.clone() };
+    let bodies = serde_json::to_string(&bodies).map_err(|_| ControlError::Unreadable("a mail"))?;
+    sqlx::query(
+        "INSERT INTO mail_outbox (recipient, subject, body_sealed, next_try_ns, created_ns) \
+         VALUES ($1, $2, $3, $4, $4)",
+    )
+    .bind(&mail.recipient)
+    .bind(&mail.subject)
+    .bind(control.sealer.seal(SEALED_AS, &bodies)?)
+    .bind(at_ns)
+    .execute(write.on())
+    .await?;
+    Ok(())
+}
+
+impl Control {
+    /// Those whose time has come, oldest first; nobody else sends them for `lease_ns`.
+    pub async fn claim_mail(&self, now_ns: i64, lease_ns: i64, most: i64) -> Result<Vec<Claimed>, ControlError> {
+        type Columns = (i64, String, String, String, i64, i64);
+        const WAITING: &str = "SELECT id, recipient, subject, body_sealed, tries, created_ns FROM mail_outbox \
+             WHERE sent_ns IS NULL AND next_try_ns <= $1 AND claimed_until_ns <= $1 ORDER BY next_try_ns, id LIMIT $2";
+        // Most looks find nothing, and then nobody else has to wait.
+        let look: Vec<Columns> = sqlx::query_as(WAITING).bind(now_ns).bind(most).fetch_all(self.pool()).await?;
+        if look.is_empty() {
+            return Ok(Vec::new());
+        }
+        let mut write = self.write().await?;
+        let rows: Vec<Columns> = sqlx::query_as(WAITING).bind(now_ns).bind(most).fetch_all(write.on()).await?;
+        for row in &rows {
+            sqlx::query("UPDATE mail_outbox SET claimed_until_ns = $2 WHERE id = $1")
+                .bind(row.0)
+                .bind(now_ns.saturating_add(lease_ns))
+                .execute(write.on())
+                .await?;
+        }
+        write.commit().await?;
+        let claimed = |(id, recipient, subject, sealed, tries, created_ns): Columns| {
+            let bodies = self.sealer.open(SEALED_AS, &sealed).ok().and_then(|json| serde_json::from_str(&json).ok());
+            let mail = bodies.map(|Bodies { text, html }| Mail { recipient, subject, text, html });
+            Claimed { id, tries, created_ns, mail }
+        };
+        Ok(rows.into_iter().map(claimed).collect())
+    }
+
+    /// It was sent, or never will be: nothing of it stays.
+    pub async fn forget_mail(&self, id: i64) -> Result<(), ControlError> {
+        let mut write = self.write().await?;
+        sqlx::query("DELETE FROM mail_outbox WHERE id = $1").bind(id).execute(write.on()).await?;
+        write.commit().await
+    }
+
+    /// It was not taken; it is tried again at `next_try_ns`.
+    pub async fn put_mail_off(&self, id: i64, error: &str, next_try_ns: i64) -> Result<(), ControlError> {
+        let mut write = self.write().await?;
+        sqlx::query(
+            "UPDATE mail_outbox SET tries = tries + 1, error = $2, next_try_ns = $3, claimed_until_ns = 0 WHERE id = $1",
+        )
+        .bind(id)
+        .bind(error)
+        .bind(next_try_ns)
+        .execute(write.on())
+        .await?;
+        write.commit().await
+    }
+
+    /// Waiting mails, and the last error of the one that was tried most.
+    pub async fn mail_waiting(&self) -> Result<(i64, String), ControlError> {
+        let count: i64 =
+            sqlx::query_scalar("SELECT COUNT(*) FROM mail_outbox WHERE sent_ns IS NULL").fetch_one(self.pool()).await?;
+        let error: Option<String> =
+            sqlx::query_scalar("SELECT error FROM mail_outbox WHERE sent_ns IS NULL ORDER BY tries DESC LIMIT 1")
+                .fetch_optional(self.pool())
+                .await?;
+        Ok((count, error.unwrap_or_default()))
+    }
+}

@@ -1,0 +1,63 @@
+//! What people set about themselves, and the end of their sessions.
+
+use std::sync::Arc;
+
+use serde_json::json;
+
+use super::audit::By;
+use super::db::Write;
+use super::{Control, ControlError, User};
+
+/// What shall be; what is none stays.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Profile {
+    pub name: Option<String>,
+    /// IANA name.
+    pub timezone: Option<String>,
+    /// `system`, `light` or `dark`.
+    pub theme: Option<String>,
+}
+
+impl Control {
+    pub async fn change_profile(&self, by: &By, user: i64, new: &Profile) -> Result<Arc<User>, ControlError> {
+        let mut write = self.write().await?;
+        sqlx::query(
+            "UPDATE users SET name = COALESCE($2, name), timezone = COALESCE($3, timezone), \
+             theme = COALESCE($4, theme) WHERE id = $1",
+        )
+        .bind(user)
+        .bind(&new.name)
+        .bind(&new.timezone)
+        .bind(&new.theme)
+        .execute(write.on())
+        .await?;
+        let details = json!({ "name": new.name, "timezone": new.timezone, "theme": new.theme });
+        write.audit(by.did("user.change").on("user", user).with(details)).await?;
+        write.changes_directory();
+        write.commit().await?;
+        self.user(user).ok_or(ControlError::UnknownUser)
+    }
+
+    /// Everything that is signed in as this user is signed out.
+    pub async fn revoke_sessions(&self, by: &By, user: i64) -> Result<(), ControlError> {
+        let mut write = self.write().await?;
+        end_sessions(&mut write, user, by.at_ns).await?;
+        write.audit(by.did("user.revoke_sessions").on("user", user)).await?;
+        write.commit().await
+    }
+}
+
+/// Logins of an older epoch and refresh tokens are over.
+pub(super) async fn end_sessions(write: &mut Write<'_>, user: i64, at_ns: i64) -> Result<(), ControlError> {
+    sqlx::query("UPDATE users SET session_epoch = session_epoch + 1 WHERE id = $1")
+        .bind(user)
+        .execute(write.on())
+        .await?;
+    sqlx::query("UPDATE refresh_families SET revoked_ns = $2 WHERE user_id = $1 AND revoked_ns IS NULL")
+        .bind(user)
+        .bind(at_ns)
+        .execute(write.on())
+        .await?;
+    write.changes_directory();
+    Ok(())
+}

@@ -1,0 +1,96 @@
+//! `/api/invitations/{token}...`: accepting an invitation. WIRE 5.2. Who holds the token may know what it says.
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::{Path, State};
+use axum::http::StatusCode;
+
+use super::{fields, password, view};
+use crate::app::App;
+use crate::error::ApiError;
+use crate::http::gate::auth::{Origin, SignedIn};
+use crate::http::gate::body::AnonymousBody;
+use crate::http::gate::per_ip::PerIp;
+use crate::http::openapi::{ErrorBody, Failures, NotFound, TooMany};
+use crate::limits::per_ip::{InvitationAcceptance, InvitationLookup};
+use crate::query::views::account::{Done, LoginAnswer, LoginBundle};
+use crate::query::views::people::{AcceptRequest, InvitedView};
+
+/// What an invitation is about.
+#[utoipa::path(
+    get,
+    path = "/api/invitations/{token}",
+    operation_id = "invitation",
+    tag = "account",
+    params(("token" = String, Path)),
+    responses((status = 200, description = "The answer", body = InvitedView), (status = 410, description = "Used, revoked or expired", body = ErrorBody), Failures, NotFound, TooMany),
+    security(())
+)]
+pub async fn look_up(
+    _: PerIp<InvitationLookup>,
+    State(app): State<Arc<App>>,
+    Path(token): Path<String>,
+) -> Result<Json<InvitedView>, ApiError> {
+    let invited = app.control.invited(&token, app.clock.now_ns()).await?;
+    Ok(Json(InvitedView {
+        email: invited.email,
+        organization_name: invited.organization_name,
+        inviter_name: invited.inviter_name,
+        exists_as_user: invited.exists_as_user,
+        role: invited.role.as_str().to_owned(),
+    }))
+}
+
+/// Makes an account for the address that was invited, and signs it in.
+#[utoipa::path(
+    post,
+    path = "/api/invitations/{token}/accept",
+    operation_id = "acceptInvitation",
+    tag = "account",
+    params(("token" = String, Path)),
+    request_body = AcceptRequest,
+    responses((status = 201, description = "Joined", body = LoginAnswer), (status = 409, description = "The address has an account: sign in and accept", body = ErrorBody), (status = 410, description = "Used, revoked or expired", body = ErrorBody), Failures, NotFound, TooMany),
+    security(())
+)]
+pub async fn accept(
+    _: PerIp<InvitationAcceptance>,
+    from: Origin,
+    State(app): State<Arc<App>>,
+    Path(token): Path<String>,
+    AnonymousBody(request): AnonymousBody<AcceptRequest>,
+) -> Result<(StatusCode, Json<LoginAnswer>), ApiError> {
+    let name = fields::text("name", &request.name)?;
+    password::check(&request.password)?;
+    // Looked at first: nothing is hashed for guesses.
+    let invited = app.control.invited(&token, app.clock.now_ns()).await?;
+    if invited.exists_as_user {
+        return Err(ApiError::Conflict("the email address has an account already; sign in to accept"));
+    }
+    let hash = password::hash(&app, request.password).await?;
+    let by = from.by(&app, &invited.email);
+    let user = app.control.accept_as_new(&by, &token, &name, &hash).await?;
+    let user = app.control.user(user).ok_or(ApiError::Unauthorized("the account is gone"))?;
+    let token = app.logins.issue(&user, by.at_ns)?;
+    let LoginBundle { user, projects, organizations } = view::bundle(&app, &user);
+    Ok((StatusCode::CREATED, Json(LoginAnswer { token, user, projects, organizations })))
+}
+
+/// Makes the caller a member, if the invitation is for their address.
+#[utoipa::path(
+    post,
+    path = "/api/invitations/{token}/accept-existing",
+    operation_id = "acceptInvitationAsUser",
+    tag = "account",
+    params(("token" = String, Path)),
+    responses((status = 200, description = "Joined", body = Done), (status = 409, description = "A member already", body = ErrorBody), (status = 410, description = "Used, revoked or expired", body = ErrorBody), Failures, NotFound, TooMany)
+)]
+pub async fn accept_existing(
+    _: PerIp<InvitationAcceptance>,
+    State(app): State<Arc<App>>,
+    caller: SignedIn,
+    Path(token): Path<String>,
+) -> Result<Json<Done>, ApiError> {
+    app.control.accept_as_user(&caller.by(&app), &token, caller.user.id, &caller.user.email).await?;
+    Ok(Json(Done { message: "you are a member now".to_owned() }))
+}

@@ -1,0 +1,99 @@
+//! `/api/organizations/{id}/invitations`: inviting people. WIRE 5.2.
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::{Path, State};
+use axum::http::StatusCode;
+
+use super::fields;
+use super::members::{given_role, number};
+use super::view::rfc3339;
+use crate::app::App;
+use crate::control::{Invitation, NewInvitation};
+use crate::error::ApiError;
+use crate::http::gate::auth::{Admin, OrganizationAccess};
+use crate::http::gate::body::JsonBody;
+use crate::http::openapi::{ErrorBody, Failures, NotFound};
+use crate::mail::letters;
+use crate::query::views::account::Done;
+use crate::query::views::people::{InvitationRequest, InvitationView};
+
+/// Invites somebody by mail, for seven days. Only the owner invites admins.
+#[utoipa::path(
+    post,
+    path = "/api/organizations/{id}/invitations",
+    operation_id = "invite",
+    tag = "organizations",
+    params(("id" = i64, Path)),
+    request_body = InvitationRequest,
+    responses((status = 201, description = "Invited", body = Done), (status = 409, description = "A member already, or invited already", body = ErrorBody), Failures)
+)]
+pub async fn create(
+    State(app): State<Arc<App>>,
+    access: OrganizationAccess<Admin>,
+    JsonBody(request): JsonBody<InvitationRequest>,
+) -> Result<(StatusCode, Json<Done>), ApiError> {
+    let new = NewInvitation {
+        organization_id: access.organization.id,
+        email: fields::email(&request.email)?,
+        role: given_role(&request.role)?,
+    };
+    let base = app.config.base_url();
+    let mail = |token: &str| {
+        letters::invitation(&base, &access.organization.name, &access.user.name, new.role, &new.email, token)
+    };
+    app.control.invite(&access.by(&app), &new, mail).await?;
+    app.mailer.wake();
+    let message = match app.mailer.is_set_up {
+        true => "the invitation is on its way",
+        false => "the invitation waits: this server has no mail server yet (SMTP_HOST)",
+    };
+    Ok((StatusCode::CREATED, Json(Done { message: message.to_owned() })))
+}
+
+/// Invitations that nobody has accepted or revoked, newest first.
+#[utoipa::path(
+    get,
+    path = "/api/organizations/{id}/invitations",
+    operation_id = "listInvitations",
+    tag = "organizations",
+    params(("id" = i64, Path)),
+    responses((status = 200, description = "The answer", body = Vec<InvitationView>), Failures)
+)]
+pub async fn list(
+    State(app): State<Arc<App>>,
+    access: OrganizationAccess<Admin>,
+) -> Result<Json<Vec<InvitationView>>, ApiError> {
+    let invitations = app.control.invitations(access.organization.id).await?;
+    Ok(Json(invitations.into_iter().map(view).collect()))
+}
+
+/// Revokes an invitation.
+#[utoipa::path(
+    delete,
+    path = "/api/organizations/{id}/invitations/{invitationId}",
+    operation_id = "revokeInvitation",
+    tag = "organizations",
+    params(("id" = i64, Path), ("invitationId" = i64, Path)),
+    responses((status = 200, description = "Revoked", body = Done), Failures, NotFound)
+)]
+pub async fn revoke(
+    State(app): State<Arc<App>>,
+    access: OrganizationAccess<Admin>,
+    Path((_organization, invitation)): Path<(String, String)>,
+) -> Result<Json<Done>, ApiError> {
+    app.control.revoke_invitation(&access.by(&app), access.organization.id, number(&invitation)?).await?;
+    Ok(Json(Done { message: "the invitation was revoked".to_owned() }))
+}
+
+fn view(invitation: Invitation) -> InvitationView {
+    InvitationView {
+        id: invitation.id,
+        email: invitation.email,
+        role: invitation.role.as_str().to_owned(),
+        inviter_name: invitation.inviter_name,
+        created_at: rfc3339(invitation.created_ns),
+        expires_at: rfc3339(invitation.expires_ns),
+    }
+}

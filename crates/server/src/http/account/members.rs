@@ -1,0 +1,156 @@
+//! `/api/organizations/{id}/members...`: who belongs to an organisation, and as what. WIRE 5.3; what is allowed is
+//! decided in `control/member_rules.rs`.
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::{Path, State};
+use uuid::Uuid;
+
+use super::view::rfc3339;
+use crate::app::App;
+use crate::control::{Member, Need, Role};
+use crate::error::ApiError;
+use crate::http::gate::auth::{Admin, OrganizationAccess, Read, require};
+use crate::http::gate::body::JsonBody;
+use crate::http::openapi::{Failures, NotFound};
+use crate::limits;
+use crate::query::views::account::Done;
+use crate::query::views::people::{MemberView, ProjectRole, ProjectRoles, RoleRequest};
+
+/// Members, with their roles.
+#[utoipa::path(
+    get,
+    path = "/api/organizations/{id}/members",
+    operation_id = "listMembers",
+    tag = "organizations",
+    params(("id" = i64, Path)),
+    responses((status = 200, description = "The answer", body = Vec<MemberView>), Failures)
+)]
+pub async fn list(
+    State(app): State<Arc<App>>,
+    access: OrganizationAccess<Read>,
+) -> Result<Json<Vec<MemberView>>, ApiError> {
+    let members = app.control.members(access.organization.id).await?;
+    Ok(Json(members.into_iter().map(view).collect()))
+}
+
+/// Gives a member another role. Nobody's own, never the owner's; only the owner makes admins.
+#[utoipa::path(
+    put,
+    path = "/api/organizations/{id}/members/{userId}",
+    operation_id = "changeMemberRole",
+    tag = "organizations",
+    params(("id" = i64, Path), ("userId" = i64, Path)),
+    request_body = RoleRequest,
+    responses((status = 200, description = "The answer", body = MemberView), Failures, NotFound)
+)]
+pub async fn change_role(
+    State(app): State<Arc<App>>,
+    access: OrganizationAccess<Admin>,
+    Path((_organization, user)): Path<(String, String)>,
+    JsonBody(request): JsonBody<RoleRequest>,
+) -> Result<Json<MemberView>, ApiError> {
+    let (user, role) = (number(&user)?, given_role(&request.role)?);
+    app.control.change_member_role(&access.by(&app), access.organization.id, user, role).await?;
+    Ok(Json(view(app.control.member(access.organization.id, user).await?)))
+}
+
+/// Removes a member; everybody but the owner removes themselves too, and so leaves.
+#[utoipa::path(
+    delete,
+    path = "/api/organizations/{id}/members/{userId}",
+    operation_id = "removeMember",
+    tag = "organizations",
+    params(("id" = i64, Path), ("userId" = i64, Path)),
+    responses((status = 200, description = "Removed", body = Done), Failures, NotFound)
+)]
+pub async fn remove(
+    State(app): State<Arc<App>>,
+    access: OrganizationAccess<Read>,
+    Path((_organization, user)): Path<(String, String)>,
+) -> Result<Json<Done>, ApiError> {
+    let user = number(&user)?;
+    if user != access.user.id {
+        // Before it is told whether there is such a member.
+        require(access.role, Need::Admin)?;
+    }
+    app.control.remove_member(&access.by(&app), access.organization.id, user).await?;
+    Ok(Json(Done { message: "the member was removed".to_owned() }))
+}
+
+/// A member's roles in single projects.
+#[utoipa::path(
+    get,
+    path = "/api/organizations/{id}/members/{userId}/project-roles",
+    operation_id = "memberProjectRoles",
+    tag = "organizations",
+    params(("id" = i64, Path), ("userId" = i64, Path)),
+    responses((status = 200, description = "The answer", body = ProjectRoles), Failures, NotFound)
+)]
+pub async fn project_roles(
+    State(app): State<Arc<App>>,
+    access: OrganizationAccess<Read>,
+    Path((_organization, user)): Path<(String, String)>,
+) -> Result<Json<ProjectRoles>, ApiError> {
+    let member = app.control.member(access.organization.id, number(&user)?).await?;
+    Ok(Json(ProjectRoles { project_roles: view(member).project_roles }))
+}
+
+/// Sets a member's roles in single projects: these and no others. Not for owners and admins.
+#[utoipa::path(
+    put,
+    path = "/api/organizations/{id}/members/{userId}/project-roles",
+    operation_id = "changeMemberProjectRoles",
+    tag = "organizations",
+    params(("id" = i64, Path), ("userId" = i64, Path)),
+    request_body = ProjectRoles,
+    responses((status = 200, description = "The answer", body = ProjectRoles), Failures, NotFound)
+)]
+pub async fn change_project_roles(
+    State(app): State<Arc<App>>,
+    access: OrganizationAccess<Admin>,
+    Path((_organization, user)): Path<(String, String)>,
+    JsonBody(request): JsonBody<ProjectRoles>,
+) -> Result<Json<ProjectRoles>, ApiError> {
+    let user = number(&user)?;
+    if request.project_roles.len() > limits::PROJECT_ROLES_MAX {
+        return Err(ApiError::unprocessable(format!("at most {} projectRoles", limits::PROJECT_ROLES_MAX)));
+    }
+    let read = |one: &ProjectRole| match (Uuid::try_parse(&one.project_id), one.role.as_str()) {
+        (Ok(project), "user") => Ok((project, Role::User)),
+        (Ok(project), "readonly") => Ok((project, Role::Readonly)),
+        (Err(_), _) => Err(ApiError::malformed("projectId is not a UUID")),
+        _ => Err(ApiError::malformed("a role in a project is user or readonly")),
+    };
+    let roles = request.project_roles.iter().map(read).collect::<Result<Vec<_>, _>>()?;
+    app.control.set_project_roles(&access.by(&app), access.organization.id, user, &roles).await?;
+    let member = app.control.member(access.organization.id, user).await?;
+    Ok(Json(ProjectRoles { project_roles: view(member).project_roles }))
+}
+
+/// A role that can be given to somebody.
+pub fn given_role(text: &str) -> Result<Role, ApiError> {
+    Role::parse(text)
+        .filter(|role| *role != Role::Owner)
+        .ok_or_else(|| ApiError::malformed("role is not one of admin, user and readonly"))
+}
+
+/// An id of a path.
+pub fn number(text: &str) -> Result<i64, ApiError> {
+    text.parse().map_err(|_| ApiError::malformed("the id is not a number"))
+}
+
+fn view(member: Member) -> MemberView {
+    let project_role =
+        |(project, role): (Uuid, Role)| ProjectRole { project_id: project.to_string(), role: role.as_str().to_owned() };
+    MemberView {
+        user_id: member.user_id,
+        email: member.email,
+        name: member.name,
+        role: member.role.as_str().to_owned(),
+        joined_at: rfc3339(member.joined_ns),
+        two_factor: member.has_two_factor,
+        project_roles: member.project_roles.into_iter().map(project_role).collect(),
+    }
+}

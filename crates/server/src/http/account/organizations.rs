@@ -1,0 +1,96 @@
+//! `POST /api/organizations`, `/api/organizations/{id}/settings`.
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::StatusCode;
+
+use super::fields;
+use crate::app::App;
+use crate::control::{Organization, OrganizationChange, OrganizationSettings, Role};
+use crate::error::ApiError;
+use crate::http::gate::auth::{Admin, OrganizationAccess, Read, SignedIn};
+use crate::http::gate::body::JsonBody;
+use crate::http::openapi::Failures;
+use crate::limits;
+use crate::query::views::account::OrganizationView;
+use crate::query::views::people::{NewOrganizationRequest, OrganizationSettingsRequest, OrganizationSettingsView};
+
+/// Makes an organisation that the caller owns.
+#[utoipa::path(
+    post,
+    path = "/api/organizations",
+    operation_id = "createOrganization",
+    tag = "organizations",
+    request_body = NewOrganizationRequest,
+    responses((status = 201, description = "Made", body = OrganizationView), Failures)
+)]
+pub async fn create(
+    State(app): State<Arc<App>>,
+    caller: SignedIn,
+    JsonBody(request): JsonBody<NewOrganizationRequest>,
+) -> Result<(StatusCode, Json<OrganizationView>), ApiError> {
+    let name = fields::text("name", &request.name)?;
+    let timezone = fields::timezone(request.timezone.as_deref())?;
+    let owned = app.control.memberships(caller.user.id).iter().filter(|one| one.role == Role::Owner).count();
+    if owned >= limits::ORGANIZATIONS_OWNED_MAX {
+        let most = limits::ORGANIZATIONS_OWNED_MAX;
+        return Err(ApiError::unprocessable(format!("nobody owns more than {most} organizations")));
+    }
+    let id = app.control.create_organization(&caller.by(&app), &name, &timezone, caller.user.id).await?;
+    let view = OrganizationView { id, name, role: Role::Owner.as_str().to_owned(), timezone };
+    Ok((StatusCode::CREATED, Json(view)))
+}
+
+/// What is set about an organisation.
+#[utoipa::path(
+    get,
+    path = "/api/organizations/{id}/settings",
+    operation_id = "organizationSettings",
+    tag = "organizations",
+    params(("id" = i64, Path)),
+    responses((status = 200, description = "The answer", body = OrganizationSettingsView), Failures)
+)]
+pub async fn settings(access: OrganizationAccess<Read>) -> Json<OrganizationSettingsView> {
+    Json(view(&access.organization))
+}
+
+/// Changes an organisation: what is absent stays.
+#[utoipa::path(
+    put,
+    path = "/api/organizations/{id}/settings",
+    operation_id = "changeOrganizationSettings",
+    tag = "organizations",
+    params(("id" = i64, Path)),
+    request_body = OrganizationSettingsRequest,
+    responses((status = 200, description = "The answer", body = OrganizationSettingsView), Failures)
+)]
+pub async fn change_settings(
+    State(app): State<Arc<App>>,
+    access: OrganizationAccess<Admin>,
+    JsonBody(request): JsonBody<OrganizationSettingsRequest>,
+) -> Result<Json<OrganizationSettingsView>, ApiError> {
+    let old = &access.organization;
+    let require_two_factor = request.require_two_factor.unwrap_or(old.requires_two_factor);
+    if require_two_factor && !old.requires_two_factor && !access.user.has_two_factor {
+        return Err(ApiError::unprocessable("turn on two-factor sign-in for yourself first"));
+    }
+    let change = OrganizationChange {
+        name: request.name.as_deref().map_or(Ok(old.name.clone()), |name| fields::text("name", name))?,
+        timezone: request.timezone.as_deref().map_or(Ok(old.timezone.clone()), |zone| fields::timezone(Some(zone)))?,
+        settings: OrganizationSettings { require_two_factor },
+    };
+    app.control.change_organization(&access.by(&app), old.id, &change).await?;
+    let OrganizationChange { name, timezone, .. } = change;
+    Ok(Json(OrganizationSettingsView { id: old.id, name, timezone, require_two_factor }))
+}
+
+fn view(organization: &Organization) -> OrganizationSettingsView {
+    OrganizationSettingsView {
+        id: organization.id,
+        name: organization.name.clone(),
+        timezone: organization.timezone.clone(),
+        require_two_factor: organization.requires_two_factor,
+    }
+}

@@ -1,0 +1,59 @@
+//! `PUT /api/me`, `POST /api/me/sessions/revoke`: what people set about themselves.
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::State;
+
+use super::{fields, view};
+use crate::app::App;
+use crate::control::Profile;
+use crate::error::ApiError;
+use crate::http::gate::auth::SignedIn;
+use crate::http::gate::body::JsonBody;
+use crate::http::openapi::Failures;
+use crate::query::views::account::{NewLogin, UserView};
+use crate::query::views::people::ProfileRequest;
+
+/// Changes one's name, time zone or theme: what is absent stays.
+#[utoipa::path(
+    put,
+    path = "/api/me",
+    operation_id = "changeProfile",
+    tag = "account",
+    request_body = ProfileRequest,
+    responses((status = 200, description = "The answer", body = UserView), Failures)
+)]
+pub async fn change(
+    State(app): State<Arc<App>>,
+    caller: SignedIn,
+    JsonBody(request): JsonBody<ProfileRequest>,
+) -> Result<Json<UserView>, ApiError> {
+    let theme = match request.theme.as_deref() {
+        None => None,
+        Some(theme @ ("system" | "light" | "dark")) => Some(theme.to_owned()),
+        Some(_) => return Err(ApiError::malformed("theme is not one of system, light and dark")),
+    };
+    let profile = Profile {
+        name: request.name.as_deref().map(|name| fields::text("name", name)).transpose()?,
+        timezone: request.timezone.as_deref().map(|zone| fields::timezone(Some(zone))).transpose()?,
+        theme,
+    };
+    let user = app.control.change_profile(&caller.by(&app), caller.user.id, &profile).await?;
+    Ok(Json(view::user_view(&user)))
+}
+
+/// Signs out everywhere else. The answer is a new login.
+#[utoipa::path(
+    post,
+    path = "/api/me/sessions/revoke",
+    operation_id = "revokeSessions",
+    tag = "account",
+    responses((status = 200, description = "The answer", body = NewLogin), Failures)
+)]
+pub async fn revoke_sessions(State(app): State<Arc<App>>, caller: SignedIn) -> Result<Json<NewLogin>, ApiError> {
+    let by = caller.by(&app);
+    app.control.revoke_sessions(&by, caller.user.id).await?;
+    let user = app.control.user(caller.user.id).ok_or(ApiError::Unauthorized("the account is gone"))?;
+    Ok(Json(NewLogin { token: app.logins.issue(&user, by.at_ns)? }))
+}

@@ -1,0 +1,104 @@
+//! `POST /api/forgot-password`, `/api/password-reset/{token}`. WIRE 5.2.
+//!
+//! The first answers alike, and as soon, whether or not there is such an account: the work comes after the answer.
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::{Path, State};
+
+use super::{fields, password};
+use crate::app::App;
+use crate::error::ApiError;
+use crate::http::gate::auth::Origin;
+use crate::http::gate::body::AnonymousBody;
+use crate::http::gate::per_ip::PerIp;
+use crate::http::openapi::{Failures, TooMany};
+use crate::limits::per_ip::{ForgotPassword, ResetConsumption, ResetValidation};
+use crate::mail::letters;
+use crate::query::views::account::Done;
+use crate::query::views::people::{ForgotPasswordRequest, ResetPasswordRequest, ResetView};
+
+const ASKED: &str = "if there is an account with this address, a mail with a link is on its way to it";
+const NO_LINK: &str = "the link has been used or has run out; ask for another";
+
+/// Sends a link for a new password, at most one an hour. The answer is the same for every address.
+#[utoipa::path(
+    post,
+    path = "/api/forgot-password",
+    operation_id = "forgotPassword",
+    tag = "account",
+    request_body = ForgotPasswordRequest,
+    responses((status = 200, description = "Asked for", body = Done), Failures, TooMany),
+    security(())
+)]
+pub async fn forgot(
+    _: PerIp<ForgotPassword>,
+    from: Origin,
+    State(app): State<Arc<App>>,
+    AnonymousBody(request): AnonymousBody<ForgotPasswordRequest>,
+) -> Result<Json<Done>, ApiError> {
+    let answer = Json(Done { message: ASKED.to_owned() });
+    // What is no address belongs to nobody.
+    let Ok(email) = fields::email(&request.email) else { return Ok(answer) };
+    let busy = ApiError::Overloaded("too many passwords are being asked for; try again later");
+    let permit = app.mailer.behind.clone().try_acquire_owned().map_err(|_| busy)?;
+    tokio::spawn(async move {
+        let _permit = permit;
+        let (by, base) = (from.by(&app, &email), app.config.base_url());
+        let mail = |token: &str| letters::password_reset(&base, &email, token);
+        match app.control.begin_reset(&by, &email, mail).await {
+            Ok(()) => app.mailer.wake(),
+            Err(error) => tracing::error!(%error, "a forgotten password cannot be worked on: {error}"),
+        }
+    });
+    Ok(answer)
+}
+
+/// Whether a link for a new password works, and for whom.
+#[utoipa::path(
+    get,
+    path = "/api/password-reset/{token}",
+    operation_id = "passwordReset",
+    tag = "account",
+    params(("token" = String, Path)),
+    responses((status = 200, description = "The answer", body = ResetView), Failures, TooMany),
+    security(())
+)]
+pub async fn look_up(
+    _: PerIp<ResetValidation>,
+    State(app): State<Arc<App>>,
+    Path(token): Path<String>,
+) -> Result<Json<ResetView>, ApiError> {
+    let email = app.control.reset_email(&token, app.clock.now_ns()).await?;
+    Ok(Json(ResetView { valid: email.is_some(), email }))
+}
+
+/// Sets a new password; every session of the account ends. The link works once.
+#[utoipa::path(
+    post,
+    path = "/api/password-reset/{token}",
+    operation_id = "resetPassword",
+    tag = "account",
+    params(("token" = String, Path)),
+    request_body = ResetPasswordRequest,
+    responses((status = 200, description = "Set", body = Done), Failures, TooMany),
+    security(())
+)]
+pub async fn reset(
+    _: PerIp<ResetConsumption>,
+    from: Origin,
+    State(app): State<Arc<App>>,
+    Path(token): Path<String>,
+    AnonymousBody(request): AnonymousBody<ResetPasswordRequest>,
+) -> Result<Json<Done>, ApiError> {
+    password::check(&request.password)?;
+    let email = app.control.reset_email(&token, app.clock.now_ns()).await?;
+    let email = email.ok_or_else(|| ApiError::malformed(NO_LINK))?;
+    let hash = password::hash(&app, request.password).await?;
+    // Of two at once the database takes one.
+    match app.control.finish_reset(&from.by(&app, &email), &token, &hash).await? {
+        true => Ok(Json(Done { message: "the password was set; sign in with it".to_owned() })),
+        false => Err(ApiError::malformed(NO_LINK)),
+    }
+}

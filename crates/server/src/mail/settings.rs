@@ -1,0 +1,120 @@
+//! The mail server as an operator sets it.
+
+use std::path::PathBuf;
+
+use anyhow::{Context, ensure};
+use clap::ValueEnum;
+use lettre::message::Mailbox;
+
+/// How the conversation with the mail server is encrypted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+pub enum SmtpTls {
+    /// From the STARTTLS command on; a server that does not offer it is not talked to.
+    #[default]
+    Starttls,
+    /// From the first byte on.
+    Tls,
+    /// Not at all.
+    None,
+}
+
+impl SmtpTls {
+    pub fn port(self) -> u16 {
+        match self {
+            SmtpTls::Starttls => 587,
+            SmtpTls::Tls => 465,
+            SmtpTls::None => 25,
+        }
+    }
+}
+
+/// Without a server and without a folder no mail is sent; it waits for either.
+#[derive(Debug, Clone, Default, clap::Args)]
+pub struct MailSettings {
+    /// The mail server that invitations and password links are handed to; without one they wait, for seven days.
+    #[arg(long, env = "SMTP_HOST")]
+    pub smtp_host: Option<String>,
+    /// Its port; 587, 465 with `tls`, 25 with `none` when not given.
+    #[arg(long, env = "SMTP_PORT")]
+    pub smtp_port: Option<u16>,
+    /// Name to log in to it with; no login when not given.
+    #[arg(long, env = "SMTP_USERNAME")]
+    pub smtp_username: Option<String>,
+    /// The password for it.
+    #[arg(long, env = "SMTP_PASSWORD", hide_env_values = true)]
+    pub smtp_password: Option<String>,
+    /// A file with that password.
+    #[arg(long, env = "SMTP_PASSWORD_FILE", conflicts_with = "smtp_password")]
+    pub smtp_password_file: Option<PathBuf>,
+    /// Sender of the mails: `Tidewatch <tidewatch@example.com>`.
+    #[arg(long, env = "SMTP_FROM")]
+    pub smtp_from: Option<String>,
+    /// `starttls`, `tls` or `none`.
+    #[arg(long, env = "SMTP_TLS", value_enum, default_value = "starttls", hide_possible_values = true)]
+    pub smtp_tls: SmtpTls,
+    /// A folder that mails are written into as files instead, for development.
+    #[arg(long, env = "MAIL_DIR")]
+    pub mail_dir: Option<PathBuf>,
+}
+
+impl MailSettings {
+    /// Everything that can be known to be wrong before the server starts.
+    pub fn check(&self) -> anyhow::Result<()> {
+        ensure!(self.smtp_host.is_none() || self.smtp_from.is_some(), "smtp_host needs smtp_from, the mails' sender");
+        let has_password = self.password()?.is_some();
+        ensure!(self.smtp_username.is_none() || has_password, "smtp_username needs smtp_password");
+        self.from().map(drop)
+    }
+
+    pub fn from(&self) -> anyhow::Result<Mailbox> {
+        let from = self.smtp_from.as_deref().unwrap_or("Tidewatch <tidewatch@localhost>");
+        from.parse().with_context(|| format!("smtp_from {from:?} is not an email address"))
+    }
+
+    pub fn password(&self) -> anyhow::Result<Option<String>> {
+        match (&self.smtp_password, &self.smtp_password_file) {
+            (Some(password), _) => Ok(Some(password.clone())),
+            (None, Some(path)) => {
+                let text = std::fs::read_to_string(path)
+                    .with_context(|| format!("cannot read smtp_password_file {}", path.display()))?;
+                Ok(Some(text.trim_end_matches(['\r', '\n']).to_owned()))
+            }
+            (None, None) => Ok(None),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_wrong_is_said_before_the_start() {
+        let set = |change: fn(&mut MailSettings)| {
+            let mut settings = MailSettings::default();
+            change(&mut settings);
+            settings.check().map_err(|error| error.to_string())
+        };
+        assert_eq!(set(|_| {}), Ok(()));
+        assert_eq!(
+            set(|settings| {
+                settings.smtp_host = Some("mail".into());
+                settings.smtp_from = Some("T <t@example.com>".into());
+            }),
+            Ok(())
+        );
+        for (change, expected) in [
+            (
+                (|settings| settings.smtp_host = Some("mail".into())) as fn(&mut MailSettings),
+                "smtp_host needs smtp_from",
+            ),
+            (|settings| settings.smtp_from = Some("nobody".into()), "smtp_from \"nobody\" is not"),
+            (|settings| settings.smtp_from = Some("a@b.c\r\nBcc: x@y.z".into()), "smtp_from"),
+            (|settings| settings.smtp_username = Some("u".into()), "smtp_username needs smtp_password"),
+            (|settings| settings.smtp_password_file = Some("/no/such/file".into()), "cannot read smtp_password_file"),
+        ] {
+            let error = set(change).expect_err(expected);
+            assert!(error.starts_with(expected), "{error}");
+        }
+    }
+}

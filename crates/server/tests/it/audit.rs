@@ -1,0 +1,90 @@
+//! The audit log as admins read it: page by page, filtered, as a file. Each on both control databases.
+
+use serde_json::{Value, json};
+
+use crate::mailbox::{Mailbox, member, organization};
+
+on_both! {
+    async fn admins_read_and_export_the_log(database) {
+        let mut mailbox = Mailbox::open().await;
+        let (harness, project) = mailbox.harness(&database).await;
+        let organization = organization(&harness).await;
+        let (user, user_id) = member(&harness, &mut mailbox, "ada", "user").await;
+        let rename = json!({"name": "renamed"});
+        harness.api_as(&user, "PUT", &format!("/api/projects?projectId={}", project.id), &rename).await.expect(200);
+        for (path, body) in [
+            ("/api/exception-stack-traces/archive", json!({"hashes": ["00000000000000ff"]})),
+            ("/api/exception-stack-traces/unarchive", json!({"hashes": ["00000000000000ff"]})),
+            ("/api/endpoints/slow", json!({"endpoint": "=cmd|' /C calc'!A0", "offsetMs": 250, "reason": "a, \"b\""})),
+        ] {
+            harness.api_as(&user, "POST", &format!("{path}?projectId={}", project.id), &body).await.expect(200);
+        }
+        let at = format!("/api/organizations/{organization}/audit");
+        harness.api_as(&user, "GET", &at, &Value::Null).await.expect(403);
+        let all = harness.api("GET", &at, &Value::Null).await.expect(200).json();
+        let actions: Vec<&str> = all["data"].as_array().unwrap().iter().map(|line| line["action"].as_str().unwrap()).collect();
+        assert_eq!(actions[..7], ["endpoint.mark_slow", "issue.unarchive", "issue.archive", "project.change",
+            "member.join", "invitation.create", "project.create"]);
+        assert!(all["next"].is_null());
+        let line = &all["data"][0];
+        assert_eq!(line["actor"], json!({"id": user_id, "email": "ada@example.com"}));
+        assert_eq!((&line["ip"], &line["target"]), (&json!("127.0.0.1"), &json!(format!("project:{}", project.id))));
+        assert_eq!(line["detail"]["offsetMs"], 250);
+
+        // Page by page is the same.
+        let (mut paged, mut before) = (Vec::new(), String::new());
+        loop {
+            let page = harness.api("GET", &format!("{at}?limit=2{before}"), &Value::Null).await.expect(200).json();
+            paged.extend(page["data"].as_array().unwrap().clone());
+            let Some(next) = page["next"].as_i64() else { break };
+            before = format!("&before={next}");
+        }
+        assert_eq!(json!(paged), all["data"]);
+        for (filter, count) in [
+            ("action=issue", 2),
+            ("action=issue.archive", 1),
+            ("action=issu", 0),
+            (&format!("userId={user_id}"), 5),
+            (&format!("userId={user_id}&action=member"), 1),
+            ("userId=4711", 0),
+        ] {
+            let found = harness.api("GET", &format!("{at}?{filter}"), &Value::Null).await.expect(200).json();
+            assert_eq!(found["data"].as_array().map(Vec::len), Some(count), "{filter}");
+        }
+        for (query, status) in [("limit=0", 422), ("limit=201", 422), ("limit=x", 400), ("before=x", 400)] {
+            assert_eq!(harness.api("GET", &format!("{at}?{query}"), &Value::Null).await.status, status, "{query}");
+        }
+
+        harness.api_as(&user, "GET", &format!("{at}/export?format=csv"), &Value::Null).await.expect(403);
+        harness.api("GET", &format!("{at}/export?format=xml"), &Value::Null).await.expect(400);
+        let file = harness.api("GET", &format!("{at}/export?format=jsonl"), &Value::Null).await.expect(200);
+        let lines = String::from_utf8(file.body.clone()).unwrap();
+        let lines: Vec<Value> = unchunked(&file, &lines).lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        assert_eq!(json!(lines), all["data"]);
+        let file = harness.api("GET", &format!("{at}/export?format=csv&action=endpoint"), &Value::Null).await.expect(200);
+        assert_eq!(file.header("Content-Disposition"), Some("attachment; filename=\"audit.csv\""));
+        let text = String::from_utf8(file.body.clone()).unwrap();
+        let text = unchunked(&file, &text);
+        let rows: Vec<&str> = text.lines().collect();
+        assert_eq!(rows[0], "id,at,actorId,actor,action,target,ip,detail");
+        assert_eq!(rows.len(), 2);
+        assert!(rows[1].contains("endpoint.mark_slow") && rows[1].contains("\"\"reason\"\":\"\"a, \\\"\"b\\\"\"\"\""), "{}", rows[1]);
+        // Taking it away is in it too.
+        let last = harness.api("GET", &format!("{at}?limit=1"), &Value::Null).await.expect(200).json();
+        assert_eq!(last["data"][0]["action"], "audit.export");
+    }
+}
+
+/// The body without the lines that say how long its chunks are.
+fn unchunked(answer: &crate::client::Answer, text: &str) -> String {
+    if answer.header("Transfer-Encoding").is_none() {
+        return text.to_owned();
+    }
+    let (mut rest, mut body) = (text, String::new());
+    while let Some((size, after)) = rest.split_once("\r\n") {
+        let size = usize::from_str_radix(size, 16).expect("a chunk's size");
+        body.push_str(&after[..size]);
+        rest = after[size..].strip_prefix("\r\n").unwrap_or_default();
+    }
+    body
+}

@@ -1,0 +1,169 @@
+//! Invitations, from the mail to the membership. WIRE 5.2. Each on both control databases, with a real mail server.
+
+use serde_json::{Value, json};
+use tidewatch_server::control::{NewUser, Role};
+
+use crate::harness::text;
+use crate::mailbox::{Mailbox, invite, member, organization};
+
+on_both! {
+    async fn somebody_new_accepts(database) {
+        let mut mailbox = Mailbox::open().await;
+        let (harness, project) = mailbox.harness(&database).await;
+        let token = invite(&harness, &mut mailbox, "Ada@Example.com", "user").await;
+        let look = format!("/api/invitations/{token}");
+        let seen = harness.api_as("", "GET", &look, &Value::Null).await.expect(200).json();
+        let expected = json!({"email": "ada@example.com", "organizationName": "Example", "inviterName": "Owner",
+            "existsAsUser": false, "role": "user"});
+        assert_eq!(seen, expected);
+
+        let accept = format!("{look}/accept");
+        for (body, status) in [
+            (json!({"name": "Ada"}), 400),
+            (json!({"name": "Ada", "password": "short"}), 400),
+            (json!({"name": " ", "password": "long enough"}), 400),
+            (json!({"name": "A\r\nB", "password": "long enough"}), 400),
+        ] {
+            assert_eq!(harness.api_as("", "POST", &accept, &body).await.status, status, "{body}");
+        }
+        // Mass assignment: what is not asked for is not taken.
+        let body = json!({"name": "Ada", "password": "long enough", "role": "owner", "organizationId": 99,
+            "email": "owner@example.com", "emailVerified": false, "id": 1});
+        let joined = harness.api_as("", "POST", &accept, &body).await.expect(201).json();
+        assert_eq!(joined["user"]["email"], "ada@example.com");
+        assert_eq!(joined["user"]["emailVerified"], true);
+        assert_eq!(joined["organizations"].as_array().map(Vec::len), Some(1));
+        assert_eq!(joined["organizations"][0]["role"], "user");
+        assert_eq!(joined["projects"][0]["id"], project.id.as_str());
+        let bundle = harness.api_as(&text(&joined["token"]), "GET", "/api/me/login-bundle", &Value::Null).await;
+        assert_eq!(bundle.expect(200).json()["projects"], joined["projects"]);
+        // Used: 410, whoever asks.
+        harness.api_as("", "GET", &look, &Value::Null).await.expect(410);
+        harness.api_as("", "POST", &accept, &body).await.expect(410);
+        harness.api_as(&text(&joined["token"]), "POST", &format!("{look}/accept-existing"), &Value::Null).await.expect(410);
+        harness.api_as("", "GET", "/api/invitations/no-such-token", &Value::Null).await.expect(404);
+    }
+}
+
+on_both! {
+    // WIRE 5.2: 409 already member or pending; 403 other e-mail; 410 revoked and expired.
+    async fn what_is_refused(database) {
+        let mut mailbox = Mailbox::open().await;
+        let (harness, _) = mailbox.harness(&database).await;
+        let organization = organization(&harness).await;
+        let path = format!("/api/organizations/{organization}/invitations");
+        let token = invite(&harness, &mut mailbox, "ada@example.com", "user").await;
+        for (body, status) in [
+            (json!({"email": "ADA@example.com", "role": "readonly"}), 409),
+            (json!({"email": "owner@example.com", "role": "user"}), 409),
+            (json!({"email": "nobody", "role": "user"}), 400),
+            (json!({"email": "a@b.de\r\nBcc: c@d.de", "role": "user"}), 400),
+            (json!({"email": "b@example.com", "role": "owner"}), 400),
+            (json!({"email": "b@example.com", "role": "root"}), 400),
+            (json!({"email": "b@example.com"}), 400),
+        ] {
+            assert_eq!(harness.api("POST", &path, &body).await.status, status, "{body}");
+        }
+        let list = harness.api("GET", &path, &Value::Null).await.expect(200).json();
+        assert_eq!((&list[0]["email"], &list[0]["inviterName"]), (&json!("ada@example.com"), &json!("Owner")));
+        assert!(!list.to_string().contains(&token), "nobody reads the token again");
+        harness.api("DELETE", &format!("{path}/{}", list[0]["id"]), &Value::Null).await.expect(200);
+        harness.api("DELETE", &format!("{path}/{}", list[0]["id"]), &Value::Null).await.expect(404);
+        harness.api_as("", "GET", &format!("/api/invitations/{token}"), &Value::Null).await.expect(410);
+
+        // Again, and for an account that exists.
+        let token = invite(&harness, &mut mailbox, "ada@example.com", "readonly").await;
+        let app = harness.app().clone();
+        let by = app.by_server();
+        let account = async |email: &str| {
+            let new = NewUser { email: email.into(), name: "A".into(), password_hash: None, is_email_verified: false };
+            let user = app.control.create_user(&by, &new).await.expect("a user");
+            app.logins.issue(&user, app.clock.now_ns()).expect("a login")
+        };
+        let (ada, eve) = (account("ada@example.com").await, account("eve@example.com").await);
+        let look = format!("/api/invitations/{token}");
+        let seen = harness.api_as("", "GET", &look, &Value::Null).await.expect(200).json();
+        assert_eq!(seen["existsAsUser"], true);
+        let body = json!({"name": "Ada", "password": "long enough"});
+        harness.api_as("", "POST", &format!("{look}/accept"), &body).await.expect(409);
+        let existing = format!("{look}/accept-existing");
+        harness.api_as("", "POST", &existing, &Value::Null).await.expect(401);
+        harness.api_as(&eve, "POST", &existing, &Value::Null).await.expect(403);
+        harness.api_as(&ada, "POST", &existing, &json!({"role": "owner"})).await.expect(200);
+        let bundle = harness.api_as(&ada, "GET", "/api/me/login-bundle", &Value::Null).await.expect(200).json();
+        assert_eq!(bundle["organizations"][0]["role"], "readonly");
+        harness.api_as(&ada, "POST", &existing, &Value::Null).await.expect(410);
+    }
+}
+
+on_both! {
+    // Issue 5: 20 concurrent acceptances make one member.
+    async fn twenty_accept_at_once(database) {
+        let mut mailbox = Mailbox::open().await;
+        let (harness, _) = mailbox.harness(&database).await;
+        let organization = organization(&harness).await;
+        let token = invite(&harness, &mut mailbox, "ada@example.com", "user").await;
+        let app = harness.app().clone();
+        let tasks: Vec<_> = (0..20)
+            .map(|_| {
+                let (app, token) = (app.clone(), token.clone());
+                tokio::spawn(async move {
+                    app.control.accept_as_new(&app.by_server(), &token, "Ada", "a hash").await.is_ok()
+                })
+            })
+            .collect();
+        let mut accepted = 0;
+        for task in tasks {
+            accepted += usize::from(task.await.expect("no panic"));
+        }
+        assert_eq!(accepted, 1);
+        assert_eq!(app.control.members(organization).await.expect("members").len(), 2);
+    }
+}
+
+on_both! {
+    // One organisation's admin has no hand in another's, nor an admin's invitations after the admin.
+    async fn invitations_stay_within_their_organization(database) {
+        let mut mailbox = Mailbox::open().await;
+        let (harness, project) = mailbox.harness(&database).await;
+        let first = organization(&harness).await;
+        let (admin, admin_id) = member(&harness, &mut mailbox, "admin", "admin").await;
+        let token = invite(&harness, &mut mailbox, "ada@example.com", "user").await;
+        let list = harness.api("GET", &format!("/api/organizations/{first}/invitations"), &Value::Null).await;
+        let invitation = list.expect(200).json()[0]["id"].clone();
+
+        // A stranger who owns another organisation.
+        let app = harness.app().clone();
+        let by = app.by_server();
+        let new = NewUser { email: "eve@example.com".into(), name: "E".into(), password_hash: None, is_email_verified: true };
+        let eve = app.control.create_user(&by, &new).await.expect("a user");
+        let login = app.logins.issue(&eve, app.clock.now_ns()).expect("a login");
+        let made = json!({"name": "Evil", "role": "owner", "id": first, "organizationId": first});
+        let own = harness.api_as(&login, "POST", "/api/organizations", &made).await.expect(201).json()["id"].clone();
+        assert_ne!(own, json!(first));
+        let body = json!({"email": "eve@example.com", "role": "user", "organizationId": first});
+        harness.api_as(&login, "POST", &format!("/api/organizations/{first}/invitations"), &body).await.expect(403);
+        for place in [format!("/api/organizations/{own}/invitations/{invitation}"), format!("/api/organizations/{first}/invitations/{invitation}")] {
+            assert!([403, 404].contains(&harness.api_as(&login, "DELETE", &place, &Value::Null).await.status), "{place}");
+        }
+        // A role in another organisation's project, by way of one's own.
+        let bob = NewUser { email: "bob@example.com".into(), name: "B".into(), password_hash: None, is_email_verified: true };
+        let bob = app.control.create_user(&by, &bob).await.expect("a user");
+        app.control.add_member(&by, own.as_i64().expect("an id"), bob.id, Role::User).await.expect("a member");
+        let roles = json!({"projectRoles": [{"projectId": project.id, "role": "user"}]});
+        let place = format!("/api/organizations/{own}/members/{}/project-roles", bob.id);
+        harness.api_as(&login, "PUT", &place, &roles).await.expect(404);
+        let bob = app.logins.issue(&bob, app.clock.now_ns()).expect("a login");
+        assert_eq!(harness.api_as(&bob, "GET", "/api/projects", &Value::Null).await.expect(200).json(), json!([]));
+
+        // An admin's invitations end with the admin; admins do not invite admins.
+        let by_admin = json!({"email": "carl@example.com", "role": "admin"});
+        harness.api_as(&admin, "POST", &format!("/api/organizations/{first}/invitations"), &by_admin).await.expect(403);
+        let by_admin = json!({"email": "carl@example.com", "role": "user"});
+        harness.api_as(&admin, "POST", &format!("/api/organizations/{first}/invitations"), &by_admin).await.expect(201);
+        let carl = mailbox.next().await.token("accept-invitation");
+        harness.api("DELETE", &format!("/api/organizations/{first}/members/{admin_id}"), &Value::Null).await.expect(200);
+        harness.api_as("", "GET", &format!("/api/invitations/{carl}"), &Value::Null).await.expect(410);
+        harness.api_as("", "GET", &format!("/api/invitations/{token}"), &Value::Null).await.expect(200);
+    }
+}
