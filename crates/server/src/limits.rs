@@ -229,7 +229,9 @@ pub const CONTROL_IDLE_MAX: Duration = minutes(10);
 pub const CONTROL_LIFE_MAX: Duration = minutes(30);
 /// How often a node looks whether another has changed who may see what: a revoked right ends everywhere within this.
 pub const DIRECTORY_PAUSE: Duration = seconds(1);
-/// How long a project's replaced token is still taken.
+/// Hours of grace that a rotation may ask for.
+pub const TOKEN_GRACE_HOURS_MAX: u64 = 168;
+/// How long a project's replaced token is still taken, unless the rotation says.
 pub const TOKEN_GRACE: Duration = Duration::from_secs(24 * 60 * 60);
 /// WIRE 5.6.
 pub const HEALTHCHECK_PATHS_MAX: usize = 50;

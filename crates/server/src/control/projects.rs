@@ -85,6 +85,11 @@ impl Control {
         if deleted.rows_affected() == 0 {
             return Err(ControlError::UnknownProject);
         }
+        sqlx::query("INSERT INTO deleted_projects (number, deleted_ns) VALUES ($1, $2)")
+            .bind(i64::from(project.number))
+            .bind(by.at_ns)
+            .execute(write.on())
+            .await?;
         let details = json!({ "name": project.name });
         let entry = by.did("project.delete").on("project", project.id).within(project.organization_id).with(details);
         write.audit(entry).await?;

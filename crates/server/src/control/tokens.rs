@@ -3,12 +3,13 @@
 //! Look-ups go by SHA-256, so the time of one says nothing about how near a guess came. A project's two tokens are also
 //! kept sealed, because WIRE 5.6 shows them; every other kind of token is a hash only.
 
+use std::time::Duration;
+
 use sha2::{Digest, Sha256};
 use uuid::Uuid;
 
 use super::audit::By;
 use super::{Control, ControlError};
-use crate::limits;
 
 /// The purpose that project tokens are sealed for.
 pub const SEALED_AS: &str = "project token";
@@ -64,9 +65,15 @@ fn hex(bytes: &[u8]) -> String {
 }
 
 impl Control {
-    /// A new token for the project. The old one is taken for [`limits::TOKEN_GRACE`] more, so that exporters can be
-    /// given the new one in turn. Returns the new one.
-    pub async fn rotate_token(&self, by: &By, number: u32, kind: TokenKind) -> Result<String, ControlError> {
+    /// A new token for the project. The old one is taken for `grace` more, so that exporters can be given the new one in
+    /// turn. Returns the new one.
+    pub async fn rotate_token(
+        &self,
+        by: &By,
+        number: u32,
+        kind: TokenKind,
+        grace: Duration,
+    ) -> Result<String, ControlError> {
         let token = project_token()?;
         let sealed = self.sealer.seal(SEALED_AS, &token)?;
         let mut write = self.write().await?;
@@ -83,7 +90,7 @@ impl Control {
         let found = sqlx::query_as::<_, (String, String, i64)>(read).bind(i64::from(number));
         let (old, id, organization) = found.fetch_optional(write.on()).await?.ok_or(ControlError::UnknownProject)?;
         sqlx::query(change).bind(i64::from(number)).bind(hash(&token)).bind(sealed).execute(write.on()).await?;
-        let expires_ns = by.at_ns.saturating_add(limits::TOKEN_GRACE.as_nanos() as i64);
+        let expires_ns = by.at_ns.saturating_add(grace.as_nanos() as i64);
         sqlx::query("INSERT INTO previous_tokens (token_hash, project, kind, expires_ns) VALUES ($1, $2, $3, $4)")
             .bind(old)
             .bind(i64::from(number))
@@ -92,7 +99,7 @@ impl Control {
             .execute(write.on())
             .await?;
         sqlx::query("DELETE FROM previous_tokens WHERE expires_ns <= $1").bind(by.at_ns).execute(write.on()).await?;
-        let details = serde_json::json!({ "kind": kind.as_str() });
+        let details = serde_json::json!({ "kind": kind.as_str(), "graceSeconds": grace.as_secs() });
         write.audit(by.did("project.rotate_token").on("project", &id).within(organization).with(details)).await?;
         write.changes_directory();
         write.commit().await?;

@@ -200,6 +200,17 @@ on_both! {
         for token in [&token, &project.token] {
             harness.post_json("traces", token, &json!({})).await.expect(200);
         }
+        // Without any grace the token in force is over at once.
+        let rotate = format!("/api/projects/token?{about}");
+        for (hours, expected) in [(json!(169), 422), (json!(-1), 400), (json!("x"), 400)] {
+            harness.api("POST", &rotate, &json!({ "graceHours": hours })).await.expect(expected);
+        }
+        let last = text(&harness.api("POST", &rotate, &json!({ "graceHours": 0 })).await.expect(200).json()["token"]);
+        harness.post_json("traces", &token, &json!({})).await.expect(401);
+        for token in [&last, &project.token] {
+            harness.post_json("traces", token, &json!({})).await.expect(200);
+        }
+        let token = last;
         let path = format!("/api/projects?{about}");
         harness.api("DELETE", &path, &json!({ "name": "another" })).await.expect(400);
         harness.api("DELETE", &path, &json!({ "name": "first" })).await.expect(200);

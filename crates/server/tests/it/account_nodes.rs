@@ -11,6 +11,7 @@ use tidewatch_server::secrets::seal::Sealer;
 
 use crate::harness::{Harness, text};
 
+const GRACE: std::time::Duration = std::time::Duration::from_secs(24 * 60 * 60);
 const NOW: i64 = 1_800_000_000_000_000_000;
 
 fn by() -> By {
@@ -77,7 +78,7 @@ on_both! {
             let (control, project) = (control.clone(), project.clone());
             async move {
                 let user = control.create_user(&by(), &person(&format!("u{}", number / 2))).await;
-                let token = control.rotate_token(&by(), project.number, TokenKind::Runtime).await.unwrap();
+                let token = control.rotate_token(&by(), project.number, TokenKind::Runtime, GRACE).await.unwrap();
                 (user.is_ok(), token)
             }
         });

@@ -1,6 +1,7 @@
 //! `/api/projects`: the projects one may open. WIRE 5.6.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::Json;
 use axum::extract::State;
@@ -16,7 +17,7 @@ use crate::http::gate::body::JsonBody;
 use crate::http::openapi::{Failures, ProjectQuery};
 use crate::limits;
 use crate::query::views::account::{
-    DeleteProjectRequest, Done, NewProjectRequest, NewToken, ProjectChangeRequest, ProjectView,
+    DeleteProjectRequest, Done, NewProjectRequest, NewToken, ProjectChangeRequest, ProjectView, RotateTokenRequest,
 };
 
 /// WIRE 5.1; the first is what a project gets that does not say.
@@ -131,40 +132,57 @@ pub async fn delete(
     Ok(Json(Done { message: "the project was deleted".to_owned() }))
 }
 
-/// Replaces the token that exporters send. The old one is taken for a day more.
+/// Replaces the token that exporters send. The old one is taken for a day more, or as long as asked.
 #[utoipa::path(
     post,
     path = "/api/projects/token",
     operation_id = "rotateToken",
     tag = "projects",
     params(ProjectQuery),
+    request_body = RotateTokenRequest,
     responses((status = 200, description = "The answer", body = NewToken), Failures)
 )]
 pub async fn rotate_token(
     State(app): State<Arc<App>>,
     access: ProjectAccess<Admin>,
+    JsonBody(request): JsonBody<RotateTokenRequest>,
 ) -> Result<Json<NewToken>, ApiError> {
-    rotate(&app, &access, TokenKind::Runtime).await
+    rotate(&app, &access, TokenKind::Runtime, &request).await
 }
 
-/// Replaces the token that uploads of symbols and source maps send. The old one is taken for a day more.
+/// Replaces the token that uploads of symbols and source maps send. The old one is taken for a day more, or as long as asked.
 #[utoipa::path(
     post,
     path = "/api/projects/source-map-token",
     operation_id = "rotateUploadToken",
     tag = "projects",
     params(ProjectQuery),
+    request_body = RotateTokenRequest,
     responses((status = 200, description = "The answer", body = NewToken), Failures)
 )]
 pub async fn rotate_upload_token(
     State(app): State<Arc<App>>,
     access: ProjectAccess<Admin>,
+    JsonBody(request): JsonBody<RotateTokenRequest>,
 ) -> Result<Json<NewToken>, ApiError> {
-    rotate(&app, &access, TokenKind::Upload).await
+    rotate(&app, &access, TokenKind::Upload, &request).await
 }
 
-async fn rotate(app: &App, access: &ProjectAccess<Admin>, kind: TokenKind) -> Result<Json<NewToken>, ApiError> {
-    let token = app.control.rotate_token(&access.by(app), access.project.number, kind).await?;
+async fn rotate(
+    app: &App,
+    access: &ProjectAccess<Admin>,
+    kind: TokenKind,
+    request: &RotateTokenRequest,
+) -> Result<Json<NewToken>, ApiError> {
+    let grace = match request.grace_hours {
+        None => limits::TOKEN_GRACE,
+        Some(hours) if hours <= limits::TOKEN_GRACE_HOURS_MAX => Duration::from_secs(60 * 60 * hours),
+        Some(_) => {
+            let most = limits::TOKEN_GRACE_HOURS_MAX;
+            return Err(ApiError::unprocessable(format!("graceHours is 0 to {most}")));
+        }
+    };
+    let token = app.control.rotate_token(&access.by(app), access.project.number, kind, grace).await?;
     Ok(Json(NewToken { token }))
 }
 

@@ -185,7 +185,16 @@ pub struct DeleteProjectRequest {
     pub name: String,
 }
 
-/// A project's new token. The old one is taken for a day more.
+/// Body of the routes that replace a token.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct RotateTokenRequest {
+    /// Hours that the old token is taken for, 0 to 168; 24 when absent.
+    #[schema(minimum = 0, maximum = 168)]
+    pub grace_hours: Option<u64>,
+}
+
+/// A project's new token. The old one is taken for its grace.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 pub struct NewToken {
     /// 32 hexadecimal digits.
