@@ -28,14 +28,26 @@ impl Progress {
         Progress(is_seen.then(|| Arc::new(Mutex::new(Bar { done: 0, total, drawn: None }))))
     }
 
-    /// So many bytes more; fewer when a request is made again.
-    pub fn add(&self, bytes: i64) {
+    /// So many bytes more.
+    pub fn add(&self, bytes: u64) {
         let Some(bar) = &self.0 else { return };
         let mut bar = bar.lock();
-        bar.done = bar.done.saturating_add_signed(bytes);
+        bar.done += bytes;
         if bar.drawn.is_none_or(|drawn| drawn.elapsed() >= DRAWN_EVERY) {
             bar.drawn = Some(Instant::now());
             let _ = write!(std::io::stderr(), "\r{}\x1b[K", picture(bar.done, bar.total));
+        }
+    }
+
+    /// How far it is now, for [`Progress::back_to`].
+    pub fn done(&self) -> u64 {
+        self.0.as_ref().map_or(0, |bar| bar.lock().done)
+    }
+
+    /// What was sent since is sent again.
+    pub fn back_to(&self, done: u64) {
+        if let Some(bar) = &self.0 {
+            bar.lock().done = done;
         }
     }
 

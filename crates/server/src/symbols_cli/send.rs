@@ -38,6 +38,7 @@ const PAUSE_MAX: Duration = Duration::from_secs(60);
 impl Door<'_> {
     /// Makes the request until it is answered for good. An error: it is of no use to try others.
     pub fn send(&self, files: &[Found], progress: &Progress) -> anyhow::Result<Answer> {
+        let before = progress.done();
         let mut attempt = 1;
         loop {
             let (why, pause) = match self.once(files, progress) {
@@ -48,8 +49,7 @@ impl Door<'_> {
                 Err(error) => (error.to_string(), None),
             };
             progress.clear();
-            let sent: u64 = files.iter().map(|file| file.bytes).sum();
-            progress.add(-i64::try_from(sent).unwrap_or(0));
+            progress.back_to(before);
             anyhow::ensure!(
                 attempt < ATTEMPTS_MAX,
                 "{} cannot be sent: {} tried {ATTEMPTS_MAX} times, the last time {why}",
@@ -171,7 +171,7 @@ impl Read for Counted {
         if read == 0 && self.file.limit() > 0 && !buffer.is_empty() {
             return Err(io::Error::new(io::ErrorKind::UnexpectedEof, "a file became shorter while it was sent"));
         }
-        self.progress.add(read as i64);
+        self.progress.add(read as u64);
         Ok(read)
     }
 }

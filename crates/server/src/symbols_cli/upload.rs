@@ -72,6 +72,7 @@ pub fn run(arguments: &UploadArgs, mut say: impl FnMut(&str)) -> anyhow::Result<
 
 /// How many are kept. If one of several is refused none is, so each is sent on its own then.
 fn keep(door: &Door<'_>, files: Vec<Found>, progress: &Progress, refused: &mut Vec<Refused>) -> anyhow::Result<usize> {
+    let before = progress.done();
     let Answer::Refused(why) = door.send(&files, progress)? else { return Ok(files.len()) };
     if let [file] = &files[..] {
         // The server's sentence names the file already.
@@ -79,16 +80,12 @@ fn keep(door: &Door<'_>, files: Vec<Found>, progress: &Progress, refused: &mut V
         refused.push(Refused { name: file.name.clone(), why });
         return Ok(0);
     }
+    progress.back_to(before);
     let mut kept = 0;
     for file in files {
-        progress.add(-i64::try_from(file.bytes).unwrap_or(0));
-        kept += keep_one(door, file, progress, refused)?;
+        kept += keep(door, vec![file], progress, refused)?;
     }
     Ok(kept)
-}
-
-fn keep_one(door: &Door<'_>, file: Found, progress: &Progress, refused: &mut Vec<Refused>) -> anyhow::Result<usize> {
-    keep(door, vec![file], progress, refused)
 }
 
 fn tell(refused: &Refused) {
