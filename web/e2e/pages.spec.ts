@@ -24,6 +24,7 @@ const PAGES: [string, string][] = [
   ["metrics", "/metrics?name=queue.length&by=queue&from=now-1h"],
   ["connect", "/connect"],
   ["settings", "/settings"],
+  ["symbols-page", "/settings/symbols"],
   ["empty-logs", "/logs?from=2020-01-01T00:00:00Z&to=2020-01-02T00:00:00Z"],
   ["no-such-trace", `/traces/${"ab".repeat(16)}`],
 ];

@@ -14,6 +14,7 @@ import { queryClient } from "./api/query-client";
 import { lastProject, sessionToken } from "./api/session";
 import type { ConsentSearch } from "./model/consent";
 import { flag, oneOf, parseSearch, positive, stringifySearch, text, whole } from "./model/search";
+import { FILE_KINDS, type FileKind, PLATFORMS, type Platform } from "./model/symbol-kinds";
 import { Crash, NotFound } from "./parts/Crash";
 import { Shell } from "./parts/Shell";
 
@@ -370,6 +371,22 @@ const settings = createRoute({
   component: lazyRouteComponent(() => import("./pages/settings/Settings"), "SettingsPage"),
 });
 
+export interface SymbolSearch extends ListSearch {
+  kind?: FileKind;
+  /** Whose upload command is shown. */
+  how?: Platform;
+}
+const symbols = createRoute({
+  getParentRoute: () => project,
+  path: "/settings/symbols",
+  validateSearch: (raw: Raw): SymbolSearch => ({
+    ...listSearch(raw),
+    kind: oneOf(raw.kind, FILE_KINDS),
+    how: oneOf(raw.how, PLATFORMS),
+  }),
+  component: lazyRouteComponent(() => import("./pages/symbols/Symbols"), "SymbolsPage"),
+});
+
 const tree = root.addChildren([
   home,
   setup,
@@ -397,6 +414,7 @@ const tree = root.addChildren([
     metrics,
     connect,
     settings,
+    symbols,
   ]),
 ]);
 

@@ -3,6 +3,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Plugin } from "vite";
 import * as data from "./data.ts";
 import { PEOPLE, Refused } from "./people.ts";
+import { SYMBOLS } from "./symbols.ts";
 import { PROJECT } from "./trace.ts";
 
 type Handler = (body: data.Body, url: URL, parts: string[]) => unknown;
@@ -10,6 +11,7 @@ type Handler = (body: data.Body, url: URL, parts: string[]) => unknown;
 const ROUTES: [string, Handler][] = [
   ["GET /api/has-organizations", () => ({ hasOrganizations: true })],
   ...PEOPLE,
+  ...SYMBOLS,
   [
     "POST /api/register",
     () => ({
@@ -89,6 +91,8 @@ const EMPTY: Record<string, unknown> = {
     counts: { endpoints: 0, tasks: 0, aiTraces: 0, issues: 0, spans: 0, logs: 0, metricPoints: 0 },
   },
   "/api/metrics/discover": { metrics: [] },
+  "/api/symbols": [],
+  "/api/symbols/missing": [],
   "/api/logs/histogram": { buckets: [], intervalMinutes: 15, services: [] },
 };
 const NO_ROWS = {

@@ -66,3 +66,8 @@ export type MetricAnswer = Schemas["MetricsAnswer"];
 
 export type Overview = Schemas["Overview"];
 export type Drops = Schemas["Drops"];
+
+export type SymbolFile = Schemas["SymbolFile"];
+export type MissingSymbols = Schemas["MissingSymbols"];
+export type WaitingForSymbols = Schemas["WaitingForSymbols"];
+export type ResolvedTrace = Schemas["ResolvedTrace"];

@@ -16,7 +16,7 @@ interface Props {
 
 export function TopBar({ onRail, onPalette, onHelp, onNewProject }: Props) {
   const hasRange = !useLocation({
-    select: (location) => /\/(connect|settings|traces\/[^/]+|ai\/t\/[^/]+)$/.test(location.pathname),
+    select: (location) => /\/(connect|settings(?:\/symbols)?|traces\/[^/]+|ai\/t\/[^/]+)$/.test(location.pathname),
   });
   return (
     <header className="flex shrink-0 flex-wrap items-center gap-x-1.5 gap-y-1 border-line border-b px-2 py-1.5 md:h-11 md:flex-nowrap md:px-3 md:py-0">

@@ -12,12 +12,10 @@ import { useKeys } from "../../parts/keys";
 import { usePatchSearch } from "../../parts/listSearch";
 import { TraceLink } from "../../parts/occurrenceColumns";
 import { PageHead, Section } from "../../parts/Page";
-import { StackTrace } from "../../parts/StackTrace";
 import { QueryView, SkeletonRows } from "../../parts/states";
 import { Chip } from "../../ui/Chip";
-import { CopyButton } from "../../ui/Copy";
 import { SearchLink } from "../../ui/SearchLink";
-import { Segmented } from "../../ui/Segmented";
+import { Stack } from "./Stack";
 import { Tags } from "./Tags";
 import { TrendChart } from "./TrendChart";
 
@@ -40,11 +38,8 @@ export function IssuePage() {
 
 function Detail({ detail, event }: { detail: IssueDetail; event: number }) {
   const { group, pagination } = detail;
-  const { raw } = route.useSearch();
-  const patch = usePatchSearch();
   const archive = useArchive();
   const occurrence = detail.occurrences?.[0];
-  const stack = occurrence?.stackTrace || group.stackTrace;
   const toggle = () => archive.mutate({ hashes: [group.exceptionHash], archive: !group.archived });
   useKeys({ e: toggle });
   return (
@@ -69,31 +64,7 @@ function Detail({ detail, event }: { detail: IssueDetail; event: number }) {
       <div className="grid gap-4 px-4 pb-6 xl:grid-cols-[minmax(0,1fr)_320px]">
         <div className="min-w-0 space-y-4">
           <EventBar event={event} total={pagination.total} at={occurrence?.recordedAt} />
-          <Section
-            title="Stack trace"
-            actions={
-              <span className="flex items-center gap-1">
-                <Segmented
-                  label="Form of the stack trace"
-                  value={raw ? "raw" : "read"}
-                  options={[
-                    { value: "read", label: "Readable" },
-                    { value: "raw", label: "Raw" },
-                  ]}
-                  onChange={(value) => patch({ raw: value === "raw" || undefined }, true)}
-                />
-                <CopyButton text={stack} label="Copy the stack trace" />
-              </span>
-            }
-          >
-            {raw ? (
-              <pre className="overflow-x-auto font-mono text-dense" tabIndex={0}>
-                {stack}
-              </pre>
-            ) : (
-              <StackTrace text={stack} />
-            )}
-          </Section>
+          <Stack group={group} occurrence={occurrence} />
           {occurrence && (
             <Section title="Attributes of this event">
               <AttributeTable

@@ -2,6 +2,7 @@ import { useProject } from "../../api/account";
 import type { ProjectExtra } from "../../api/account-types";
 import { asRole, mayManage, mayWrite } from "../../model/roles";
 import { PageHead, Section } from "../../parts/Page";
+import { SettingsTabs } from "../../parts/SettingsTabs";
 import { Danger } from "./Danger";
 import { General } from "./General";
 import { Healthchecks } from "./Healthchecks";
@@ -29,6 +30,7 @@ function Body({ project }: { project: ProjectExtra }) {
             : `Project ${project.name}`
         }
       />
+      <SettingsTabs />
       <div className="max-w-3xl space-y-4 px-4 pb-8">
         <Section title="General">
           <General project={project} readonly={readonly} />

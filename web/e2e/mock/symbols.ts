@@ -1,0 +1,94 @@
+// Symbol files of the mock: a few of each kind, and some that are missing.
+import type { MissingSymbols, SymbolFile } from "../../src/api/types.ts";
+import type { Body } from "./data.ts";
+import { PROJECT } from "./trace.ts";
+
+type Handler = (body: Body, url: URL, parts: string[]) => unknown;
+
+const now = Date.now();
+const ago = (hours: number) => new Date(now - hours * 3_600_000).toISOString();
+const id = (seed: number) =>
+  Array.from({ length: 32 }, (_, i) => ((seed * (i + 7) * 2654435761) >>> (i % 13)) & 15)
+    .map((digit) => digit.toString(16))
+    .join("");
+
+const file = (folder: string, end: string, rest: Omit<SymbolFile, "key" | "hasDebugInfo">): SymbolFile => ({
+  key: `${folder}/${PROJECT}/${end}`,
+  hasDebugInfo: true,
+  ...rest,
+});
+
+let files: SymbolFile[] = [
+  ...Array.from({ length: 120 }, (_, i) => {
+    const name = `${["index", "vendor", "checkout", "account"][i % 4]}-${id(i + 1).slice(0, 8)}.js`;
+    const isMap = i % 2 === 0;
+    return file("sourcemaps", isMap ? `${name}.map` : name, {
+      kind: isMap ? "source_map" : "script",
+      name: isMap ? `${name}.map` : name,
+      version: `1.${42 - Math.floor(i / 8)}.0`,
+      bytes: 40_000 * ((i % 9) + 1),
+      uploadedAt: ago(i * 7 + 1),
+    });
+  }),
+  file("iossymbols", `${id(901)}.dsym`, {
+    kind: "dsym",
+    name: "Shop",
+    version: null,
+    bytes: 48_200_114,
+    uploadedAt: ago(3),
+  }),
+  {
+    ...file("iossymbols", `${id(902)}.dsym`, {
+      kind: "dsym",
+      name: "ShopKit",
+      version: null,
+      bytes: 812_114,
+      uploadedAt: ago(3),
+    }),
+    hasDebugInfo: false,
+  },
+  file("dartsymbols", `${id(903)}-arm64.symbols`, {
+    kind: "dart",
+    name: "app.android-arm64.symbols",
+    version: "2.0.1+88",
+    bytes: 9_104_881,
+    uploadedAt: ago(30),
+  }),
+  file("androidmappings", `${id(904)}.txt`, {
+    kind: "mapping",
+    name: "mapping.txt",
+    version: null,
+    bytes: 6_204_881,
+    uploadedAt: ago(31),
+  }),
+];
+
+const missing: MissingSymbols[] = [
+  { kind: "debug_file", debugId: id(77), name: "arm64" },
+  { kind: "source_map", debugId: "", name: "checkout-8f3a11bc.js" },
+  { kind: "mapping", debugId: id(78), name: "" },
+];
+
+export const SYMBOLS: [string, Handler][] = [
+  ["GET /api/symbols", () => files],
+  [
+    "DELETE /api/symbols",
+    (_body, url) => {
+      const before = files.length;
+      files = files.filter((one) => one.key !== url.searchParams.get("key"));
+      return { removed: files.length < before };
+    },
+  ],
+  [
+    "GET /api/symbols/missing",
+    () => missing.map((one, i) => ({ ...one, traces: 412 >> i, firstSeen: ago(50 + i), lastSeen: ago(i * 0.3) })),
+  ],
+  [
+    "POST /api/symbols/resolve",
+    (body) => {
+      const text = String(body.stackTrace);
+      const frames = text.split("\n").filter((line) => /^\s*(#\d+ |at )/.test(line)).length;
+      return { stackTrace: text, frames, resolved: 0, missing: frames ? missing.slice(0, 1) : [] };
+    },
+  ],
+];

@@ -1,0 +1,185 @@
+// Symbols: what is missing and how to upload it, an upload, a trace tried out, and the issue resolved and as it was sent.
+import type { Page } from "@playwright/test";
+import { serious } from "./support/axe.ts";
+import { at, expect, type Shop, test } from "./support/fixtures.ts";
+import { mustPost } from "./support/otlp.ts";
+
+const STACK = "TypeError: cart is empty\n    at t (https://shop.example/assets/app.min.js?v=3:2:5)";
+const MAP = '{"version":3,"sources":["cart.ts"],"names":[],"mappings":"AAAA;EAEE"}';
+const ID = "4c4c44dd55553144a1e29109d2cd8082";
+const IOS = `*** *** *** *** *** *** *** *** *** *** *** *** *** *** *** ***
+os: ios arch: arm64
+#00 ${ID} 0x41cc AcmeApp
+#01 ${ID} 0x4648 AcmeApp`;
+
+/** An error of an app, as its SDK reports it. */
+async function report(shop: Shop, language: string, type: string, stack: string): Promise<void> {
+  const text = (key: string, stringValue: string) => ({ key, value: { stringValue } });
+  const nanos = `${Date.now()}000000`;
+  const attributes = [text("exception.type", type), text("exception.stacktrace", stack)];
+  const span = {
+    traceId: crypto.randomUUID().replaceAll("-", ""),
+    spanId: crypto.randomUUID().replaceAll("-", "").slice(0, 16),
+    parentSpanId: "cd".repeat(8),
+    name: "checkout",
+    kind: 1,
+    startTimeUnixNano: nanos,
+    endTimeUnixNano: nanos,
+    events: [{ name: "exception", timeUnixNano: nanos, attributes }],
+  };
+  const resource = { attributes: [text("telemetry.sdk.language", language), text("service.name", "app")] };
+  await mustPost(shop.url, shop.token, "traces", { resourceSpans: [{ resource, scopeSpans: [{ spans: [span] }] }] });
+}
+
+async function call(shop: Shop, method: string, path: string, body?: unknown): Promise<Response> {
+  return fetch(`${shop.url}${path}?projectId=${shop.project}`, {
+    method,
+    headers: { authorization: `Bearer ${shop.session}`, "content-type": "application/json" },
+    body: body === undefined ? undefined : JSON.stringify(body),
+  });
+}
+
+async function uploadToken(shop: Shop): Promise<string> {
+  const ask = async () => {
+    const all = (await (await call(shop, "GET", "/api/projects")).json()) as { id: string; sourceMapToken: string }[];
+    return all.find((one) => one.id === shop.project)?.sourceMapToken;
+  };
+  const token = await ask();
+  if (token) return token;
+  await call(shop, "POST", "/api/projects/source-map-token", {});
+  return (await ask()) ?? "";
+}
+
+async function upload(shop: Shop): Promise<void> {
+  const form = new FormData();
+  form.append("version", "1.2.3");
+  form.append("files", new Blob([MAP]), "assets/app.min.js.map");
+  const answer = await fetch(`${shop.url}/api/sourcemaps/upload`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${await uploadToken(shop)}` },
+    body: form,
+  });
+  expect(await answer.json()).toEqual({ uploaded: 1 });
+  // The artifact is made in the background.
+  await expect
+    .poll(async () => {
+      const tried = await call(shop, "POST", "/api/symbols/resolve", { stackTrace: STACK });
+      return ((await tried.json()) as { resolved: number }).resolved;
+    })
+    .toBe(1);
+}
+
+async function noOverflow(page: Page): Promise<void> {
+  const over = await page.evaluate(() => {
+    const main = document.querySelector("main");
+    return document.documentElement.scrollWidth > innerWidth + 1 || (!!main && main.scrollWidth > main.clientWidth + 1);
+  });
+  expect.soft(over, "overflows sideways").toBe(false);
+}
+
+/** Both themes, both sizes: a picture, axe, no overflow. */
+async function look(page: Page, name: string): Promise<void> {
+  for (const colorScheme of ["light", "dark"] as const)
+    for (const [size, width] of [
+      ["desktop", 1440],
+      ["phone", 390],
+    ] as const) {
+      await page.setViewportSize({ width, height: 900 });
+      await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
+      await page.screenshot({ path: `test-results/screens/${name}-${size}-${colorScheme}.png` });
+      expect.soft(await serious(page), `${name}, ${size}, ${colorScheme}: axe`).toEqual([]);
+      await noOverflow(page);
+    }
+  await page.setViewportSize({ width: 1440, height: 900 });
+}
+
+const openIssue = async (page: Page, shop: Shop, name: string) => {
+  await page.goto(at(shop, "/issues"));
+  await page.getByRole("link", { name, exact: true }).click();
+  await expect(page.getByRole("heading", { level: 1 })).toHaveText(name);
+};
+
+test("nothing uploaded: the page teaches, and a raw issue names its debug file", async ({ page, shop }) => {
+  test.setTimeout(180_000);
+  await page.goto(at(shop, "/settings"));
+  await page.getByRole("navigation", { name: "Parts of the settings" }).getByRole("link", { name: "Symbols" }).click();
+  await expect(page.getByRole("heading", { level: 1 })).toHaveText("Symbols");
+  await expect(page.getByText("Nothing is uploaded yet")).toBeVisible();
+  await expect(page.getByText("No stack trace has asked for a file")).toBeVisible();
+  const platforms = page.getByRole("navigation", { name: "Platform" });
+  await platforms.getByRole("link", { name: "Android" }).click();
+  await expect(page).toHaveURL(/how=android/);
+  await expect(page.locator("pre", { hasText: "proguard_uuid=$UUID" })).toBeVisible();
+  await look(page, "symbols-empty");
+
+  await report(shop, "swift", "AcmeCrash", IOS);
+  await openIssue(page, shop, "AcmeCrash");
+  const hint = page.getByRole("complementary", { name: "Missing symbols" });
+  await expect(hint).toContainText("This stack trace waits for symbols.");
+  await expect(hint).toContainText("Debug file of AcmeApp");
+  await expect(hint).toContainText("4C4C44DD-5555-3144-A1E2-9109D2CD8082");
+  await expect(hint.locator("pre")).toContainText("files=@AcmeApp.app.dSYM/Contents/Resources/DWARF/AcmeApp");
+  await expect(hint.locator("pre")).toContainText(`${new URL(shop.url).origin}/api/symbols/upload`);
+  await look(page, "issue-missing");
+  await hint.getByRole("link", { name: "All symbols of the project" }).click();
+  await expect(page.getByRole("list", { name: "Missing symbols" })).toContainText(ID);
+});
+
+test("an upload resolves what arrives, and what had arrived before when it is opened", async ({ page, shop }) => {
+  test.setTimeout(180_000);
+  await report(shop, "webjs", "CartError", STACK);
+  await openIssue(page, shop, "CartError");
+  const hint = page.getByRole("complementary", { name: "Missing symbols" });
+  await expect(hint).toContainText("Source map of app.min.js");
+  await expect(hint.locator("pre")).toContainText('-F "files=@dist/app.min.js.map"');
+  const before = page.url();
+
+  await upload(shop);
+  await page.goto(before);
+  await expect(page.getByText("Resolved just now, with symbols that were uploaded after the event.")).toBeVisible();
+  await expect(page.getByRole("list", { name: "Stack trace" })).toContainText("cart.ts:3:3");
+  await expect(hint).toHaveCount(0);
+
+  await report(shop, "webjs", "LateCartError", STACK);
+  await openIssue(page, shop, "LateCartError");
+  await expect(page.getByRole("list", { name: "Stack trace" })).toContainText("cart.ts:3:3");
+  await expect(page.getByText("Resolved just now")).toHaveCount(0);
+  await page.getByRole("button", { name: "Raw" }).click();
+  await expect(page).toHaveURL(/raw=1/);
+  await expect(page.locator("pre", { hasText: "app.min.js?v=3:2:5" })).toBeVisible();
+  await look(page, "issue-raw");
+  await page.getByRole("button", { name: "Resolved" }).click();
+  await look(page, "issue-resolved");
+});
+
+test("files are found, tried out and deleted; the address holds the filter", async ({ page, shop }) => {
+  test.setTimeout(180_000);
+  await upload(shop);
+  await page.goto(at(shop, "/settings/symbols"));
+  const table = page.getByRole("table", { name: "Uploaded symbol files" });
+  const row = table.getByRole("row", { name: /app\.min\.js\.map/ });
+  await expect(row).toContainText("Source map");
+  await expect(row).toContainText("1.2.3");
+  await page.getByRole("searchbox").fill("nothing like this");
+  await expect(page.getByText("No file matches")).toBeVisible();
+  await expect(page).toHaveURL(/q=nothing/);
+  await page.getByRole("link", { name: "Clear the filter" }).click();
+  await expect(row).toBeVisible();
+
+  await page.getByLabel("Raw stack trace").fill(`${STACK}\n    at n (https://shop.example/assets/vendor.min.js:1:900)`);
+  await page.getByLabel("Language").selectOption("javascript");
+  await page.getByRole("button", { name: "Resolve" }).click();
+  const result = page.getByRole("region", { name: "Result" });
+  await expect(result.getByRole("status").first()).toHaveText("1 of 2 frames resolved.");
+  await expect(result.locator("pre", { hasText: "cart.ts:3:3" })).toBeVisible();
+  await expect(result.getByRole("list", { name: "Missing symbols" })).toContainText("vendor.min.js");
+  await look(page, "symbols");
+
+  await row.getByRole("button", { name: /Delete app\.min\.js\.map/ }).click();
+  const dialog = page.getByRole("dialog", { name: "Delete this file?" });
+  await expect(dialog.getByRole("button", { name: "Cancel" })).toBeFocused();
+  expect.soft(await serious(page), "dialog").toEqual([]);
+  await dialog.getByRole("button", { name: "Delete" }).click();
+  await expect(page.getByText("app.min.js.map is deleted")).toBeVisible();
+  await expect(page.getByText("Nothing is uploaded yet")).toBeVisible();
+});

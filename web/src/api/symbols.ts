@@ -1,0 +1,56 @@
+// Uploaded debug files and source maps, what is missing, and stack traces tried out.
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { request } from "./client";
+import { useGet, useProjectId } from "./hooks";
+import type { PostRoutes } from "./routes";
+import type { ResolvedTrace, SymbolFile } from "./types";
+
+type Asked = PostRoutes["/api/symbols/resolve"]["body"];
+
+/** Uploads come from build machines: looked for now and then while the page is open. */
+const EVERY_MS = 20_000;
+
+export function useSymbolFiles() {
+  return useGet("/api/symbols", { every: EVERY_MS });
+}
+
+export function useMissingSymbols(enabled = true) {
+  return useGet("/api/symbols/missing", { every: EVERY_MS, enabled });
+}
+
+function resolve(projectId: string, body: Asked, signal?: AbortSignal): Promise<ResolvedTrace> {
+  return request("POST", "/api/symbols/resolve", { query: { projectId }, body, signal });
+}
+
+/** The trace with what is uploaded by now; null asks nothing. */
+export function useResolved(asked: Asked | null) {
+  const projectId = useProjectId();
+  return useQuery({
+    queryKey: [projectId, "/api/symbols/resolve", asked],
+    queryFn: ({ signal }) => resolve(projectId, asked ?? {}, signal),
+    enabled: asked !== null,
+    staleTime: 10_000,
+  });
+}
+
+export function useTryTrace() {
+  const projectId = useProjectId();
+  return useMutation({ mutationFn: (body: Asked) => resolve(projectId, body) });
+}
+
+export function useRemoveSymbols() {
+  const projectId = useProjectId();
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: (key: string) => request<{ removed: boolean }>("DELETE", "/api/symbols", { query: { projectId, key } }),
+    onSuccess: (_answer, key) => {
+      client.setQueriesData<SymbolFile[]>({ queryKey: [projectId, "/api/symbols"], exact: false }, (files) =>
+        files?.filter((file) => file.key !== key),
+      );
+    },
+    onSettled: () =>
+      client.invalidateQueries({
+        predicate: ({ queryKey }) => queryKey[0] === projectId && String(queryKey[1]).startsWith("/api/symbols"),
+      }),
+  });
+}

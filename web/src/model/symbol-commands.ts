@@ -1,0 +1,140 @@
+// The commands that upload symbols, to be pasted into a shell. Names and ids come from stack traces, that is from
+// anybody: what is not plainly a name never gets into a command.
+import type { MissingSymbols } from "../api/types";
+import type { RawForm } from "./raw-stack";
+import type { Platform } from "./symbol-kinds";
+
+export interface Command {
+  label: string;
+  code: string;
+}
+
+const AUTH = '-H "Authorization: Bearer $UPLOAD_TOKEN"';
+
+/** One argument per line: readable on a phone too. */
+function curl(url: string, parts: string[]): string {
+  return [`curl ${AUTH}`, ...parts.map((part) => `  -F "${part}"`), `  ${url}`].join(" \\\n");
+}
+
+/** `text` when it can stand in double quotes and in curl's -F as it is. */
+export function plainName(text: string | undefined, otherwise: string): string {
+  return text && /^[\p{L}\p{N}_.@+~ -]{1,200}$/u.test(text) && !text.startsWith(".") ? text : otherwise;
+}
+
+function hexId(text: string): string {
+  return /^[0-9a-f-]{1,64}$/i.test(text) ? text : "";
+}
+
+export interface Context {
+  /** The server's own address, without a slash at the end. */
+  address: string;
+  /** What the trace looks like. */
+  form?: RawForm;
+  /** Of the binary, where the frames say it. */
+  image?: string;
+  os?: string;
+  /** What the project says it is built with. */
+  framework?: string;
+}
+
+/** The commands that would bring what is missing; more than one where the platform is not known. */
+export function commandsFor(missing: MissingSymbols, context: Context): Command[] {
+  const at = `${context.address}/api/symbols/upload`;
+  if (missing.kind === "source_map") return [{ label: "JavaScript", code: sourceMap(missing, context.address) }];
+  if (missing.kind === "mapping")
+    return [{ label: "Android (R8)", code: mapping(at, hexId(missing.debugId) || "$UUID") }];
+  const all = {
+    ios: { label: "iOS", code: dsym(at, plainName(context.image, "MyApp")) },
+    dart: { label: "Flutter", code: dart(at, plainName(context.os, "android"), plainName(missing.name, "arm64")) },
+    native: { label: "Native code", code: elf(at, plainName(context.image, "libapp.so")) },
+  };
+  return platforms(missing, context).map((platform) => all[platform]);
+}
+
+type Native = "ios" | "dart" | "native";
+
+function platforms({ debugId }: MissingSymbols, { form, framework = "" }: Context): Native[] {
+  if (form === "ios" || form === "dart" || form === "native") return [form];
+  if (!debugId || framework === "flutter") return ["dart"];
+  if (framework === "ios") return ["ios"];
+  // Build ids of GNU linkers have 40 digits; the others 32.
+  return debugId.length === 32 ? ["ios", "dart"] : ["native", "dart"];
+}
+
+function dsym(at: string, app: string): string {
+  return curl(at, [`files=@${app}.app.dSYM/Contents/Resources/DWARF/${app}`]);
+}
+function dart(at: string, os: string, arch: string): string {
+  return curl(at, [`files=@symbols/app.${os}-${arch === "unknown" ? "arm64" : arch}.symbols`]);
+}
+function elf(at: string, file: string): string {
+  return curl(at, [`files=@${file}`]);
+}
+function mapping(at: string, id: string): string {
+  return curl(at, [`proguard_uuid=${id}`, "files=@app/build/outputs/mapping/release/mapping.txt"]);
+}
+function sourceMap({ name }: MissingSymbols, address: string): string {
+  const file = plainName(name, "app.js");
+  const isScript = /\.[cm]?js$/i.test(file);
+  const folder = isScript ? "dist/" : "";
+  return curl(`${address}/api/sourcemaps/upload`, [
+    ...(isScript ? [`files=@${folder}${file}`] : []),
+    `files=@${folder}${file}.map`,
+  ]);
+}
+
+export interface Lesson {
+  key: Platform;
+  label: string;
+  /** What to do first, and what the file is. */
+  words: string;
+  code: string;
+}
+
+/** How each platform's symbols are made and uploaded. */
+export function lessons(address: string): Lesson[] {
+  const at = `${address}/api/symbols/upload`;
+  return [
+    {
+      key: "web",
+      label: "Web and Node.js",
+      words: "Let the bundler write source maps, and upload scripts and maps of every build, under their own names.",
+      code: `curl ${AUTH} \\\n  $(printf -- '-F files=@%s ' dist/*.js dist/*.js.map) \\\n  ${address}/api/sourcemaps/upload`,
+    },
+    {
+      key: "ios",
+      label: "iOS",
+      words: "The binary inside the dSYM of the archived build. Architectures and UUIDs are read from it.",
+      code: dsym(at, "MyApp"),
+    },
+    {
+      key: "flutter",
+      label: "Flutter",
+      words: "Build with --split-debug-info, and upload one file per architecture.",
+      code: `flutter build apk --split-debug-info=symbols\n${dart(at, "android", "arm64")}`,
+    },
+    {
+      key: "android",
+      label: "Android",
+      words: "The mapping that R8 wrote, under the id that the app reports as app.debug.proguard_uuid.",
+      code: mapping(at, "$UUID"),
+    },
+    {
+      key: "native",
+      label: "Native code",
+      words: "The library or program before it was stripped, linked with --build-id.",
+      code: elf(at, "libapp.so"),
+    },
+  ];
+}
+
+/** The project's own platform comes first. */
+export function platformOf(framework: string): Platform {
+  if (framework === "ios" || framework === "flutter" || framework === "android") return framework;
+  return "web";
+}
+
+/** 32 digits as Apple's tools print a UUID. */
+export function appleUuid(id: string): string {
+  return id.length === 32 ? id.toUpperCase().replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, "$1-$2-$3-$4-$5") : id;
+}

@@ -1,0 +1,197 @@
+import { getRouteApi } from "@tanstack/react-router";
+import { Trash2 } from "lucide-react";
+import { useState } from "react";
+import { useRemoveSymbols, useSymbolFiles } from "../../api/symbols";
+import type { SymbolFile } from "../../api/types";
+import { bytes, NONE } from "../../model/format";
+import { parseSort } from "../../model/search";
+import { FILE_KINDS } from "../../model/symbol-kinds";
+import { FILE_SORTS, fileArch, fileId, kindWords, showFiles } from "../../model/symbols";
+import { Ago } from "../../parts/Ago";
+import { Confirm } from "../../parts/Confirm";
+import { type Column, DataTable } from "../../parts/DataTable";
+import { PAGE_SIZE, usePatchSearch } from "../../parts/listSearch";
+import { Section } from "../../parts/Page";
+import { Pager } from "../../parts/Pager";
+import { Empty, QueryView } from "../../parts/states";
+import { Chip } from "../../ui/Chip";
+import { CopyButton } from "../../ui/Copy";
+import { SearchBox } from "../../ui/SearchBox";
+import { SearchLink } from "../../ui/SearchLink";
+import { Select } from "../../ui/Select";
+import { say } from "../../ui/Toasts";
+
+const route = getRouteApi("/p/$pid/settings/symbols");
+
+export function Files({ writes }: { writes: boolean }) {
+  const files = useSymbolFiles();
+  return (
+    <Section title="Uploaded files" flush>
+      <QueryView query={files}>
+        {(all) =>
+          all.length ? (
+            <List all={all} writes={writes} />
+          ) : (
+            <Empty title="Nothing is uploaded yet">
+              Have the build upload its debug files or source maps, with the command below. Each is found by its debug
+              id or file name.
+            </Empty>
+          )
+        }
+      </QueryView>
+    </Section>
+  );
+}
+
+function List({ all, writes }: { all: SymbolFile[]; writes: boolean }) {
+  const search = route.useSearch();
+  const patch = usePatchSearch();
+  const [removing, setRemoving] = useState<SymbolFile | null>(null);
+  const sort = parseSort(search.sort, FILE_SORTS, { by: "uploaded", desc: true });
+  const found = showFiles(all, search.q ?? "", search.kind, sort);
+  const totalPages = Math.max(1, Math.ceil(found.length / PAGE_SIZE));
+  const page = Math.min(search.page ?? 1, totalPages);
+  const kinds = FILE_KINDS.filter((kind) => kind === search.kind || all.some((file) => file.kind === kind));
+  return (
+    <>
+      <div className="flex flex-wrap items-center gap-2 border-line border-b px-3 py-2">
+        <SearchBox
+          value={search.q ?? ""}
+          label="Filter files by name, debug id or version"
+          placeholder="Name, debug id or version"
+          onSearch={(text) => patch({ q: text || undefined }, true)}
+        />
+        <Select
+          label="Kind"
+          show
+          value={search.kind ?? ""}
+          options={[
+            { value: "", label: "Every kind" },
+            ...kinds.map((kind) => ({ value: kind, label: kindWords(kind) })),
+          ]}
+          onChange={(kind) => patch({ kind: kind || undefined })}
+        />
+      </div>
+      {found.length ? (
+        <>
+          <DataTable
+            label="Uploaded symbol files"
+            rows={found.slice((page - 1) * PAGE_SIZE, page * PAGE_SIZE)}
+            rowKey={(file) => file.key}
+            sort={sort}
+            columns={writes ? [...COLUMNS, removal(setRemoving)] : COLUMNS}
+          />
+          <div className="border-line border-t">
+            <Pager pagination={{ page, pageSize: PAGE_SIZE, total: found.length, totalPages }} noun="files" />
+          </div>
+        </>
+      ) : (
+        <Empty
+          title="No file matches"
+          action={
+            <SearchLink change={{ q: undefined, kind: undefined, page: undefined }} className="btn">
+              Clear the filter
+            </SearchLink>
+          }
+        />
+      )}
+      {removing && <Remove file={removing} close={() => setRemoving(null)} />}
+    </>
+  );
+}
+
+const COLUMNS: Column<SymbolFile>[] = [
+  {
+    key: "name",
+    head: "Name",
+    sort: "name",
+    ascFirst: true,
+    card: "main",
+    cell: (file) => (
+      <span className="flex flex-wrap items-center gap-x-2 gap-y-1">
+        <span className="font-medium [overflow-wrap:anywhere]">{file.name}</span>
+        {!file.hasDebugInfo && (
+          <Chip
+            tone="warn"
+            tip="Nothing can be looked up in it. Upload the file that was built with debug information."
+          >
+            no debug information
+          </Chip>
+        )}
+      </span>
+    ),
+  },
+  { key: "kind", head: "Kind", cell: (file) => <span className="sm:whitespace-nowrap">{kindWords(file.kind)}</span> },
+  {
+    key: "id",
+    head: "Debug id",
+    card: "half",
+    cell: (file) => {
+      const id = fileId(file);
+      const arch = fileArch(file);
+      if (!id) return <span className="text-ink2">by its name</span>;
+      return (
+        <span className="flex items-center gap-0.5">
+          <code className="font-mono text-dense [overflow-wrap:anywhere]">
+            {id}
+            {arch && ` (${arch})`}
+          </code>
+          <CopyButton text={id} label={`Copy the debug id of ${file.name}`} />
+        </span>
+      );
+    },
+  },
+  { key: "version", head: "Version", cell: (file) => file.version || NONE },
+  { key: "size", head: "Size", num: true, sort: "size", cell: (file) => bytes(file.bytes) },
+  {
+    key: "uploaded",
+    head: "Uploaded",
+    num: true,
+    sort: "uploaded",
+    cell: (file) => <Ago at={file.uploadedAt} />,
+  },
+];
+
+const removal = (remove: (file: SymbolFile) => void): Column<SymbolFile> => ({
+  key: "Remove",
+  head: "",
+  num: true,
+  cell: (file) => (
+    <button
+      type="button"
+      className="btn btn-ghost btn-icon"
+      aria-label={`Delete ${file.name}, ${kindWords(file.kind).toLowerCase()}`}
+      onClick={() => remove(file)}
+    >
+      <Trash2 size={14} aria-hidden className="text-ink2" />
+    </button>
+  ),
+});
+
+function Remove({ file, close }: { file: SymbolFile; close: () => void }) {
+  const remove = useRemoveSymbols();
+  return (
+    <Confirm
+      open
+      onOpenChange={(open) => !open && close()}
+      title="Delete this file?"
+      label="Delete"
+      busy="Deleting…"
+      of={remove}
+      onConfirm={() =>
+        remove.mutate(file.key, {
+          onSuccess: ({ removed }) => {
+            close();
+            say(removed ? `${file.name} is deleted` : `${file.name} was gone already`);
+          },
+        })
+      }
+    >
+      <p className="[overflow-wrap:anywhere]">
+        <span className="font-medium text-ink">{file.name}</span> ({kindWords(file.kind).toLowerCase()},{" "}
+        {bytes(file.bytes)}) will resolve no more stack traces. Those that are resolved stay so; the same file can be
+        uploaded again.
+      </p>
+    </Confirm>
+  );
+}
