@@ -175,11 +175,11 @@ test("files are found, tried out and deleted; the address holds the filter", asy
   await expect(result.getByRole("list", { name: "Missing symbols" })).toContainText("vendor.min.js");
   await look(page, "symbols");
 
-  await row.getByRole("button", { name: /Delete app\.min\.js\.map/ }).click();
+  await row.getByRole("button", { name: "Delete assets/app.min.js.map, source map" }).click();
   const dialog = page.getByRole("dialog", { name: "Delete this file?" });
   await expect(dialog.getByRole("button", { name: "Cancel" })).toBeFocused();
   expect.soft(await serious(page), "dialog").toEqual([]);
   await dialog.getByRole("button", { name: "Delete" }).click();
-  await expect(page.getByText("app.min.js.map is deleted")).toBeVisible();
+  await expect(page.getByText("assets/app.min.js.map is deleted")).toBeVisible();
   await expect(page.getByText("Nothing is uploaded yet")).toBeVisible();
 });

@@ -90,7 +90,7 @@ function Item({ one, words, commands, isApple, open }: ItemProps) {
         <summary className="w-fit text-dense text-ink2 hover:text-ink">How to upload it</summary>
         <div className="mt-1.5 space-y-2">
           {commands.map((command) => (
-            <CommandBlock key={command.label} label={command.label} code={command.code} bare={commands.length === 1} />
+            <CommandBlock key={command.label} label={command.label} code={command.code} />
           ))}
           {isApple && (
             <p className="text-dense text-ink2">

@@ -31,7 +31,7 @@ export function HowTo({ project }: { project: ProjectExtra }) {
       </nav>
       <div className="space-y-2">
         <p className="max-w-prose">{chosen.words}</p>
-        <CommandBlock label={chosen.label} code={chosen.code} bare />
+        <CommandBlock label={chosen.label} code={chosen.code} />
         <TokenNote />
       </div>
     </Section>
