@@ -80,6 +80,9 @@ it("prints an id as Apple's tools do", () => {
 it("teaches every platform, the project's first", () => {
   for (const lesson of lessons(ADDRESS)) {
     expect(lesson.code).toContain("Bearer $UPLOAD_TOKEN");
+    expect(lesson.cli).toMatch(
+      /^TIDEWATCH_URL=https:\/\/tide\.example\.com TIDEWATCH_UPLOAD_TOKEN=\$UPLOAD_TOKEN \\\n/,
+    );
     expect(lesson.code).toMatch(/https:\/\/tide\.example\.com\/api\/(symbols|sourcemaps)\/upload/);
   }
   expect(["ios", "flutter", "react", "opentelemetry"].map(platformOf)).toEqual(["ios", "flutter", "web", "web"]);

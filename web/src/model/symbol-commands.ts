@@ -89,41 +89,50 @@ export interface Lesson {
   /** What to do first, and what the file is. */
   words: string;
   code: string;
+  /** The same by the server's own binary, which looks through a folder. */
+  cli: string;
 }
 
 /** How each platform's symbols are made and uploaded. */
 export function lessons(address: string): Lesson[] {
   const at = `${address}/api/symbols/upload`;
+  const cli = (what: string) =>
+    `TIDEWATCH_URL=${address} TIDEWATCH_UPLOAD_TOKEN=$UPLOAD_TOKEN \\\n  tidewatch symbols upload ${what}`;
   return [
     {
       key: "web",
       label: "Web and Node.js",
       words: "Let the bundler write source maps, and upload scripts and maps of every build, under their own names.",
       code: `curl ${AUTH} \\\n  $(printf -- '-F files=@%s ' dist/*.js dist/*.js.map) \\\n  ${address}/api/sourcemaps/upload`,
+      cli: cli("dist"),
     },
     {
       key: "ios",
       label: "iOS",
       words: "The binary inside the dSYM of the archived build. Architectures and UUIDs are read from it.",
       code: dsym(at, "MyApp"),
+      cli: cli("build/MyApp.xcarchive/dSYMs"),
     },
     {
       key: "flutter",
       label: "Flutter",
       words: "Build with --split-debug-info, and upload one file per architecture.",
       code: `flutter build apk --split-debug-info=symbols\n${dart(at, "android", "arm64")}`,
+      cli: cli("symbols"),
     },
     {
       key: "android",
       label: "Android",
       words: "The mapping that R8 wrote, under the id that the app reports as app.debug.proguard_uuid.",
       code: mapping(at, "$UUID"),
+      cli: cli("app/build/outputs/mapping/release --proguard-uuid $UUID"),
     },
     {
       key: "native",
       label: "Native code",
       words: "The library or program before it was stripped, linked with --build-id.",
       code: elf(at, "libapp.so"),
+      cli: cli("libapp.so"),
     },
   ];
 }

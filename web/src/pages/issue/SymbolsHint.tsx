@@ -18,7 +18,7 @@ export function SymbolsHint({ forms }: { forms: StackForms }) {
         <span>
           <span className="font-medium">{headline(sure, isResolved)}</span>{" "}
           <span className="text-ink2">
-            Once they are uploaded, this event is shown resolved, and new ones are grouped by what they mean.
+            Once they are uploaded, this event and recent ones are resolved, and grouped by what they mean.
           </span>
         </span>
       </p>

@@ -31,7 +31,8 @@ export function HowTo({ project }: { project: ProjectExtra }) {
       </nav>
       <div className="space-y-2">
         <p className="max-w-prose">{chosen.words}</p>
-        <CommandBlock label={chosen.label} code={chosen.code} />
+        <CommandBlock label={`With curl: ${chosen.label}`} code={chosen.code} />
+        <CommandBlock label="With the server’s own binary, in CI too" code={chosen.cli} />
         <TokenNote />
       </div>
     </Section>

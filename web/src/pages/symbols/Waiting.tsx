@@ -14,7 +14,8 @@ export function Waiting() {
           list.length ? (
             <div className="space-y-2">
               <p className="text-ink2">
-                Stack traces asked for these since the server started. Uploaded, they make traces readable from then on.
+                Stack traces asked for these since the server started. Once uploaded, new traces are resolved with them,
+                and those of the last seven days again.
               </p>
               <MissingList missing={list} />
               <TokenNote />
