@@ -1,5 +1,6 @@
 // Uploaded debug files and source maps, what is missing, and stack traces tried out.
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { say } from "../ui/Toasts";
 import { request } from "./client";
 import { useGet, useProjectId } from "./hooks";
 import type { PostRoutes } from "./routes";
@@ -42,8 +43,11 @@ export function useRemoveSymbols() {
   const projectId = useProjectId();
   const client = useQueryClient();
   return useMutation({
-    mutationFn: (key: string) => request<{ removed: boolean }>("DELETE", "/api/symbols", { query: { projectId, key } }),
-    onSuccess: (_answer, key) => {
+    mutationFn: ({ key }: SymbolFile) =>
+      request<{ removed: boolean }>("DELETE", "/api/symbols", { query: { projectId, key } }),
+    // Said here: with the last file the list and its dialog are gone.
+    onSuccess: ({ removed }, { key, name }) => {
+      say(removed ? `${name} is deleted` : `${name} was gone already`);
       client.setQueriesData<SymbolFile[]>({ queryKey: [projectId, "/api/symbols"], exact: false }, (files) =>
         files?.filter((file) => file.key !== key),
       );

@@ -19,7 +19,6 @@ import { CopyButton } from "../../ui/Copy";
 import { SearchBox } from "../../ui/SearchBox";
 import { SearchLink } from "../../ui/SearchLink";
 import { Select } from "../../ui/Select";
-import { say } from "../../ui/Toasts";
 
 const route = getRouteApi("/p/$pid/settings/symbols");
 
@@ -178,14 +177,7 @@ function Remove({ file, close }: { file: SymbolFile; close: () => void }) {
       label="Delete"
       busy="Deleting…"
       of={remove}
-      onConfirm={() =>
-        remove.mutate(file.key, {
-          onSuccess: ({ removed }) => {
-            close();
-            say(removed ? `${file.name} is deleted` : `${file.name} was gone already`);
-          },
-        })
-      }
+      onConfirm={() => remove.mutate(file, { onSuccess: close })}
     >
       <p className="[overflow-wrap:anywhere]">
         <span className="font-medium text-ink">{file.name}</span> ({kindWords(file.kind).toLowerCase()},{" "}
