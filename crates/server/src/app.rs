@@ -16,6 +16,7 @@ use crate::clock::Clock;
 use crate::config::Config;
 use crate::control::{By, Control};
 use crate::error::ApiError;
+use crate::http::auth::sso::Sso;
 use crate::http::gate::admission::Admission;
 use crate::http::gate::budget::Budget;
 use crate::http::gate::login::Logins;
@@ -59,6 +60,8 @@ pub struct App {
     pub logins: Logins,
     /// Mail to people.
     pub mailer: Mailer,
+    /// Sign-in with other providers.
+    pub sso: Sso,
     /// Password hashes computed at once.
     pub hashing: Semaphore,
     /// Exports, reports and profiles worked on at once.
@@ -104,6 +107,7 @@ impl App {
             Some(key) => key,
             None => secrets::login_key(data).context("cannot read or make the login key")?,
         };
+        let sso = Sso::new(&config.sso, control.sealer())?;
         let settings = config.clone();
         let symbols = Arc::new(Symbols::open(data).context("cannot start a thread")?);
         let known = symbols.clone();
@@ -127,6 +131,7 @@ impl App {
             store_metrics: Arc::default(),
             refusals: RejectionLog::default(),
             logins: Logins::new(&key),
+            sso,
             hashing: Semaphore::new(limits::PASSWORD_HASHES_MAX),
             asking: Admission::new(askers, askers * limits::ASK_WAITING_PER_THREAD),
             control,

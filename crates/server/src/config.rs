@@ -1,9 +1,10 @@
 //! What an operator may set: a name, a type, a default and one sentence each.
 //!
-//! [`file`]: the configuration file below flags and environment. [`show`]: settings for people.
+//! [`file`]: the configuration file below flags and environment. [`show`]: settings for people. [`sso`]: sign-in elsewhere.
 
 pub mod file;
 pub mod show;
+pub mod sso;
 
 use std::ffi::OsString;
 use std::net::SocketAddr;
@@ -118,6 +119,8 @@ pub struct Config {
     /// Days that telemetry is kept; 0 keeps it for ever.
     #[arg(long, env = "TIDEWATCH_RETENTION_DAYS", default_value_t = limits::RETENTION_DAYS)]
     pub retention_days: u32,
+    #[command(flatten)]
+    pub sso: sso::SsoSettings,
 }
 
 impl Config {
@@ -153,6 +156,7 @@ impl Config {
             memtable_mb: limits::MEMTABLE_MB,
             flush_seconds: limits::FLUSH_SECONDS,
             retention_days: limits::RETENTION_DAYS,
+            sso: sso::SsoSettings::default(),
         }
     }
 
@@ -199,6 +203,7 @@ impl Config {
         self.sealing_key()?;
         self.control_database()?;
         self.mail.check()?;
+        self.sso.check()?;
         self.own_traces()?;
         let wants_tls =
             self.listen.iter().chain(&self.metrics_listen).any(|address| matches!(address, ListenAddress::Tls(_)));

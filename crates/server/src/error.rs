@@ -169,6 +169,8 @@ impl From<ControlError> for ApiError {
             ControlError::Missing(what) => ApiError::NotFound(what.to_owned()),
             ControlError::Gone(what) => ApiError::Gone(what),
             ControlError::Conflict(why) => ApiError::Conflict(why),
+            ControlError::InvalidGrant => ApiError::malformed("invalid_grant"),
+            ControlError::TooMany(_) => ApiError::Unprocessable(error.to_string()),
             other => ApiError::internal(other),
         }
     }

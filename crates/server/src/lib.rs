@@ -17,11 +17,13 @@
 //! - [`error`]: the only file that picks status codes.
 //! - [`http`]: routes, gates, handlers, the embedded UI. [`ingest`]: the pipeline and what becomes of every record.
 //! - [`symbols`]: debug files and source maps, and artifacts made from them.
+//! - [`admin`]: the command line for those locked out.
 //! - [`metrics`], [`own_traces`]: what the server tells of itself. [`outbound`]: HTTP to others.
 //! - [`symbols_cli`]: `tidewatch symbols`: uploads, and symbol files looked at without a server.
 //! - [`bench`]: load tool and measurements. [`demo`]: sample traffic. Neither has an entrance of its own.
 //! - [`control`]: accounts and projects; the only folder that names SQLite. [`query`]: requests to Plans to JSON views.
 
+pub mod admin;
 pub mod app;
 pub mod bench;
 pub mod clock;

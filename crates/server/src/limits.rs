@@ -245,6 +245,36 @@ pub const PROJECT_RETENTION_DAYS_MAX: u32 = 3650;
 pub const BCRYPT_COST_MAX: u32 = 14;
 /// Life of a login. WIRE 5.1.
 pub const LOGIN_LIFE: Duration = Duration::from_secs(7 * 24 * 60 * 60);
+/// Life of an access token. WIRE 5.4.
+pub const ACCESS_LIFE: Duration = minutes(15);
+/// Life of a refresh token from its last use. WIRE 5.4.
+pub const REFRESH_LIFE: Duration = Duration::from_secs(90 * 24 * 60 * 60);
+/// A refresh token that comes again this soon is answered again, and does not end the sign-in. WIRE 5.4.
+pub const REFRESH_GRACE: Duration = seconds(30);
+/// Life of a device code. WIRE 5.4.
+pub const DEVICE_CODE_LIFE: Duration = minutes(10);
+/// Between two polls of a device. WIRE 5.4.
+pub const DEVICE_INTERVAL: Duration = seconds(5);
+/// Life of an authorization code. WIRE 5.4.
+pub const OAUTH_CODE_LIFE: Duration = minutes(5);
+/// A registered client that nobody signed in with is forgotten after this.
+pub const UNUSED_CLIENT_LIFE: Duration = Duration::from_secs(30 * 24 * 60 * 60);
+pub const REDIRECT_URIS_MAX: usize = 10;
+pub const REDIRECT_URI_BYTES_MAX: usize = 2000;
+/// Of a client or a personal access token.
+pub const CREDENTIAL_NAME_CHARS_MAX: usize = 100;
+/// Personal access tokens of one person.
+pub const PERSONAL_TOKENS_MAX: i64 = 100;
+/// Days that one may live when it is to expire at all.
+pub const PERSONAL_TOKEN_DAYS_MAX: u32 = 3650;
+/// Between password and second factor.
+pub const SECOND_FACTOR_MAX: Duration = minutes(5);
+/// Wrong second factors of one account within the window; beyond it 429, whoever sends them.
+pub const SECOND_FACTOR_TRIES_MAX: i64 = 10;
+pub const SECOND_FACTOR_WINDOW: Duration = minutes(15);
+pub const RECOVERY_CODES: usize = 10;
+/// The last use of a token is noted at most this often.
+pub const LAST_USED_PAUSE: Duration = minutes(1);
 /// An operator's own key for logins.
 pub const LOGIN_KEY_BYTES_MIN: usize = 32;
 /// WIRE 5.1.

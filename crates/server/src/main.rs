@@ -7,7 +7,7 @@ use clap::{Args, CommandFactory, Parser, Subcommand};
 use tidewatch_server::app::Outside;
 use tidewatch_server::config::{self, Config, Loaded};
 use tidewatch_server::http::socket::ListenAddress;
-use tidewatch_server::{bench, demo, files, http, serve, symbols_cli, telemetry};
+use tidewatch_server::{admin, bench, demo, files, http, serve, symbols_cli, telemetry};
 
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
@@ -29,6 +29,9 @@ enum Command {
     Config(Asked),
     /// Prints the OpenAPI document of the HTTP API.
     Openapi,
+    /// Accounts, for those locked out. Works on the control database itself, with or without a running server.
+    #[command(subcommand)]
+    Admin(admin::AdminCommand),
     /// Sends a fictional shop's traffic to a running server.
     Demo(demo::DemoArgs),
     /// Debug files, mappings and source maps: sends them, looks into them, resolves stack traces with them.
@@ -64,6 +67,7 @@ fn main() -> ExitCode {
             Ok(())
         }
         Command::Openapi => print_openapi(),
+        Command::Admin(command) => administer(&command),
         Command::Demo(arguments) => demo::run(&arguments, say),
         Command::Symbols(command) => symbols_cli::run(&command, say),
         Command::Bench(command) => bench::run(&command, say),
@@ -83,6 +87,13 @@ fn main() -> ExitCode {
 /// With the configuration file below flags and environment, checked. `names`: of the subcommand the flags belong to.
 fn load(names: &[&str], first: Config) -> anyhow::Result<Loaded> {
     Loaded::new(Arguments::command(), names, std::env::args_os(), first.config_file.as_deref())
+}
+
+#[tokio::main]
+async fn administer(command: &admin::AdminCommand) -> anyhow::Result<()> {
+    let (name, arguments) = command.arguments();
+    let loaded = load(&["admin", name], arguments.config.clone())?;
+    admin::run(command, &loaded.config, say).await
 }
 
 #[tokio::main]

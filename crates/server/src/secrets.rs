@@ -1,8 +1,9 @@
 //! Keys made on first start, in `secrets/` of the data directory, readable by the owner alone.
 //!
-//! [`seal`]: what they encrypt.
+//! [`seal`]: what they encrypt. [`totp`]: codes of authenticators.
 
 pub mod seal;
+pub mod totp;
 
 use std::fs;
 use std::io::{self, Write};

@@ -217,6 +217,14 @@ async fn look(app: &App, is_well: &AtomicBool) {
 }
 
 impl Directory {
+    pub(super) fn everybody(&self) -> impl Iterator<Item = &Arc<User>> {
+        self.users.values()
+    }
+
+    pub(super) fn every_organization(&self) -> impl Iterator<Item = &Arc<Organization>> {
+        self.organizations.values()
+    }
+
     fn role_in(&self, user: i64, project: &Project) -> Option<Role> {
         let role = *self.roles.get(&user)?.get(&project.organization_id)?;
         let asks_for_more = self.organizations.get(&project.organization_id)?.requires_two_factor;

@@ -4,6 +4,8 @@
 //! - [`migrations`]: the schema's versions.
 //! - [`directory`]: users, roles, projects and tokens in memory. What a request needs to know is answered from it.
 //! - [`role`]: roles and what they open. [`audit`]: who changed what.
+//! - `identities`, `second_factor`: sign-in elsewhere and in two steps. `support`: what `tidewatch admin` does.
+//! - `access_tokens`, `device_codes`, `oauth`, `grants`, `ack`: credentials of machines and clients.
 //! - [`tokens`], [`users`], [`people`], [`organizations`], [`members`] (and what is allowed: [`member_rules`]),
 //!   [`invitations`], [`resets`], [`projects`], [`preferences`], [`outbox`]: one table or a few, each.
 //!
@@ -17,13 +19,19 @@
 //! write.commit().await?;
 //! ```
 
+mod access_tokens;
+mod ack;
 pub mod audit;
 pub mod db;
+mod device_codes;
 pub mod directory;
 mod invitations;
 mod member_rules;
 mod members;
+mod grants;
+mod identities;
 mod migrations;
+mod oauth;
 mod organizations;
 mod outbox;
 mod people;
@@ -31,14 +39,22 @@ mod preferences;
 mod projects;
 mod resets;
 mod role;
+mod second_factor;
+mod support;
 pub mod tokens;
 mod users;
 
 use parking_lot::RwLock;
 
+pub use access_tokens::{PERSONAL_PREFIX, PersonalToken};
+pub use ack::AckLink;
 pub use audit::{AuditLine, AuditQuestion, By};
 pub use db::Location;
+pub use device_codes::{DeviceCode, DeviceRequest, Poll};
 pub use directory::{Membership, Organization, Project, ProjectSettings, User};
+pub use grants::{Grant, Issued};
+pub use identities::{Entered, ProviderProfile};
+pub use oauth::{Exchange, Exchanged, NewCode, OauthClient};
 pub use invitations::{Invitation, Invited, NewInvitation};
 pub use members::Member;
 pub use organizations::{NewAccount, OrganizationChange, OrganizationSettings};
@@ -47,6 +63,7 @@ pub use people::Profile;
 pub use preferences::SlowEndpoint;
 pub use projects::{NewProject, ProjectChange};
 pub use role::{Need, Role};
+pub use second_factor::{Answered, SecondFactors, Shown};
 pub use tokens::TokenKind;
 pub use users::{NewUser, StoredUser};
 
@@ -85,6 +102,11 @@ pub enum ControlError {
     Gone(&'static str),
     #[error("{0}")]
     Conflict(&'static str),
+    /// RFC 6749, 5.2: unknown, used, expired, revoked or another client's.
+    #[error("invalid_grant")]
+    InvalidGrant,
+    #[error("there are too many {0}; delete some first")]
+    TooMany(&'static str),
     #[error("the control database holds {0} that cannot be read")]
     Unreadable(&'static str),
     #[error(transparent)]

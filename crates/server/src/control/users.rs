@@ -81,6 +81,13 @@ impl Control {
             .bind(by.at_ns)
             .execute(write.on())
             .await?;
+        // What was agreed to and not yet fetched is over too.
+        for statement in [
+            "DELETE FROM oauth_codes WHERE user_id = $1 AND used_ns IS NULL",
+            "UPDATE device_codes SET status = 'denied' WHERE user_id = $1 AND status = 'approved'",
+        ] {
+            sqlx::query(statement).bind(user).execute(write.on()).await?;
+        }
         write.audit(by.did("user.set_password").on("user", user)).await?;
         write.changes_directory();
         write.commit().await

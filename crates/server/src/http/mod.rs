@@ -2,11 +2,12 @@
 //!
 //! - [`socket`], [`tls`], [`listen`], `activity`, `framing`, `unread`, `lasting`: connections. [`door`]: what every request and answer passes.
 //! - [`routes`]: every path. [`gate`]: who may, how much, how fast.
-//! - [`ingest`]: the doors for telemetry; [`uploads`]: for symbol files. [`account`], [`dashboard`]: the API of the UI. [`ui`]: the UI itself.
+//! - [`ingest`]: the doors for telemetry; [`uploads`]: for symbol files. [`account`], [`auth`], [`dashboard`]: the API of the UI. [`ui`]: the UI itself.
 //! - [`frames`]: headers on every answer. [`openapi`]: the document.
 
 pub mod account;
 mod activity;
+pub mod auth;
 pub mod dashboard;
 pub mod door;
 pub mod frames;

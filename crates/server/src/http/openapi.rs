@@ -68,6 +68,7 @@ pub enum TooMany {
     tags(
         (name = "account", description = "Registration and login"),
         (name = "organizations", description = "Organisations: members, invitations, settings, audit log"),
+        (name = "credentials", description = "Sign-in elsewhere, second factors, tokens of people, programs and clients"),
         (name = "projects", description = "Projects and their settings"),
         (name = "overview", description = "The home page of a project"),
         (name = "endpoints", description = "Requests that were served, by method and route"),

@@ -7,6 +7,8 @@
 //! | `GET /health`, `/readyz`, `/livez`, `GET /api/openapi.json` | anybody | |
 //! | `GET /api/has-organizations`, `POST /api/register`, `POST /api/login` | anybody | `limits::ANONYMOUS` |
 //! | `GET /api/me/login-bundle`, `PUT /api/me/password`, `/api/projects...` | a login, and a role | `limits::JSON` |
+//! | `/api/auth/...`, `/api/oauth/register`, `/api/ack/...`, `/.well-known/...` of `auth/` | anybody | `limits::ANONYMOUS` |
+//! | the rest of `auth/` | a login | `limits::JSON` |
 //! | `/api/...` of `dashboard/` | a login and membership of `?projectId=` | `limits::JSON` |
 //! | `POST /api/symbols/upload`, `POST /api/sourcemaps/upload` | an upload token | `limits::UPLOAD` |
 //! | any other `GET` | anybody: the UI | |
@@ -20,7 +22,7 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use super::ingest::{cors, otlp};
-use super::{account, dashboard, health, openapi, ui, uploads};
+use super::{account, auth, dashboard, health, openapi, ui, uploads};
 use crate::app::App;
 use crate::error::ApiError;
 use crate::metrics::{self, Traffic};
@@ -30,6 +32,7 @@ use crate::own_traces::Tracer;
 pub fn api() -> OpenApiRouter<Arc<App>> {
     OpenApiRouter::new()
         .merge(account::routes())
+        .merge(auth::routes())
         .merge(dashboard::routes())
         .merge(telemetry())
         .routes(routes!(uploads::symbols))

@@ -291,3 +291,10 @@ on_both! {
         assert_eq!(tokens().await, [(project.token.clone(), true, "user".to_owned()), hidden()]);
     }
 }
+
+/// Somebody without any membership.
+pub async fn person(harness: &Harness, email: &str) -> std::sync::Arc<tidewatch_server::control::User> {
+    let app = harness.app();
+    let new = NewUser { email: email.into(), name: "A person".into(), password_hash: None, is_email_verified: true };
+    app.control.create_user(&app.by_server(), &new).await.expect("a user")
+}

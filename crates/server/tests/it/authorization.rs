@@ -23,13 +23,16 @@ fn expected(row: &Row, who: Who) -> u16 {
         (Needs::RuntimeToken, Who::RuntimeToken) | (Needs::UploadToken, Who::UploadToken) => open,
         (Needs::RuntimeToken | Needs::UploadToken, _) => 401,
         (_, Who::Nobody | Who::RuntimeToken | Who::UploadToken | Who::Expired | Who::Revoked) => 401,
-        (Needs::Person, _) => open,
+        (_, Who::ExpiredToken | Who::EndedClient) => 401,
+        // A token makes, shows and ends no credentials.
+        (Needs::InPerson, Who::PersonalToken) => 403,
+        (Needs::Person | Needs::InPerson, _) => open,
         (_, Who::Stranger) => 403,
         (Needs::Read, _) => open,
         (Needs::Write, Who::Readonly) => 403,
         (Needs::Write, _) => open,
-        (Needs::Admin, Who::Admin | Who::Owner) => open,
-        (Needs::Owner, Who::Owner) => open,
+        (Needs::Admin, Who::Admin | Who::Owner | Who::PersonalToken) => open,
+        (Needs::Owner, Who::Owner | Who::PersonalToken) => open,
         (Needs::Admin | Needs::Owner, _) => 403,
     }
 }

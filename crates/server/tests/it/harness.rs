@@ -3,6 +3,7 @@
 use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::AtomicI64;
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -27,6 +28,7 @@ pub struct Harness {
     data: TempDir,
     change: Change,
     disk: Arc<dyn Disk>,
+    clock: Clock,
     running: Option<Running>,
     /// The owner's login; empty before [`Harness::register`].
     pub login: String,
@@ -83,10 +85,31 @@ impl Harness {
         (harness, project)
     }
 
+    /// The same at a time that the test holds; and with other settings.
+    pub async fn registered_at(
+        database: &On,
+        clock: &Arc<AtomicI64>,
+        also: impl Fn(&mut Config) + Send + Sync + 'static,
+    ) -> (Harness, Project) {
+        let setting = database.setting();
+        let change = move |config: &mut Config| {
+            setting(config);
+            also(config);
+        };
+        let clock = Clock::fixed(clock.clone());
+        let mut harness = Harness::start_with_clock(Arc::new(RealDisk), Arc::new(change), clock).await;
+        let project = harness.register().await;
+        (harness, project)
+    }
+
     async fn start_as(disk: Arc<dyn Disk>, change: Change) -> Harness {
+        Harness::start_with_clock(disk, change, Clock::system()).await
+    }
+
+    async fn start_with_clock(disk: Arc<dyn Disk>, change: Change, clock: Clock) -> Harness {
         let data = TempDir::new().expect("a temporary directory");
-        let running = run(data.path(), &change, disk.clone()).await;
-        Harness { data, change, disk, running: Some(running), login: String::new() }
+        let running = run(data.path(), &change, disk.clone(), clock.clone()).await;
+        Harness { data, change, disk, clock, running: Some(running), login: String::new() }
     }
 
     /// Started, registered, with one project.
@@ -163,7 +186,7 @@ impl Harness {
     /// Stops as on SIGTERM and starts again on the same data.
     pub async fn restart(&mut self) {
         self.stop().await;
-        self.running = Some(run(self.data.path(), &self.change, self.disk.clone()).await);
+        self.running = Some(run(self.data.path(), &self.change, self.disk.clone(), self.clock.clone()).await);
     }
 
     /// Another configuration besides, from the next start on.
@@ -181,7 +204,7 @@ impl Harness {
         copy(self.data.path(), image.path());
         self.stop().await;
         self.data = image;
-        self.running = Some(run(self.data.path(), &self.change, self.disk.clone()).await);
+        self.running = Some(run(self.data.path(), &self.change, self.disk.clone(), self.clock.clone()).await);
     }
 
     /// Stops as on SIGTERM; the server ends without an error.
@@ -193,7 +216,7 @@ impl Harness {
     }
 }
 
-async fn run(data: &Path, change: &Change, disk: Arc<dyn Disk>) -> Running {
+async fn run(data: &Path, change: &Change, disk: Arc<dyn Disk>, clock: Clock) -> Running {
     let mut config = Config::new(([127, 0, 0, 1], 0).into(), data);
     change(&mut config);
     let (stop, stopped) = oneshot::channel::<()>();
@@ -202,7 +225,7 @@ async fn run(data: &Path, change: &Change, disk: Arc<dyn Disk>) -> Running {
         let ListenAddress::Tcp(address) = *address else { panic!("the first address is TCP: {address}") };
         let _ = ready.send((address, app.clone()));
     };
-    let outside = Outside { clock: Clock::system(), disk, settings: None };
+    let outside = Outside { clock, disk, settings: None };
     let served = tokio::spawn(serve::serve_routes(config, outside, gates::router, on_ready, async {
         let _ = stopped.await;
     }));

@@ -1,8 +1,10 @@
 //! The real binary as its own process: killed at any moment, restarted, fed by real SDKs.
 
+mod admin;
 mod corpus_kill;
 mod kill;
 mod refused;
 mod sdk;
 mod server;
+mod sso;
 mod symbols;

@@ -94,7 +94,7 @@ fn otel_environment(server: &Server, token: &str, service: &str) -> [(&'static s
 }
 
 /// Copies the app to the cache folder and installs its packages there once per lock file.
-fn installed(name: &str, app: &Path, install: impl Fn(&Path)) -> std::path::PathBuf {
+pub fn installed(name: &str, app: &Path, install: impl Fn(&Path)) -> std::path::PathBuf {
     let base = std::env::var_os("XDG_CACHE_HOME")
         .map(std::path::PathBuf::from)
         .or_else(|| std::env::var_os("HOME").map(|home| Path::new(&home).join(".cache")))
@@ -116,7 +116,7 @@ fn installed(name: &str, app: &Path, install: impl Fn(&Path)) -> std::path::Path
     target
 }
 
-fn run(command: &mut Command) {
+pub fn run(command: &mut Command) {
     let output = command.output().unwrap_or_else(|error| panic!("cannot run {command:?}: {error}"));
     let text = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{command:?} failed: {text}\n{}", String::from_utf8_lossy(&output.stdout));

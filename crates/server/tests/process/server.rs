@@ -31,7 +31,12 @@ impl Server {
     /// A server over `data`; `settings` are environment variables.
     pub fn start(data: &Path, settings: &[(&'static str, &str)]) -> Server {
         let listen = TcpListener::bind("127.0.0.1:0").and_then(|socket| socket.local_addr()).expect("a free port");
-        let listen = listen.to_string();
+        Server::start_at(&listen.to_string(), data, settings)
+    }
+
+    /// On this address.
+    pub fn start_at(listen: &str, data: &Path, settings: &[(&'static str, &str)]) -> Server {
+        let listen = listen.to_owned();
         let settings: Vec<_> = settings.iter().map(|(key, value)| (*key, value.to_string())).collect();
         let process = spawn(&listen, data, &settings);
         let server = Server {
@@ -50,6 +55,11 @@ impl Server {
     pub fn kill(&mut self) {
         self.process.kill().expect("the server is a child of this test");
         self.process.wait().expect("a killed child can be waited for");
+    }
+
+    /// A setting from the next start on.
+    pub fn set(&mut self, name: &'static str, value: &str) {
+        self.settings.push((name, value.to_owned()));
     }
 
     /// The same data directory and address again.

@@ -15,7 +15,8 @@ use crate::http::gate::per_ip::PerIp;
 use crate::http::openapi::{ErrorBody, Failures, TooMany};
 use crate::limits;
 use crate::limits::per_ip::Login;
-use crate::query::views::account::{LoginAnswer, LoginBundle, LoginRequest};
+use crate::query::views::account::{LoginAnswer, LoginBundle, LoginOutcome, LoginRequest};
+use crate::query::views::auth::SecondFactorNeeded;
 
 const WRONG: ApiError = ApiError::Unauthorized("wrong email or password");
 
@@ -26,14 +27,17 @@ const WRONG: ApiError = ApiError::Unauthorized("wrong email or password");
     operation_id = "login",
     tag = "account",
     request_body = LoginRequest,
-    responses((status = 200, description = "The answer", body = LoginAnswer), (status = 413, description = "The body is too large", body = ErrorBody), Failures, TooMany),
+    responses((status = 200, description = "The answer, or that a second factor is needed", body = LoginOutcome), (status = 413, description = "The body is too large", body = ErrorBody), Failures, TooMany),
     security(())
 )]
 pub async fn login(
     _: PerIp<Login>,
     State(app): State<Arc<App>>,
     body: Result<AnonymousBody<LoginRequest>, ApiError>,
-) -> Result<Json<LoginAnswer>, ApiError> {
+) -> Result<Json<LoginOutcome>, ApiError> {
+    if app.config.sso.disable_password_login {
+        return Err(ApiError::Forbidden("nobody signs in with a password here"));
+    }
     let AnonymousBody(LoginRequest { email, password }) = body.map_err(|error| match error {
         ApiError::Malformed(_) => WRONG,
         other => other,
@@ -49,9 +53,15 @@ pub async fn login(
         let new = password::hash(&app, password).await?;
         app.control.rehash_password(user.id, &old, &new).await?;
     }
-    let token = app.logins.issue(&user, app.clock.now_ns())?;
-    let LoginBundle { user, projects, organizations } = view::bundle(&app, &user);
-    Ok(Json(LoginAnswer { token, user, projects, organizations }))
+    let has = app.control.second_factors(user.id).await?;
+    if has.totp {
+        let recovery = (has.recovery_codes_left > 0).then_some("recovery");
+        let methods = ["totp"].into_iter().chain(recovery).map(str::to_owned).collect();
+        let mfa_token = app.control.await_second_factor(user.id, app.clock.now_ns()).await?;
+        return Ok(Json(LoginOutcome::Next(SecondFactorNeeded { mfa_required: true, mfa_token, methods })));
+    }
+    let (token, LoginBundle { user, projects, organizations }) = view::session(&app, &user)?;
+    Ok(Json(LoginOutcome::In(LoginAnswer { token, user, projects, organizations })))
 }
 
 /// Who is logged in, and what they may open.

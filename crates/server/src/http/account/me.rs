@@ -8,7 +8,7 @@ use axum::extract::State;
 use super::password::{self, Match};
 use crate::app::App;
 use crate::error::ApiError;
-use crate::http::gate::auth::SignedIn;
+use crate::http::gate::auth::InPerson;
 use crate::http::gate::body::JsonBody;
 use crate::http::gate::per_ip::PerIp;
 use crate::http::openapi::{Failures, TooMany};
@@ -27,7 +27,7 @@ use crate::query::views::account::{ChangePasswordRequest, NewLogin};
 pub async fn change_password(
     _: PerIp<Login>,
     State(app): State<Arc<App>>,
-    caller: SignedIn,
+    InPerson(caller): InPerson,
     JsonBody(request): JsonBody<ChangePasswordRequest>,
 ) -> Result<Json<NewLogin>, ApiError> {
     password::check(&request.new_password)?;

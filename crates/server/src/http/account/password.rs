@@ -8,6 +8,7 @@ use argon2::password_hash::phc::PasswordHash;
 use argon2::password_hash::{PasswordHasher, PasswordVerifier};
 
 use crate::app::App;
+use crate::control::User;
 use crate::error::ApiError;
 use crate::limits;
 
@@ -52,6 +53,22 @@ pub async fn verify(app: &Arc<App>, password: String, stored: Option<String>) ->
         }
     })
     .await
+}
+
+/// 403 unless it is the user's own, asked for once more.
+pub async fn check_of(app: &Arc<App>, user: &User, password: String) -> Result<(), ApiError> {
+    let is_long = password.len() > limits::PASSWORD_BYTES_MAX;
+    let stored = app.control.stored_user(&user.email).await?.and_then(|user| user.password_hash);
+    if is_long || verify(app, password, stored).await? == Match::No {
+        return Err(ApiError::Forbidden("the password is wrong"));
+    }
+    Ok(())
+}
+
+/// A new password's hash, for the command line. Blocks.
+pub fn hash_now(password: &str) -> anyhow::Result<String> {
+    let hash: Result<PasswordHash, _> = Argon2::default().hash_password(password.as_bytes());
+    hash.map(|hash| hash.to_string()).map_err(|error| anyhow::anyhow!("the password cannot be hashed: {error}"))
 }
 
 fn matches(password: &str, stored: &str) -> Match {

@@ -9,7 +9,7 @@ use super::{fields, view};
 use crate::app::App;
 use crate::control::Profile;
 use crate::error::ApiError;
-use crate::http::gate::auth::SignedIn;
+use crate::http::gate::auth::{InPerson, SignedIn};
 use crate::http::gate::body::JsonBody;
 use crate::http::openapi::Failures;
 use crate::query::views::account::{NewLogin, UserView};
@@ -51,7 +51,10 @@ pub async fn change(
     tag = "account",
     responses((status = 200, description = "The answer", body = NewLogin), Failures)
 )]
-pub async fn revoke_sessions(State(app): State<Arc<App>>, caller: SignedIn) -> Result<Json<NewLogin>, ApiError> {
+pub async fn revoke_sessions(
+    State(app): State<Arc<App>>,
+    InPerson(caller): InPerson,
+) -> Result<Json<NewLogin>, ApiError> {
     let by = caller.by(&app);
     app.control.revoke_sessions(&by, caller.user.id).await?;
     let user = app.control.user(caller.user.id).ok_or(ApiError::Unauthorized("the account is gone"))?;

@@ -51,6 +51,9 @@ pub async fn register(
     if app.control.has_organizations() {
         return Err(exists);
     }
+    if app.config.sso.disable_password_login {
+        return Err(ApiError::Forbidden("nobody signs in with a password here"));
+    }
     let account = check(&request)?;
     let password_hash = password::hash(&app, request.password).await?;
     let account = NewAccount { password_hash, ..account };

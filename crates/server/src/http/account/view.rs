@@ -4,10 +4,16 @@ use jiff::Timestamp;
 
 use crate::app::App;
 use crate::control::{Need, Project, Role, User};
+use crate::error::ApiError;
 use crate::query::views::account::{LoginBundle, OrganizationView, ProjectSettings, ProjectView, UserView};
 
 /// What a read-only member sees in place of a token. WIRE 5.3.
 const HIDDEN_TOKEN: &str = "read-only-hidden-token";
+
+/// A new login, and everything the user may open.
+pub fn session(app: &App, user: &User) -> Result<(String, LoginBundle), ApiError> {
+    Ok((app.logins.issue(user, app.clock.now_ns())?, bundle(app, user)))
+}
 
 /// Everything the user may open.
 pub fn bundle(app: &App, user: &User) -> LoginBundle {

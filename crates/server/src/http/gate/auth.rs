@@ -1,6 +1,6 @@
 //! Who is asking and what for, as extractors; the one place where roles are enforced.
 //!
-//! - [`SignedIn`]: any person.
+//! - [`SignedIn`]: any person. [`InPerson`]: by their own login, not by a token that stands for them.
 //! - [`ProjectAccess`]: a person, the project of `?projectId=`, and a role there that meets the need.
 //! - [`OrganizationAccess`]: the same for the `{id}` of `/api/organizations/{id}/...`.
 //!
@@ -20,7 +20,7 @@ use uuid::Uuid;
 
 use super::per_ip::client_address;
 use crate::app::App;
-use crate::control::{By, Need, Organization, Project, Role, User};
+use crate::control::{By, Need, Organization, PERSONAL_PREFIX, Project, Role, User};
 use crate::error::ApiError;
 
 /// A need as a type.
@@ -58,7 +58,23 @@ impl Origin {
 pub struct SignedIn {
     pub user: Arc<User>,
     pub from: Origin,
+    pub via: Via,
 }
+
+/// What kind of credential it was.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Via {
+    /// The person's own login.
+    Login,
+    /// An access token of a client the person let in (`grants.rs`).
+    Client,
+    /// A personal access token.
+    PersonalToken,
+}
+
+/// A person's own login: what makes, shows or ends credentials is not for tokens, or a leaked one could renew itself.
+#[derive(Debug, Clone)]
+pub struct InPerson(pub SignedIn);
 
 /// A person and the project asked about, in which the person's role meets the need `N`.
 #[derive(Debug, Clone)]
@@ -121,8 +137,20 @@ impl FromRequestParts<Arc<App>> for SignedIn {
             Some(token) => person(token, app).await?,
             None => None,
         };
-        let user = user.ok_or(ApiError::Unauthorized("not signed in, or the login has expired"))?;
-        Ok(SignedIn { user, from: Origin(client_address(parts)) })
+        let (user, via) = user.ok_or(ApiError::Unauthorized("not signed in, or the login has expired"))?;
+        Ok(SignedIn { user, from: Origin(client_address(parts)), via })
+    }
+}
+
+impl FromRequestParts<Arc<App>> for InPerson {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<InPerson, ApiError> {
+        let caller = SignedIn::from_request_parts(parts, app).await?;
+        match caller.via {
+            Via::Login => Ok(InPerson(caller)),
+            Via::Client | Via::PersonalToken => Err(ApiError::Forbidden("this needs a login, not a token")),
+        }
     }
 }
 
@@ -130,7 +158,7 @@ impl<N: Needed> FromRequestParts<Arc<App>> for ProjectAccess<N> {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<ProjectAccess<N>, ApiError> {
-        let SignedIn { user, from } = SignedIn::from_request_parts(parts, app).await?;
+        let SignedIn { user, from, .. } = SignedIn::from_request_parts(parts, app).await?;
         let id = project_id(&parts.uri)?;
         let allowed = app.control.project_by_id(id).and_then(|project| {
             let role = app.control.role_in(user.id, &project)?;
@@ -146,7 +174,7 @@ impl<N: Needed> FromRequestParts<Arc<App>> for OrganizationAccess<N> {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<OrganizationAccess<N>, ApiError> {
-        let SignedIn { user, from } = SignedIn::from_request_parts(parts, app).await?;
+        let SignedIn { user, from, .. } = SignedIn::from_request_parts(parts, app).await?;
         let path = RawPathParams::from_request_parts(parts, app).await.map_err(ApiError::internal)?;
         let id = path.iter().find(|(name, _)| *name == "id").and_then(|(_, value)| value.parse::<i64>().ok());
         let id = id.ok_or_else(|| ApiError::malformed("the organization's id is not a number"))?;
@@ -177,14 +205,23 @@ pub fn require(role: Role, need: Need) -> Result<(), ApiError> {
 }
 
 /// Whose credential it is. Every kind that stands for a person is listed here; a new kind is a prefix and its look-up.
-async fn person(token: &str, app: &App) -> Result<Option<Arc<User>>, ApiError> {
-    Ok(login(token, app))
+async fn person(token: &str, app: &App) -> Result<Option<(Arc<User>, Via)>, ApiError> {
+    if token.starts_with(PERSONAL_PREFIX) {
+        let user = app.control.user_of_personal_token(token, app.clock.now_ns()).await?;
+        return Ok(user.and_then(|id| app.control.user(id)).map(|user| (user, Via::PersonalToken)));
+    }
+    login(token, app).await
 }
 
-/// A login whose user has not ended all sessions since.
-fn login(token: &str, app: &App) -> Option<Arc<User>> {
-    let claims = app.logins.check(token, app.clock.now_ns())?;
-    app.control.user(claims.user_id).filter(|user| user.session_epoch == claims.epoch)
+/// A login whose user has not ended all sessions since; or a client's access token whose sign-in still holds.
+async fn login(token: &str, app: &App) -> Result<Option<(Arc<User>, Via)>, ApiError> {
+    let Some(claims) = app.logins.check(token, app.clock.now_ns()) else { return Ok(None) };
+    let user = app.control.user(claims.user_id).filter(|user| user.session_epoch == claims.epoch);
+    let Some(user) = user else { return Ok(None) };
+    match claims.grant {
+        None => Ok(Some((user, Via::Login))),
+        Some(grant) => Ok(app.control.grant_holds(grant, user.id).await?.then_some((user, Via::Client))),
+    }
 }
 
 /// The token of `Authorization: Bearer <token>`. The scheme is taken in any case of letters, as RFC 9110 has it.

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use axum::extract::{FromRequest, Request};
 use axum::http::HeaderMap;
-use axum::http::header::CONTENT_LENGTH;
+use axum::http::header::{CONTENT_LENGTH, CONTENT_TYPE};
 use bytes::Bytes;
 use serde::de::DeserializeOwned;
 
@@ -43,16 +43,54 @@ impl<T: DeserializeOwned> FromRequest<Arc<App>> for AnonymousBody<T> {
     }
 }
 
+/// A form or JSON of at most [`limits::ANONYMOUS`], as the content type says; for the OAuth routes. What cannot be read is
+/// `invalid_request`. RFC 6749, 5.2.
+#[derive(Debug, Clone)]
+pub struct FormOrJson<T>(pub T);
+
+impl<T: DeserializeOwned> FromRequest<Arc<App>> for FormOrJson<T> {
+    type Rejection = ApiError;
+
+    async fn from_request(request: Request, app: &Arc<App>) -> Result<FormOrJson<T>, ApiError> {
+        let kind = request.headers().get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
+        let is_form = kind.to_ascii_lowercase().starts_with("application/x-www-form-urlencoded");
+        let body = read(request, app, &limits::ANONYMOUS).await?;
+        let value = if is_form {
+            form(&body)
+        } else {
+            serde_json::from_slice(if body.is_empty() { b"{}" } else { &body }).ok()
+        };
+        let value = value.and_then(|value| serde_json::from_value(value).ok());
+        value.map(FormOrJson).ok_or_else(|| ApiError::malformed("invalid_request"))
+    }
+}
+
+/// RFC 6749, 3.2: no parameter comes twice; one without a value is as if it had not come.
+fn form(body: &[u8]) -> Option<serde_json::Value> {
+    let mut fields = serde_json::Map::new();
+    for (name, value) in url::form_urlencoded::parse(body) {
+        if !value.is_empty() && fields.insert(name.into_owned(), value.into_owned().into()).is_some() {
+            return None;
+        }
+    }
+    Some(fields.into())
+}
+
 /// An empty body reads as `{}`.
 async fn read_json<T: DeserializeOwned>(request: Request, app: &App, limits: &RouteLimits) -> Result<T, ApiError> {
+    let body = read(request, app, limits).await?;
+    let text: &[u8] = if body.is_empty() { b"{}" } else { &body };
+    serde_json::from_slice(text).map_err(|error| ApiError::malformed(format!("cannot read the JSON body: {error}")))
+}
+
+/// The inflated body.
+async fn read(request: Request, app: &App, limits: &RouteLimits) -> Result<Bytes, ApiError> {
     let coding = content_coding(request.headers())?;
     let declared = declared_length(request.headers());
     let mut held = app.json_bodies.hold(NO_PROJECT);
     let body =
         pace::read(request.into_body(), declared, limits, &mut held).await.map_err(|cut| cut_error(cut, limits))?;
-    let body = inflate(coding, body, limits, |bytes| held.grow_to(bytes)).await?;
-    let text: &[u8] = if body.is_empty() { b"{}" } else { &body };
-    serde_json::from_slice(text).map_err(|error| ApiError::malformed(format!("cannot read the JSON body: {error}")))
+    inflate(coding, body, limits, |bytes| held.grow_to(bytes)).await
 }
 
 /// JSON bodies share one budget, whosever they are.

@@ -1,5 +1,7 @@
 //! Logins as signed tokens. WIRE 5.1: JWT HS256, claims `userId`, `email`, `exp`; and `epoch`, so that all of a user's
-//! sessions can be ended at once.
+//! sessions can be ended at once. Access tokens of clients (WIRE 5.4) are the same with `grant`, and live for minutes.
+
+use std::time::Duration;
 
 use jsonwebtoken::{Algorithm, DecodingKey, EncodingKey, Header, Validation, decode, encode};
 use serde::{Deserialize, Serialize};
@@ -17,6 +19,9 @@ pub struct Claims {
     /// The user's session epoch when it was issued.
     #[serde(default)]
     pub epoch: i64,
+    /// The sign-in of a client that it belongs to; none: a person's own login.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub grant: Option<i64>,
     /// Seconds since the epoch.
     pub exp: i64,
 }
@@ -34,8 +39,18 @@ impl Logins {
 
     /// A login for [`limits::LOGIN_LIFE`] from `now_ns` (nanoseconds since the epoch).
     pub fn issue(&self, user: &User, now_ns: i64) -> Result<String, ApiError> {
-        let exp = now_ns / NS_PER_SECOND + limits::LOGIN_LIFE.as_secs() as i64;
-        let claims = Claims { user_id: user.id, email: user.email.clone(), epoch: user.session_epoch, exp };
+        self.sign(user, None, now_ns, limits::LOGIN_LIFE)
+    }
+
+    /// An access token for [`limits::ACCESS_LIFE`] from `at_ns`, of the client's sign-in `grant`. The same input gives the
+    /// same token.
+    pub fn issue_access(&self, user: &User, grant: i64, at_ns: i64) -> Result<String, ApiError> {
+        self.sign(user, Some(grant), at_ns, limits::ACCESS_LIFE)
+    }
+
+    fn sign(&self, user: &User, grant: Option<i64>, at_ns: i64, life: Duration) -> Result<String, ApiError> {
+        let exp = at_ns / NS_PER_SECOND + life.as_secs() as i64;
+        let claims = Claims { user_id: user.id, email: user.email.clone(), epoch: user.session_epoch, grant, exp };
         encode(&Header::new(Algorithm::HS256), &claims, &self.encoding).map_err(ApiError::internal)
     }
 

@@ -3,6 +3,8 @@
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
+use super::auth::SecondFactorNeeded;
+
 /// `GET /api/has-organizations`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
@@ -119,6 +121,14 @@ pub struct LoginAnswer {
     pub user: UserView,
     pub projects: Vec<ProjectView>,
     pub organizations: Vec<OrganizationView>,
+}
+
+/// What a password opens: everything, or the second step.
+#[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
+#[serde(untagged)]
+pub enum LoginOutcome {
+    In(LoginAnswer),
+    Next(SecondFactorNeeded),
 }
 
 /// Body of `PUT /api/me/password`.

@@ -7,6 +7,7 @@
 
 pub mod account;
 pub mod ai;
+pub mod auth;
 pub mod drops;
 pub mod endpoint;
 pub mod issue;

@@ -1,6 +1,6 @@
 //! Everybody there is: one organisation with a member of each role, a stranger with another, and tokens of all kinds.
 
-use tidewatch_server::control::{By, NewUser, Role, User};
+use tidewatch_server::control::{By, NewUser, Poll, Role, User};
 
 use crate::engines::On;
 use crate::harness::{Harness, Project};
@@ -21,10 +21,16 @@ pub enum Who {
     Expired,
     /// A login from before its user's password was changed.
     Revoked,
+    /// A personal access token of the owner's.
+    PersonalToken,
+    /// One that has expired.
+    ExpiredToken,
+    /// The access token of a client that the owner has signed out.
+    EndedClient,
 }
 
 impl Who {
-    pub const ALL: [Who; 10] = [
+    pub const ALL: [Who; 13] = [
         Who::Nobody,
         Who::Readonly,
         Who::User,
@@ -35,6 +41,9 @@ impl Who {
         Who::UploadToken,
         Who::Expired,
         Who::Revoked,
+        Who::PersonalToken,
+        Who::ExpiredToken,
+        Who::EndedClient,
     ];
 }
 
@@ -70,6 +79,14 @@ impl Cast {
         app.control.set_password(&by, revoked.id, "another").await.expect("another password");
         let owner = app.control.stored_user("owner@example.com").await.expect("a database").expect("the owner").id;
         let owner = app.control.user(owner).expect("the owner");
+        let (_, personal) = app.control.create_personal_token(&by, owner.id, "one", None).await.expect("a token");
+        let over = Some(by.at_ns - 1);
+        let (_, expired) = app.control.create_personal_token(&by, owner.id, "two", over).await.expect("a token");
+        let code = app.control.begin_device_login(&by, "tidewatch-cli").await.expect("a device code");
+        app.control.answer_device(&by, owner.id, &code.user_code, true).await.expect("an answer");
+        let polled = app.control.poll_device(&by, &code.device_code, None).await.expect("a poll");
+        let Poll::Issued(issued) = polled else { panic!("{polled:?}") };
+        app.control.delete_grant(&by, owner.id, issued.family).await.expect("an end");
         let credentials = [
             String::new(),
             login(&*add("readonly", Some(Role::Readonly)).await),
@@ -81,6 +98,9 @@ impl Cast {
             stored.upload_token.clone(),
             app.logins.issue(&owner, app.clock.now_ns() - WEEK_NS).expect("a login"),
             before,
+            personal,
+            expired,
+            app.logins.issue_access(&owner, issued.family, by.at_ns).expect("an access token"),
         ];
         Cast { harness, project, organization, credentials }
     }

@@ -14,6 +14,8 @@ pub enum Needs {
     UploadToken,
     /// Any person.
     Person,
+    /// Any person by their own login, not by a token.
+    InPerson,
     /// Any member of the project or organisation.
     Read,
     Write,
@@ -39,10 +41,40 @@ const fn row(method: &'static str, path: &'static str, needs: Needs, body: &'sta
     Row { method, path, needs, body, status, is_about_a_project }
 }
 
-use Needs::{Admin, Nothing, Person, Read, RuntimeToken, UploadToken, Write};
+use Needs::{Admin, InPerson, Nothing, Person, Read, RuntimeToken, UploadToken, Write};
 
 #[rustfmt::skip]
 pub const TABLE: &[Row] = &[
+    row("GET", "/.well-known/oauth-authorization-server", Nothing, "", 200),
+    row("GET", "/.well-known/oauth-protected-resource", Nothing, "", 200),
+    row("GET", "/api/ack/{token}", Nothing, "", 404),
+    row("POST", "/api/ack/{token}", Nothing, "", 404),
+    row("GET", "/api/auth/callback/{provider}", Nothing, "", 404),
+    row("POST", "/api/auth/finish-setup", InPerson, "{}", 400),
+    row("GET", "/api/auth/providers", Nothing, "", 200),
+    row("GET", "/api/auth/start/{provider}", Nothing, "", 404),
+    row("POST", "/api/login/mfa", Nothing, "{}", 400),
+    row("GET", "/api/me/two-factor", InPerson, "", 200),
+    row("POST", "/api/me/two-factor/recovery-codes", InPerson, "{}", 400),
+    row("DELETE", "/api/me/two-factor/totp", InPerson, "{}", 400),
+    row("POST", "/api/me/two-factor/totp", InPerson, "{}", 400),
+    row("POST", "/api/me/two-factor/totp/confirm", InPerson, "{}", 400),
+    row("POST", "/api/auth/device/authorize", Nothing, "{}", 200),
+    row("POST", "/api/auth/device/token", Nothing, "{}", 400),
+    row("POST", "/api/auth/logout", Nothing, "{}", 200),
+    row("POST", "/api/auth/token", Nothing, "{}", 400),
+    row("GET", "/api/device", InPerson, "", 404),
+    row("POST", "/api/device/approve", InPerson, "{}", 400),
+    row("POST", "/api/device/deny", InPerson, "{}", 400),
+    row("GET", "/api/me/grants", InPerson, "", 200),
+    row("DELETE", "/api/me/grants/{id}", InPerson, "", 404),
+    row("POST", "/api/oauth/approve", InPerson, "{}", 400),
+    row("GET", "/api/oauth/client", InPerson, "", 404),
+    row("POST", "/api/oauth/deny", InPerson, "{}", 400),
+    row("POST", "/api/oauth/register", Nothing, "{}", 400),
+    row("GET", "/api/personal-access-tokens", InPerson, "", 200),
+    row("POST", "/api/personal-access-tokens", InPerson, "{}", 400),
+    row("DELETE", "/api/personal-access-tokens/{id}", InPerson, "", 404),
     row("POST", "/api/ai-traces", Read, "{}", 200),
     row("POST", "/api/ai-traces/chart", Read, "{}", 200),
     row("POST", "/api/ai-traces/grouped", Read, "{}", 200),
@@ -73,7 +105,7 @@ pub const TABLE: &[Row] = &[
     row("POST", "/api/logs/histogram", Read, "{}", 200),
     row("PUT", "/api/me", Person, "{}", 200),
     row("GET", "/api/me/login-bundle", Person, "", 200),
-    row("PUT", "/api/me/password", Person, "{}", 400),
+    row("PUT", "/api/me/password", InPerson, "{}", 400),
     row("GET", "/api/metrics/discover", Read, "", 200),
     row("GET", "/api/metrics/discover/instances", Read, "", 200),
     row("GET", "/api/metrics/discover/tags", Read, "", 400),
@@ -119,5 +151,5 @@ pub const TABLE: &[Row] = &[
     row("POST", "/api/tasks/{id}", Read, "{}", 404),
     row("GET", "/health", Nothing, "", 200),
     // Last: the logins of all who may call it are over.
-    row("POST", "/api/me/sessions/revoke", Person, "", 200),
+    row("POST", "/api/me/sessions/revoke", InPerson, "", 200),
 ];

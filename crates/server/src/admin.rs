@@ -1,0 +1,170 @@
+//! `tidewatch admin`: for those locked out. Works on the control database itself, beside a running server or without.
+
+use std::io::Read;
+
+use anyhow::{Context, bail, ensure};
+use clap::Subcommand;
+
+use crate::clock::Clock;
+use crate::config::Config;
+use crate::control::{By, Control, NewUser, Role};
+use crate::http::account::password_hash_now;
+use crate::secrets::seal::Sealer;
+use crate::{limits, secrets};
+
+#[derive(Debug, Clone, Subcommand)]
+pub enum AdminCommand {
+    /// Lists people: id, address, name, roles.
+    List(AdminArgs),
+    /// Makes a person, with a password from the standard input or one that is made up and shown.
+    CreateUser(AdminArgs),
+    /// Gives a person another password, from the standard input or made up and shown. Ends every session.
+    ResetPassword(AdminArgs),
+    /// Gives a person a role: owner, admin, user or readonly.
+    Promote(AdminArgs),
+    /// Removes a person's second factors.
+    #[command(name = "reset-2fa")]
+    ResetTwoFactor(AdminArgs),
+}
+
+#[derive(Debug, Clone, clap::Args)]
+pub struct AdminArgs {
+    /// Whom it is about.
+    #[arg(long)]
+    pub email: Option<String>,
+    /// The new person's name; the address when not given.
+    #[arg(long)]
+    pub name: Option<String>,
+    /// owner, admin, user or readonly.
+    #[arg(long)]
+    pub role: Option<String>,
+    /// In which organisation, by id; the first when not given.
+    #[arg(long)]
+    pub organization: Option<i64>,
+    /// Read the password from the standard input.
+    #[arg(long)]
+    pub password_stdin: bool,
+    #[command(flatten)]
+    pub config: Config,
+}
+
+impl AdminCommand {
+    pub fn arguments(&self) -> (&'static str, &AdminArgs) {
+        match self {
+            AdminCommand::List(arguments) => ("list", arguments),
+            AdminCommand::CreateUser(arguments) => ("create-user", arguments),
+            AdminCommand::ResetPassword(arguments) => ("reset-password", arguments),
+            AdminCommand::Promote(arguments) => ("promote", arguments),
+            AdminCommand::ResetTwoFactor(arguments) => ("reset-2fa", arguments),
+        }
+    }
+}
+
+/// `config`: with the file's settings. `say` hears each line for the person at the terminal.
+pub async fn run(command: &AdminCommand, config: &Config, say: fn(&str)) -> anyhow::Result<()> {
+    let data = &config.data_dir;
+    let location = config.control_database()?;
+    if config.database_url.is_none() && config.database_url_file.is_none() {
+        let file = data.join("control.sqlite");
+        ensure!(file.exists(), "there is no {}; is --data-dir right?", file.display());
+        // SQLite keeps this file while somebody has the database open.
+        if data.join("control.sqlite-wal").exists() {
+            say(
+                "note: the database is in use, or its server did not stop in order; a running server takes this up within a second",
+            );
+        }
+    }
+    let key = match config.sealing_key()? {
+        Some(key) => key,
+        None => secrets::sealing_key(data).context("cannot read the key for secrets")?,
+    };
+    let control = Control::open(&location, Sealer::new(&key)).await.context("cannot open the control database")?;
+    let done = act(command, &control, say).await;
+    control.close().await;
+    done
+}
+
+async fn act(command: &AdminCommand, control: &Control, say: fn(&str)) -> anyhow::Result<()> {
+    let (name, arguments) = command.arguments();
+    let at_ns = Clock::system().now_ns();
+    let by = By { user_id: None, name: format!("tidewatch admin {name}"), address: String::new(), at_ns };
+    if let AdminCommand::List(_) = command {
+        for user in control.users() {
+            let roles = control.memberships(user.id);
+            let roles: Vec<String> = roles
+                .iter()
+                .map(|member| format!("{} of {}", member.role.as_str(), member.organization.name))
+                .collect();
+            say(&format!("{}\t{}\t{}\t{}", user.id, user.email, user.name, roles.join(", ")));
+        }
+        return Ok(());
+    }
+    let email = arguments.email.as_deref().context("--email is needed")?.trim().to_lowercase();
+    let role = match arguments.role.as_deref() {
+        Some(role) => Some(Role::parse(role).with_context(|| format!("{role} is not owner, admin, user or readonly"))?),
+        None => None,
+    };
+    if let AdminCommand::CreateUser(_) = command {
+        ensure!(email.contains('@'), "{email} is not an email address");
+        let (password, is_made) = password(arguments)?;
+        let name = arguments.name.clone().unwrap_or_else(|| email.clone());
+        let hash = Some(password_hash_now(&password)?);
+        let organization = organization(control, arguments)?;
+        let new = NewUser { email: email.clone(), name, password_hash: hash, is_email_verified: false };
+        let user = control.create_user(&by, &new).await?;
+        control.add_member(&by, organization, user.id, role.unwrap_or(Role::Readonly)).await?;
+        say(&format!("{email} can sign in{}", shown(&password, is_made)));
+        return Ok(());
+    }
+    let user = control.stored_user(&email).await?.with_context(|| format!("there is no {email}"))?;
+    match command {
+        AdminCommand::ResetPassword(_) => {
+            let (password, is_made) = password(arguments)?;
+            control.set_password(&by, user.id, &password_hash_now(&password)?).await?;
+            say(&format!("{email} has another password; every session has ended{}", shown(&password, is_made)));
+        }
+        AdminCommand::Promote(_) => {
+            let role = role.context("--role is needed")?;
+            let organization = organization(control, arguments)?;
+            control.promote(&by, organization, user.id, role).await?;
+            say(&format!("{email} is {} now", role.as_str()));
+        }
+        AdminCommand::ResetTwoFactor(_) => {
+            control.remove_second_factors(&by, user.id).await?;
+            say(&format!("{email} signs in without a second factor"));
+        }
+        AdminCommand::List(_) | AdminCommand::CreateUser(_) => {}
+    }
+    Ok(())
+}
+
+fn shown(password: &str, is_made: bool) -> String {
+    if is_made { format!(" with the password {password}") } else { String::new() }
+}
+
+/// The password, and whether it was made up.
+fn password(arguments: &AdminArgs) -> anyhow::Result<(String, bool)> {
+    if !arguments.password_stdin {
+        let token = crate::control::tokens::prefixed_token("")?;
+        return Ok((token[..20].to_owned(), true));
+    }
+    let mut text = String::new();
+    std::io::stdin().take(4096).read_to_string(&mut text).context("cannot read the password")?;
+    let text = text.trim_end_matches(['\r', '\n']).to_owned();
+    let chars = text.chars().count();
+    if chars < limits::PASSWORD_CHARS_MIN || text.len() > limits::PASSWORD_BYTES_MAX {
+        bail!("the password must have at least {} characters", limits::PASSWORD_CHARS_MIN);
+    }
+    Ok((text, false))
+}
+
+fn organization(control: &Control, arguments: &AdminArgs) -> anyhow::Result<i64> {
+    let known = control.organizations();
+    match arguments.organization {
+        Some(id) if known.iter().any(|organization| organization.id == id) => Ok(id),
+        Some(id) => bail!("there is no organization {id}"),
+        None => {
+            Ok(known.first().context("there is no organization yet; register the first account in the browser")?.id)
+        }
+    }
+}

@@ -1,0 +1,90 @@
+//! Links that acknowledge an alert: `twk_` and 256 random bits, stored as a hash. WIRE 5.7.
+
+use super::audit::By;
+use super::tokens::{hash, prefixed_token};
+use super::{Control, ControlError};
+
+/// What a link is about.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AckLink {
+    pub subject: String,
+    pub acknowledged_ns: Option<i64>,
+}
+
+impl Control {
+    /// Returns the token of a link for one person, or for whoever has it. `expires_ns`: none, until it is removed.
+    pub async fn create_ack_link(
+        &self,
+        by: &By,
+        organization: i64,
+        user: Option<i64>,
+        subject: &str,
+        expires_ns: Option<i64>,
+    ) -> Result<String, ControlError> {
+        let token = prefixed_token("twk_")?;
+        let mut write = self.write().await?;
+        sqlx::query("DELETE FROM ack_tokens WHERE expires_ns <= $1").bind(by.at_ns).execute(write.on()).await?;
+        sqlx::query(
+            "INSERT INTO ack_tokens (token_hash, organization_id, user_id, subject, created_ns, expires_ns) \
+             VALUES ($1, $2, $3, $4, $5, $6)",
+        )
+        .bind(hash(&token))
+        .bind(organization)
+        .bind(user)
+        .bind(subject)
+        .bind(by.at_ns)
+        .bind(expires_ns)
+        .execute(write.on())
+        .await?;
+        write.commit().await?;
+        Ok(token)
+    }
+
+    pub async fn ack_link(&self, token: &str, now_ns: i64) -> Result<Option<AckLink>, ControlError> {
+        let found: Option<(String, Option<i64>)> = sqlx::query_as(
+            "SELECT subject, acknowledged_ns FROM ack_tokens \
+             WHERE token_hash = $1 AND (expires_ns IS NULL OR expires_ns > $2)",
+        )
+        .bind(hash(token))
+        .bind(now_ns)
+        .fetch_optional(self.pool())
+        .await?;
+        Ok(found.map(|(subject, acknowledged_ns)| AckLink { subject, acknowledged_ns }))
+    }
+
+    /// Acknowledges; a second time changes nothing. None when there is no such link.
+    pub async fn acknowledge(&self, by: &By, token: &str) -> Result<Option<AckLink>, ControlError> {
+        let mut write = self.write().await?;
+        let found: Option<(String, Option<i64>, i64, Option<i64>)> = sqlx::query_as(
+            "SELECT subject, acknowledged_ns, organization_id, user_id FROM ack_tokens \
+             WHERE token_hash = $1 AND (expires_ns IS NULL OR expires_ns > $2)",
+        )
+        .bind(hash(token))
+        .bind(by.at_ns)
+        .fetch_optional(write.on())
+        .await?;
+        let Some((subject, acknowledged_ns, organization, user_id)) = found else { return Ok(None) };
+        if acknowledged_ns.is_none() {
+            sqlx::query("UPDATE ack_tokens SET acknowledged_ns = $2 WHERE token_hash = $1")
+                .bind(hash(token))
+                .bind(by.at_ns)
+                .execute(write.on())
+                .await?;
+            let by = By { user_id, ..by.clone() };
+            write.audit(by.did("alert.acknowledge").on("alert", &subject).within(organization)).await?;
+            write.commit().await?;
+        }
+        Ok(Some(AckLink { subject, acknowledged_ns: acknowledged_ns.or(Some(by.at_ns)) }))
+    }
+
+    /// Ends every link about it. WIRE 5.7: 404 after it is resolved.
+    pub async fn end_ack_links(&self, organization: i64, subject: &str) -> Result<(), ControlError> {
+        let mut write = self.write().await?;
+        sqlx::query("DELETE FROM ack_tokens WHERE organization_id = $1 AND subject = $2")
+            .bind(organization)
+            .bind(subject)
+            .execute(write.on())
+            .await?;
+        write.commit().await
+    }
+}

@@ -1,0 +1,205 @@
+//! People as other sign-ins know them: found by their identity there, or by an address that the provider has verified.
+//! WIRE 5.5.
+
+use std::sync::Arc;
+
+use serde_json::json;
+
+use super::audit::By;
+use super::db::Write;
+use super::organizations::{insert_membership, insert_organization};
+use super::projects::insert_project;
+use super::users::{NewUser, insert_user};
+use super::{Control, ControlError, NewProject, Project, Role, User};
+
+/// Who somebody is, as a provider says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ProviderProfile {
+    /// Never given to another person by the provider.
+    pub subject: String,
+    /// Lower case; only if the provider has verified it.
+    pub email: Option<String>,
+    /// It named one, verified or not.
+    pub is_email_seen: bool,
+    pub name: String,
+    /// None: nothing is said, and what the person has stays.
+    pub role: Option<Role>,
+    /// The organisation's name.
+    pub organization: Option<String>,
+}
+
+/// What came of it.
+#[derive(Debug, Clone)]
+pub enum Entered {
+    /// `needs_setup`: there is no organisation yet; the person makes the first.
+    In { user: Arc<User>, needs_setup: bool },
+    /// A new person without a verified address.
+    NoEmail,
+    /// Nobody invited them, and people are not let in without.
+    InviteRequired,
+}
+
+impl Control {
+    /// Finds or makes the person. `may_create`: people nobody invited are let in.
+    pub async fn enter(
+        &self,
+        by: &By,
+        provider: &str,
+        profile: &ProviderProfile,
+        may_create: bool,
+    ) -> Result<Entered, ControlError> {
+        let mut write = self.write().await?;
+        let known: Option<i64> =
+            sqlx::query_scalar("SELECT user_id FROM identities WHERE provider = $1 AND subject = $2")
+                .bind(provider)
+                .bind(&profile.subject)
+                .fetch_optional(write.on())
+                .await?;
+        let user = match known {
+            Some(user) => user,
+            None => {
+                let Some(email) = &profile.email else { return Ok(Entered::NoEmail) };
+                let same: Option<i64> = sqlx::query_scalar("SELECT id FROM users WHERE email = $1")
+                    .bind(email)
+                    .fetch_optional(write.on())
+                    .await?;
+                let user = match same {
+                    Some(user) => user,
+                    None => match join(&mut write, by, email, profile, may_create).await? {
+                        Some(user) => user,
+                        None => return Ok(Entered::InviteRequired),
+                    },
+                };
+                sqlx::query(
+                    "INSERT INTO identities (provider, subject, user_id, email, created_ns) VALUES ($1, $2, $3, $4, $5)",
+                )
+                .bind(provider)
+                .bind(&profile.subject)
+                .bind(user)
+                .bind(email)
+                .bind(by.at_ns)
+                .execute(write.on())
+                .await?;
+                sqlx::query("UPDATE users SET email_verified_ns = $2 WHERE id = $1 AND email_verified_ns IS NULL")
+                    .bind(user)
+                    .bind(by.at_ns)
+                    .execute(write.on())
+                    .await?;
+                let by = By { user_id: Some(user), ..by.clone() };
+                write.audit(by.did("user.link").on("user", user).with(json!({ "provider": provider }))).await?;
+                write.changes_directory();
+                user
+            }
+        };
+        sqlx::query("UPDATE identities SET last_login_ns = $3 WHERE provider = $1 AND subject = $2")
+            .bind(provider)
+            .bind(&profile.subject)
+            .bind(by.at_ns)
+            .execute(write.on())
+            .await?;
+        if let Some(role) = profile.role {
+            follow_role(&mut write, by, user, role).await?;
+        }
+        let organizations: i64 = sqlx::query_scalar("SELECT COUNT(*) FROM organizations").fetch_one(write.on()).await?;
+        write.commit().await?;
+        match self.user(user) {
+            Some(user) => Ok(Entered::In { user, needs_setup: organizations == 0 }),
+            // Disabled.
+            None => Ok(Entered::InviteRequired),
+        }
+    }
+
+    /// The first organisation and project, of a person who signed in elsewhere.
+    pub async fn set_up(
+        &self,
+        by: &By,
+        user: i64,
+        name: &str,
+        timezone: &str,
+        project: &str,
+        framework: &str,
+    ) -> Result<Arc<Project>, ControlError> {
+        let mut write = self.write().await?;
+        let organizations: i64 = sqlx::query_scalar("SELECT COUNT(*) FROM organizations").fetch_one(write.on()).await?;
+        if organizations > 0 {
+            return Err(ControlError::OrganizationExists);
+        }
+        let organization_id = insert_organization(&mut write, by, name, timezone, user).await?;
+        let new = NewProject { organization_id, name: project.to_owned(), framework: framework.to_owned() };
+        let number = insert_project(self, &mut write, by, &new).await?;
+        write.commit().await?;
+        self.project_by_number(number).ok_or(ControlError::UnknownProject)
+    }
+}
+
+/// A new person: the first of all, an invited one, or one who may come without. None: must be invited.
+async fn join(
+    write: &mut Write<'_>,
+    by: &By,
+    email: &str,
+    profile: &ProviderProfile,
+    may_create: bool,
+) -> Result<Option<i64>, ControlError> {
+    let organizations: Vec<(i64, String)> =
+        sqlx::query_as("SELECT id, name FROM organizations ORDER BY id").fetch_all(write.on()).await?;
+    let invitations: Vec<(i64, i64, String)> = sqlx::query_as(
+        "SELECT id, organization_id, role FROM invitations \
+         WHERE email = $1 AND accepted_ns IS NULL AND revoked_ns IS NULL AND expires_ns > $2",
+    )
+    .bind(email)
+    .bind(by.at_ns)
+    .fetch_all(write.on())
+    .await?;
+    if !organizations.is_empty() && invitations.is_empty() && !may_create {
+        return Ok(None);
+    }
+    let named = match &profile.organization {
+        // A name that is not known is nobody's organisation, least of all the first.
+        Some(name) => organizations.iter().find(|(_, known)| known.eq_ignore_ascii_case(name)),
+        None => organizations.first(),
+    };
+    if named.is_none() && invitations.is_empty() && !organizations.is_empty() {
+        return Ok(None);
+    }
+    let new =
+        NewUser { email: email.to_owned(), name: profile.name.clone(), password_hash: None, is_email_verified: true };
+    let user = insert_user(write, &new, by.at_ns).await?;
+    let by = By { user_id: Some(user), name: email.to_owned(), ..by.clone() };
+    write.audit(by.did("user.create").on("user", user).with(json!({ "email": email }))).await?;
+    for (invitation, organization, role) in &invitations {
+        let role = Role::parse(role).unwrap_or(Role::Readonly);
+        insert_membership(write, *organization, user, role, by.at_ns).await?;
+        sqlx::query("UPDATE invitations SET accepted_ns = $2 WHERE id = $1")
+            .bind(*invitation)
+            .bind(by.at_ns)
+            .execute(write.on())
+            .await?;
+        let entry = by.did("invitation.accept").on("invitation", invitation).within(*organization);
+        write.audit(entry.with(json!({ "role": role.as_str() }))).await?;
+    }
+    if let (true, Some((organization, _))) = (invitations.is_empty(), named) {
+        let role = profile.role.unwrap_or(Role::Readonly);
+        insert_membership(write, *organization, user, role, by.at_ns).await?;
+        let details = json!({ "role": role.as_str() });
+        write.audit(by.did("member.add").on("user", user).within(*organization).with(details)).await?;
+    }
+    Ok(Some(user))
+}
+
+/// The provider's role, where the person is a member and not the owner.
+async fn follow_role(write: &mut Write<'_>, by: &By, user: i64, role: Role) -> Result<(), ControlError> {
+    let changed: Vec<i64> = sqlx::query_scalar(
+        "UPDATE memberships SET role = $2 WHERE user_id = $1 AND role <> $2 AND role <> 'owner' \
+         RETURNING organization_id",
+    )
+    .bind(user)
+    .bind(role.as_str())
+    .fetch_all(write.on())
+    .await?;
+    for organization in changed {
+        let details = json!({ "role": role.as_str(), "by": "provider" });
+        write.audit(by.did("member.set_role").on("user", user).within(organization).with(details)).await?;
+        write.changes_directory();
+    }
+    Ok(())
+}

@@ -1,0 +1,64 @@
+//! `/api/ack/{token}`: links in alerts that acknowledge them without a login. WIRE 5.7.
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::{Path, State};
+
+use super::rfc3339;
+use crate::app::App;
+use crate::control::AckLink;
+use crate::error::ApiError;
+use crate::http::gate::auth::Origin;
+use crate::http::gate::per_ip::PerIp;
+use crate::http::openapi::{NotFound, TooMany};
+use crate::limits::per_ip::{Ack, AckLookup};
+use crate::query::views::auth::AckView;
+
+/// What the link is about. Changes nothing, so that programs that look into mail do not acknowledge.
+#[utoipa::path(
+    get,
+    path = "/api/ack/{token}",
+    operation_id = "getAck",
+    tag = "credentials",
+    params(("token" = String, Path, description = "`twk_...`")),
+    responses((status = 200, description = "The answer", body = AckView), NotFound, TooMany),
+    security(())
+)]
+pub async fn look(
+    _: PerIp<AckLookup>,
+    State(app): State<Arc<App>>,
+    Path(token): Path<String>,
+) -> Result<Json<AckView>, ApiError> {
+    let found = app.control.ack_link(&token, app.clock.now_ns()).await?;
+    view(found)
+}
+
+/// Acknowledges; a second time changes nothing.
+#[utoipa::path(
+    post,
+    path = "/api/ack/{token}",
+    operation_id = "acknowledge",
+    tag = "credentials",
+    params(("token" = String, Path, description = "`twk_...`")),
+    responses((status = 200, description = "Acknowledged", body = AckView), NotFound, TooMany),
+    security(())
+)]
+pub async fn acknowledge(
+    _: PerIp<Ack>,
+    from: Origin,
+    State(app): State<Arc<App>>,
+    Path(token): Path<String>,
+) -> Result<Json<AckView>, ApiError> {
+    let found = app.control.acknowledge(&from.by(&app, "link"), &token).await?;
+    view(found)
+}
+
+fn view(found: Option<AckLink>) -> Result<Json<AckView>, ApiError> {
+    let link = found.ok_or_else(|| ApiError::not_found("this link is not, or no longer, known"))?;
+    Ok(Json(AckView {
+        subject: link.subject,
+        status: if link.acknowledged_ns.is_some() { "acknowledged" } else { "open" }.to_owned(),
+        acknowledged_at: link.acknowledged_ns.map(rfc3339),
+    }))
+}

@@ -1,0 +1,160 @@
+//! Device login: a program without a browser asks, a person answers at `/device`. RFC 8628; WIRE 5.4.
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::{Query, State};
+
+use super::rfc3339;
+use crate::app::App;
+use crate::control::DeviceRequest;
+use crate::error::ApiError;
+use crate::http::gate::auth::{InPerson, Origin};
+use crate::http::gate::body::{FormOrJson, JsonBody};
+use crate::http::gate::per_ip::PerIp;
+use crate::http::openapi::{ErrorBody, Failures, NotFound, TooMany};
+use crate::limits;
+use crate::limits::per_ip::DeviceAuthorize;
+use crate::query::views::auth::{
+    DeviceAuthorizeAnswer, DeviceAuthorizeRequest, DeviceDecision, DeviceQuery, DeviceView, StatusAnswer,
+};
+
+/// Programs that may sign in this way, and how a person knows them.
+const CLIENTS: [(&str, &str); 4] = [
+    ("traceway-cli", "Traceway CLI"),
+    ("traceway-mcp", "Traceway MCP server"),
+    ("tidewatch-cli", "Tidewatch CLI"),
+    ("tidewatch-mcp", "Tidewatch MCP server"),
+];
+
+/// As a person knows a client that is not registered.
+pub fn client_name(id: &str) -> &str {
+    CLIENTS.iter().find(|(known, _)| *known == id).map_or(id, |(_, name)| name)
+}
+
+/// Begins a device login.
+#[utoipa::path(
+    post,
+    path = "/api/auth/device/authorize",
+    operation_id = "authorizeDevice",
+    tag = "credentials",
+    request_body = DeviceAuthorizeRequest,
+    responses((status = 200, description = "The answer", body = DeviceAuthorizeAnswer), Failures, TooMany),
+    security(())
+)]
+pub async fn authorize(
+    _: PerIp<DeviceAuthorize>,
+    from: Origin,
+    State(app): State<Arc<App>>,
+    FormOrJson(request): FormOrJson<DeviceAuthorizeRequest>,
+) -> Result<Json<DeviceAuthorizeAnswer>, ApiError> {
+    let client = request.client_id.as_deref().filter(|id| !id.is_empty()).unwrap_or(CLIENTS[0].0);
+    if CLIENTS.iter().all(|(known, _)| *known != client) {
+        return Err(ApiError::malformed("invalid_client"));
+    }
+    let code = app.control.begin_device_login(&from.by(&app, client), client).await?;
+    let page = format!("{}/device", app.config.base_url());
+    Ok(Json(DeviceAuthorizeAnswer {
+        verification_uri_complete: format!("{page}?user_code={}", code.user_code),
+        verification_uri: page,
+        device_code: code.device_code,
+        user_code: code.user_code,
+        expires_in: limits::DEVICE_CODE_LIFE.as_secs(),
+        interval: limits::DEVICE_INTERVAL.as_secs(),
+    }))
+}
+
+/// What a device asks for.
+#[utoipa::path(
+    get,
+    path = "/api/device",
+    operation_id = "getDevice",
+    tag = "credentials",
+    params(DeviceQuery),
+    responses(
+        (status = 200, description = "The answer", body = DeviceView),
+        (status = 410, description = "The code has expired", body = ErrorBody),
+        NotFound, Failures
+    )
+)]
+pub async fn look(
+    State(app): State<Arc<App>>,
+    _: InPerson,
+    Query(query): Query<DeviceQuery>,
+) -> Result<Json<DeviceView>, ApiError> {
+    let found = known(&app, query.user_code.as_deref().unwrap_or_default()).await?;
+    Ok(Json(DeviceView {
+        client_name: client_name(&found.client_id).to_owned(),
+        user_code: found.user_code,
+        status: found.status,
+        address: found.address,
+        requested_at: rfc3339(found.created_ns),
+        expires_at: rfc3339(found.expires_ns),
+    }))
+}
+
+/// Lets a device in.
+#[utoipa::path(
+    post,
+    path = "/api/device/approve",
+    operation_id = "approveDevice",
+    tag = "credentials",
+    request_body = DeviceDecision,
+    responses(
+        (status = 200, description = "Approved", body = StatusAnswer),
+        (status = 409, description = "Answered already", body = ErrorBody),
+        (status = 410, description = "The code has expired", body = ErrorBody),
+        NotFound, Failures
+    )
+)]
+pub async fn approve(
+    State(app): State<Arc<App>>,
+    caller: InPerson,
+    JsonBody(decision): JsonBody<DeviceDecision>,
+) -> Result<Json<StatusAnswer>, ApiError> {
+    answer(&app, &caller, &decision.user_code, true).await
+}
+
+/// Turns a device away.
+#[utoipa::path(
+    post,
+    path = "/api/device/deny",
+    operation_id = "denyDevice",
+    tag = "credentials",
+    request_body = DeviceDecision,
+    responses(
+        (status = 200, description = "Denied", body = StatusAnswer),
+        (status = 409, description = "Answered already", body = ErrorBody),
+        (status = 410, description = "The code has expired", body = ErrorBody),
+        NotFound, Failures
+    )
+)]
+pub async fn deny(
+    State(app): State<Arc<App>>,
+    caller: InPerson,
+    JsonBody(decision): JsonBody<DeviceDecision>,
+) -> Result<Json<StatusAnswer>, ApiError> {
+    answer(&app, &caller, &decision.user_code, false).await
+}
+
+async fn answer(
+    app: &Arc<App>,
+    InPerson(caller): &InPerson,
+    user_code: &str,
+    is_approved: bool,
+) -> Result<Json<StatusAnswer>, ApiError> {
+    let found = known(app, user_code).await?;
+    if !app.control.answer_device(&caller.by(app), caller.user.id, &found.user_code, is_approved).await? {
+        return Err(ApiError::Conflict("this code has been answered already"));
+    }
+    Ok(Json(StatusAnswer::of(if is_approved { "approved" } else { "denied" })))
+}
+
+async fn known(app: &Arc<App>, user_code: &str) -> Result<DeviceRequest, ApiError> {
+    let found = app.control.device_request(user_code).await?;
+    let found = found.ok_or_else(|| ApiError::not_found("no device waits with this code"))?;
+    if found.expires_ns <= app.clock.now_ns() {
+        return Err(ApiError::Gone("this code has expired; start again on the device"));
+    }
+    Ok(found)
+}

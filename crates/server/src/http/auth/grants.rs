@@ -1,0 +1,57 @@
+//! `/api/me/grants`: the clients one has let in, by device login or OAuth.
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::{Path, State};
+
+use super::device::client_name;
+use super::rfc3339;
+use crate::app::App;
+use crate::control::Grant;
+use crate::error::ApiError;
+use crate::http::gate::auth::InPerson;
+use crate::http::openapi::{Failures, NotFound};
+use crate::query::views::auth::{GrantView, StatusAnswer};
+
+/// Clients that may act for the reader, newest first.
+#[utoipa::path(
+    get,
+    path = "/api/me/grants",
+    operation_id = "listGrants",
+    tag = "credentials",
+    responses((status = 200, description = "The answer", body = Vec<GrantView>), Failures)
+)]
+pub async fn list(State(app): State<Arc<App>>, InPerson(caller): InPerson) -> Result<Json<Vec<GrantView>>, ApiError> {
+    let grants = app.control.grants(caller.user.id, app.clock.now_ns()).await?;
+    let view = |grant: Grant| GrantView {
+        id: grant.id,
+        client_name: grant.client_name.unwrap_or_else(|| client_name(&grant.client_id).to_owned()),
+        client_id: grant.client_id,
+        created_at: rfc3339(grant.created_ns),
+        last_used_at: grant.last_used_ns.map(rfc3339),
+    };
+    Ok(Json(grants.into_iter().map(view).collect()))
+}
+
+/// Signs a client out, at once.
+#[utoipa::path(
+    delete,
+    path = "/api/me/grants/{id}",
+    operation_id = "deleteGrant",
+    tag = "credentials",
+    params(("id" = i64, Path, description = "The sign-in's id")),
+    responses((status = 200, description = "Ended", body = StatusAnswer), NotFound, Failures)
+)]
+pub async fn delete(
+    State(app): State<Arc<App>>,
+    InPerson(caller): InPerson,
+    Path(id): Path<String>,
+) -> Result<Json<StatusAnswer>, ApiError> {
+    let unknown = || ApiError::not_found("no such sign-in");
+    let id = id.parse().map_err(|_| unknown())?;
+    if !app.control.delete_grant(&caller.by(&app), caller.user.id, id).await? {
+        return Err(unknown());
+    }
+    Ok(Json(StatusAnswer::of("revoked")))
+}

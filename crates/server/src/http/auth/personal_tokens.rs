@@ -1,0 +1,103 @@
+//! `/api/personal-access-tokens`. WIRE 5.4.
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::{Path, State};
+use axum::http::StatusCode;
+
+use super::{check_name, rfc3339};
+use crate::app::App;
+use crate::control::PersonalToken;
+use crate::error::ApiError;
+use crate::http::gate::auth::InPerson;
+use crate::http::gate::body::JsonBody;
+use crate::http::openapi::{Failures, NotFound};
+use crate::limits;
+use crate::query::views::auth::{NewPersonalToken, NewPersonalTokenRequest, PersonalTokenView, StatusAnswer};
+
+/// The reader's tokens, newest first.
+#[utoipa::path(
+    get,
+    path = "/api/personal-access-tokens",
+    operation_id = "listPersonalAccessTokens",
+    tag = "credentials",
+    responses((status = 200, description = "The answer", body = Vec<PersonalTokenView>), Failures)
+)]
+pub async fn list(
+    State(app): State<Arc<App>>,
+    InPerson(caller): InPerson,
+) -> Result<Json<Vec<PersonalTokenView>>, ApiError> {
+    let tokens = app.control.personal_tokens(caller.user.id).await?;
+    let view = |token: PersonalToken| PersonalTokenView {
+        id: token.id,
+        name: token.name,
+        prefix: token.prefix,
+        created_at: rfc3339(token.created_ns),
+        expires_at: token.expires_ns.map(rfc3339),
+        last_used_at: token.last_used_ns.map(rfc3339),
+    };
+    Ok(Json(tokens.into_iter().map(view).collect()))
+}
+
+/// A token that stands for its maker in programs: the same rights, but no further credentials.
+#[utoipa::path(
+    post,
+    path = "/api/personal-access-tokens",
+    operation_id = "createPersonalAccessToken",
+    tag = "credentials",
+    request_body = NewPersonalTokenRequest,
+    responses((status = 201, description = "Made", body = NewPersonalToken), Failures)
+)]
+pub async fn create(
+    State(app): State<Arc<App>>,
+    InPerson(caller): InPerson,
+    JsonBody(request): JsonBody<NewPersonalTokenRequest>,
+) -> Result<(StatusCode, Json<NewPersonalToken>), ApiError> {
+    let name = check_name(&request.name)?;
+    let by = caller.by(&app);
+    let expires_ns = match request.expires_in_days {
+        None => None,
+        Some(days) if (1..=limits::PERSONAL_TOKEN_DAYS_MAX).contains(&days) => {
+            Some(by.at_ns.saturating_add(i64::from(days).saturating_mul(DAY_NS)))
+        }
+        Some(_) => {
+            let most = limits::PERSONAL_TOKEN_DAYS_MAX;
+            return Err(ApiError::malformed(format!("expiresInDays must be 1 to {most}")));
+        }
+    };
+    let (made, token) = app.control.create_personal_token(&by, caller.user.id, name, expires_ns).await?;
+    let answer = NewPersonalToken {
+        id: made.id,
+        name: made.name,
+        prefix: made.prefix,
+        token,
+        created_at: rfc3339(made.created_ns),
+        expires_at: made.expires_ns.map(rfc3339),
+    };
+    Ok((StatusCode::CREATED, Json(answer)))
+}
+
+/// Ends a token.
+#[utoipa::path(
+    delete,
+    path = "/api/personal-access-tokens/{id}",
+    operation_id = "deletePersonalAccessToken",
+    tag = "credentials",
+    params(("id" = i64, Path, description = "The token's id")),
+    responses((status = 200, description = "Gone", body = StatusAnswer), NotFound, Failures)
+)]
+pub async fn delete(
+    State(app): State<Arc<App>>,
+    InPerson(caller): InPerson,
+    Path(id): Path<String>,
+) -> Result<Json<StatusAnswer>, ApiError> {
+    let unknown = || ApiError::not_found("no such token");
+    let id = id.parse().map_err(|_| unknown())?;
+    if !app.control.delete_personal_token(&caller.by(&app), caller.user.id, id).await? {
+        return Err(unknown());
+    }
+    Ok(Json(StatusAnswer::of("deleted")))
+}
+
+const DAY_NS: i64 = 24 * 60 * 60 * 1_000_000_000;

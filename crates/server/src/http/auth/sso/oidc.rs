@@ -1,0 +1,233 @@
+//! OpenID Connect: where the provider's doors are, the exchange of a code, and who it says came through. Blocks.
+
+use anyhow::{Context, bail, ensure};
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use serde_json::{Map, Value};
+use url::form_urlencoded;
+
+use super::github;
+use super::id_token::{self, Expected, Keys, Wrong};
+use super::provider::{Kind, Provider, Sso};
+use super::round_trip::RoundTrip;
+use crate::control::{ProviderProfile, Role};
+
+/// A provider's doors.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Endpoints {
+    /// None: told by the operator; ID tokens cannot be checked, so the provider is asked who came.
+    pub issuer: Option<String>,
+    pub authorization: String,
+    pub token: String,
+    pub userinfo: Option<String>,
+    pub jwks: Option<String>,
+    /// Instead of `Authorization: Basic`.
+    pub takes_secret_in_body: bool,
+}
+
+/// What discovery found is believed for this long.
+const DISCOVERY_LIFE_NS: i64 = 3600 * NS_PER_SECOND;
+const NS_PER_SECOND: i64 = 1_000_000_000;
+const ANSWER_BYTES_MAX: u64 = 1 << 20;
+
+impl Sso {
+    pub(super) fn endpoints(&self, provider: &Provider, now_ns: i64) -> anyhow::Result<Endpoints> {
+        let issuer = match &provider.kind {
+            Kind::Told(endpoints) => return Ok(endpoints.clone()),
+            Kind::GitHub { web, .. } => return Ok(github::endpoints(web)),
+            Kind::Discovered { issuer } => issuer,
+        };
+        if let Some((found, at_ns)) = &*provider.found.lock()
+            && now_ns.saturating_sub(*at_ns) < DISCOVERY_LIFE_NS
+        {
+            return Ok(found.clone());
+        }
+        let url = format!("{}/.well-known/openid-configuration", issuer.trim_end_matches('/'));
+        let document = self.get(&url, None).context("discovery")?;
+        let text = |name: &str| document[name].as_str().map(str::to_owned);
+        let said = text("issuer").context("the discovery document names no issuer")?;
+        // OpenID Connect Discovery, 4.3.
+        ensure!(
+            said.trim_end_matches('/') == issuer.trim_end_matches('/'),
+            "the discovery document is of another issuer: {said}"
+        );
+        let methods: Vec<&str> = document["token_endpoint_auth_methods_supported"]
+            .as_array()
+            .map(|methods| methods.iter().filter_map(Value::as_str).collect())
+            .unwrap_or_default();
+        let found = Endpoints {
+            issuer: Some(said),
+            authorization: text("authorization_endpoint").context("no authorization_endpoint")?,
+            token: text("token_endpoint").context("no token_endpoint")?,
+            userinfo: text("userinfo_endpoint"),
+            jwks: Some(text("jwks_uri").context("no jwks_uri")?),
+            takes_secret_in_body: methods.contains(&"client_secret_post") && !methods.contains(&"client_secret_basic"),
+        };
+        *provider.found.lock() = Some((found.clone(), now_ns));
+        Ok(found)
+    }
+
+    /// Who came back with this code.
+    pub(super) fn who(
+        &self,
+        provider: &Provider,
+        trip: &RoundTrip,
+        code: &str,
+        callback: &str,
+        now_ns: i64,
+    ) -> anyhow::Result<ProviderProfile> {
+        let endpoints = self.endpoints(provider, now_ns)?;
+        let tokens = self.exchange(provider, &endpoints, trip, code, callback)?;
+        let access_token = tokens["access_token"].as_str().context("no access token")?;
+        if let Kind::GitHub { api, .. } = &provider.kind {
+            return github::who(self, api, access_token);
+        }
+        let mut claims = match &endpoints.issuer {
+            Some(issuer) => {
+                let token = tokens["id_token"].as_str().context("no ID token")?;
+                let expected = Expected {
+                    issuer,
+                    client_id: &provider.client_id,
+                    nonce: &trip.nonce,
+                    now: now_ns / NS_PER_SECOND,
+                };
+                self.checked(provider, &endpoints, token, &expected)?
+            }
+            None => Map::new(),
+        };
+        if let Some(url) = &endpoints.userinfo
+            && (claims.is_empty() || wants_more(provider, &claims))
+        {
+            let more = self.get(url, Some(access_token)).context("user info")?;
+            let more = more.as_object().context("the user info is no object")?;
+            // OpenID Connect Core, 5.3.2: it may be about another person.
+            if let Some(subject) = claims.get("sub") {
+                ensure!(more.get("sub") == Some(subject), "the user info is about another person");
+            }
+            for (name, value) in more {
+                claims.entry(name.clone()).or_insert_with(|| value.clone());
+            }
+        }
+        profile(provider, &claims)
+    }
+
+    fn checked(
+        &self,
+        provider: &Provider,
+        endpoints: &Endpoints,
+        token: &str,
+        expected: &Expected<'_>,
+    ) -> anyhow::Result<Map<String, Value>> {
+        let known = provider.keys.lock().clone();
+        if let Some(keys) = &known {
+            match id_token::check(token, keys, expected) {
+                // Keys are replaced from time to time. The token is the provider's own answer: nobody else makes us ask.
+                Err(Wrong::UnknownKey) => {}
+                checked => return Ok(checked?),
+            }
+        }
+        let url = endpoints.jwks.as_deref().context("the provider names no keys")?;
+        let keys = Keys::parse(&self.get(url, None).context("the provider's keys")?);
+        let checked = id_token::check(token, &keys, expected);
+        *provider.keys.lock() = Some(keys);
+        Ok(checked?)
+    }
+
+    fn exchange(
+        &self,
+        provider: &Provider,
+        endpoints: &Endpoints,
+        trip: &RoundTrip,
+        code: &str,
+        callback: &str,
+    ) -> anyhow::Result<Value> {
+        let mut form = form_urlencoded::Serializer::new(String::new());
+        form.extend_pairs([
+            ("grant_type", "authorization_code"),
+            ("code", code),
+            ("redirect_uri", callback),
+            ("code_verifier", &trip.verifier),
+        ]);
+        let mut request = self
+            .agent
+            .post(&endpoints.token)
+            .header("Accept", "application/json")
+            .header("Content-Type", "application/x-www-form-urlencoded");
+        if endpoints.takes_secret_in_body {
+            form.extend_pairs([("client_id", &provider.client_id), ("client_secret", &provider.client_secret)]);
+        } else {
+            // RFC 6749, 2.3.1: both are form-encoded first.
+            let encoded = |text: &str| form_urlencoded::byte_serialize(text.as_bytes()).collect::<String>();
+            let pair = format!("{}:{}", encoded(&provider.client_id), encoded(&provider.client_secret));
+            request = request.header("Authorization", format!("Basic {}", STANDARD.encode(pair)));
+        }
+        let answer = request.send(form.finish()).context("the token endpoint")?;
+        let tokens = read(answer).context("the token endpoint")?;
+        // GitHub says its errors with 200.
+        if let Some(error) = tokens["error"].as_str() {
+            bail!("the token endpoint refused the code: {error}");
+        }
+        Ok(tokens)
+    }
+
+    pub(super) fn get(&self, url: &str, token: Option<&str>) -> anyhow::Result<Value> {
+        let mut request = self.agent.get(url).header("Accept", "application/json").header("User-Agent", "tidewatch");
+        if let Some(token) = token {
+            request = request.header("Authorization", format!("Bearer {token}"));
+        }
+        read(request.call()?)
+    }
+}
+
+fn read(mut answer: ureq::http::Response<ureq::Body>) -> anyhow::Result<Value> {
+    let status = answer.status();
+    let text = answer.body_mut().with_config().limit(ANSWER_BYTES_MAX).read_to_string()?;
+    let value: Option<Value> = serde_json::from_str(&text).ok();
+    match value {
+        Some(value) if status.is_success() || value["error"].is_string() => Ok(value),
+        _ => bail!("it answered {status}"),
+    }
+}
+
+fn wants_more(provider: &Provider, claims: &Map<String, Value>) -> bool {
+    let lacks = |name: &str| !claims.contains_key(name);
+    lacks("email")
+        || lacks("email_verified")
+        || lacks("name")
+        || [&provider.role_claim, &provider.org_claim].into_iter().flatten().any(|name| lacks(name))
+}
+
+fn profile(provider: &Provider, claims: &Map<String, Value>) -> anyhow::Result<ProviderProfile> {
+    let text = |name: &str| claims.get(name).and_then(Value::as_str).map(str::trim).filter(|text| !text.is_empty());
+    let subject = text("sub").context("the provider does not say who it is")?.to_owned();
+    let is_verified = match claims.get("email_verified") {
+        Some(Value::Bool(truth)) => *truth,
+        Some(Value::String(truth)) => truth == "true",
+        _ => false,
+    };
+    let email = text("email").map(str::to_lowercase);
+    let name = text("name").or_else(|| text("preferred_username")).or(email.as_deref()).unwrap_or("Somebody");
+    let name = name.chars().take(100).collect();
+    let role = provider.role_claim.as_ref().and_then(|claim| claims.get(claim)).and_then(|value| role(provider, value));
+    let organization = provider.org_claim.as_deref().map(|claim| text(claim).unwrap_or_default().to_owned());
+    Ok(ProviderProfile {
+        subject,
+        is_email_seen: email.is_some(),
+        email: email.filter(|_| is_verified),
+        name,
+        role,
+        organization,
+    })
+}
+
+/// The highest that one of the claim's values means.
+fn role(provider: &Provider, value: &Value) -> Option<Role> {
+    let values: Vec<&str> = match value {
+        Value::String(one) => vec![one],
+        Value::Array(many) => many.iter().filter_map(Value::as_str).collect(),
+        _ => Vec::new(),
+    };
+    let meant =
+        |role: Role| provider.role_map.iter().any(|(name, means)| *means == role && values.contains(&name.as_str()));
+    [Role::Admin, Role::User, Role::Readonly].into_iter().find(|role| meant(*role))
+}

@@ -1,0 +1,111 @@
+//! The providers an operator has set up.
+
+use std::time::Duration;
+
+use parking_lot::Mutex;
+use ureq::Agent;
+
+use super::id_token::Keys;
+use super::oidc::Endpoints;
+use crate::config::sso::SsoSettings;
+use crate::control::Role;
+use crate::outbound;
+use crate::secrets::seal::Sealer;
+
+/// One provider.
+pub struct Provider {
+    /// `google`, `github` or `oidc`.
+    pub id: &'static str,
+    /// What the button says.
+    pub name: String,
+    pub client_id: String,
+    pub client_secret: String,
+    pub kind: Kind,
+    pub scopes: String,
+    pub role_claim: Option<String>,
+    pub role_map: Vec<(String, Role)>,
+    pub org_claim: Option<String>,
+    /// People nobody invited are let in.
+    pub may_create: bool,
+    /// What discovery found, and the keys; read again when they are old or do not fit.
+    pub(super) found: Mutex<Option<(Endpoints, i64)>>,
+    pub(super) keys: Mutex<Option<Keys>>,
+}
+
+pub enum Kind {
+    Discovered { issuer: String },
+    Told(Endpoints),
+    GitHub { web: String, api: String },
+}
+
+/// Sign-ins elsewhere.
+pub struct Sso {
+    pub providers: Vec<Provider>,
+    /// Seals the cookie of the round trip.
+    pub sealer: Sealer,
+    pub(super) agent: Agent,
+}
+
+const CALL_MAX: Duration = Duration::from_secs(10);
+const SCOPES: &str = "openid email profile";
+
+impl Sso {
+    /// `sealer`: when the operator gave no key of its own.
+    pub fn new(settings: &SsoSettings, sealer: &Sealer) -> anyhow::Result<Sso> {
+        let provider = |id, name: &str, client_id: &str, client_secret, kind| Provider {
+            id,
+            name: name.to_owned(),
+            client_id: client_id.to_owned(),
+            client_secret,
+            kind,
+            scopes: SCOPES.to_owned(),
+            role_claim: None,
+            role_map: Vec::new(),
+            org_claim: None,
+            may_create: false,
+            found: Mutex::new(None),
+            keys: Mutex::new(None),
+        };
+        let mut providers = Vec::new();
+        if let (Some(id), Some(secret)) = (&settings.google_client_id, settings.google_secret()?) {
+            let kind = Kind::Discovered { issuer: "https://accounts.google.com".to_owned() };
+            providers.push(provider("google", "Google", id, secret, kind));
+        }
+        if let (Some(id), Some(secret)) = (&settings.github_client_id, settings.github_secret()?) {
+            let plain = |url: &str| url.trim_end_matches('/').to_owned();
+            let kind = Kind::GitHub { web: plain(&settings.github_url), api: plain(&settings.github_api_url) };
+            let github = provider("github", "GitHub", id, secret, kind);
+            providers.push(Provider { scopes: "read:user user:email".to_owned(), ..github });
+        }
+        if let (Some(id), Some(secret)) = (&settings.oidc_client_id, settings.oidc_secret()?) {
+            let kind = match &settings.oidc_issuer_url {
+                Some(issuer) => Kind::Discovered { issuer: issuer.clone() },
+                None => Kind::Told(Endpoints {
+                    issuer: None,
+                    authorization: settings.oidc_auth_url.clone().unwrap_or_default(),
+                    token: settings.oidc_token_url.clone().unwrap_or_default(),
+                    userinfo: settings.oidc_userinfo_url.clone(),
+                    jwks: None,
+                    takes_secret_in_body: false,
+                }),
+            };
+            let oidc = provider("oidc", &settings.oidc_display_name, id, secret, kind);
+            let more = settings.oidc_extra_scopes.replace(',', " ");
+            let scopes: Vec<&str> = SCOPES.split(' ').chain(more.split_whitespace()).collect();
+            providers.push(Provider {
+                scopes: scopes.join(" "),
+                role_claim: settings.oidc_role_claim.clone(),
+                role_map: settings.role_map()?,
+                org_claim: settings.oidc_org_claim.clone(),
+                may_create: settings.oidc_auto_create_users,
+                ..oidc
+            });
+        }
+        let sealer = settings.session_key()?.map_or_else(|| sealer.clone(), |key| Sealer::new(&key));
+        Ok(Sso { providers, sealer, agent: outbound::agent(CALL_MAX) })
+    }
+
+    pub fn provider(&self, id: &str) -> Option<&Provider> {
+        self.providers.iter().find(|provider| provider.id == id)
+    }
+}

@@ -1,0 +1,68 @@
+// A real OpenID Connect provider on a free loopback port. It signs everybody in without asking, as the person that
+// PERSON describes; `POST /rotate` replaces its signing key. Says its issuer on the first line of its output.
+import { generateKeyPairSync, randomUUID } from "node:crypto";
+import { createServer } from "node:http";
+import Provider from "oidc-provider";
+
+const server = createServer((request, response) => {
+  if (request.method === "POST" && request.url === "/rotate") {
+    provider = make();
+    response.end();
+  } else if (request.method === "POST" && request.url === "/person") {
+    let text = "";
+    request.on("data", (piece) => (text += piece));
+    request.on("end", () => {
+      person = JSON.parse(text);
+      response.end();
+    });
+  } else {
+    handle(request, response);
+  }
+});
+let person = JSON.parse(process.env.PERSON);
+let provider;
+
+async function handle(request, response) {
+  if (!request.url.startsWith("/interaction/")) return provider.callback()(request, response);
+  // What a person would do: sign in, and agree.
+  const { params, prompt, session } = await provider.interactionDetails(request, response);
+  if (prompt.name === "login") {
+    return provider.interactionFinished(request, response, { login: { accountId: person.sub } });
+  }
+  const grant = new provider.Grant({ accountId: session.accountId, clientId: params.client_id });
+  grant.addOIDCScope(params.scope);
+  const consent = { grantId: await grant.save() };
+  return provider.interactionFinished(request, response, { consent }, { mergeWithLastSubmission: true });
+}
+
+function make() {
+  const { privateKey } = generateKeyPairSync("rsa", { modulusLength: 2048 });
+  const key = { ...privateKey.export({ format: "jwk" }), kid: randomUUID(), alg: "RS256", use: "sig" };
+  const issuer = `http://127.0.0.1:${server.address().port}`;
+  return new Provider(issuer, {
+    clients: [
+      {
+        client_id: "tidewatch",
+        client_secret: "a secret & more",
+        redirect_uris: [process.env.CALLBACK],
+        grant_types: ["authorization_code"],
+        response_types: ["code"],
+      },
+    ],
+    jwks: { keys: [key] },
+    claims: { openid: ["sub"], email: ["email", "email_verified"], profile: ["name"], groups: ["groups"] },
+    scopes: ["openid", "groups"],
+    pkce: { required: () => true },
+    cookies: { keys: ["a key for tests"] },
+    features: { devInteractions: { enabled: false } },
+    interactions: { url: (_, interaction) => `/interaction/${interaction.uid}` },
+    findAccount: (_, sub) => ({ accountId: sub, claims: () => ({ ...person, sub }) }),
+  });
+}
+
+server.listen(0, "127.0.0.1", () => {
+  provider = make();
+  console.log(`http://127.0.0.1:${server.address().port}`);
+});
+// Ends with whoever started it.
+process.stdin.on("end", () => process.exit(0)).resume();

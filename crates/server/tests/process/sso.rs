@@ -1,0 +1,254 @@
+//! Sign-in with a real OpenID Connect provider: `oidc-provider` from npm on loopback, and a browser that is only a jar of
+//! cookies. WIRE 5.5.
+
+use std::collections::BTreeMap;
+use std::io::{BufRead, BufReader};
+use std::net::TcpListener;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+
+use serde_json::{Value, json};
+use url::Url;
+
+use super::sdk::{installed, run};
+use super::server::Server;
+
+struct Provider {
+    process: Child,
+    issuer: String,
+}
+
+impl Provider {
+    /// `callback`: the one address it sends people back to.
+    fn start(callback: &str, person: &Value) -> Provider {
+        let app = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/process/oidc-provider");
+        let cache = installed("oidc-provider", &app, |target| {
+            run(Command::new("npm").args(["ci", "--no-audit", "--no-fund", "--ignore-scripts"]).current_dir(target));
+        });
+        let mut process = Command::new("node")
+            .arg("app.mjs")
+            .current_dir(cache)
+            .env("CALLBACK", callback)
+            .env("PERSON", person.to_string())
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("node starts");
+        let output = process.stdout.take().expect("piped");
+        let mut line = String::new();
+        BufReader::new(output).read_line(&mut line).expect("its issuer");
+        Provider { process, issuer: line.trim().to_owned() }
+    }
+
+    fn tell(&self, path: &str, body: &Value) {
+        let answer = super::server::agent().post(format!("{}{path}", self.issuer)).send(body.to_string());
+        assert_eq!(answer.expect("the provider answers").status(), 200);
+    }
+}
+
+impl Drop for Provider {
+    fn drop(&mut self) {
+        self.process.kill().ok();
+        self.process.wait().ok();
+    }
+}
+
+/// Follows redirects and keeps cookies.
+#[derive(Default)]
+struct Browser {
+    cookies: BTreeMap<String, String>,
+}
+
+impl Browser {
+    /// The redirect that one address answers with, and what it sets.
+    fn step(&mut self, url: &Url) -> (Option<Url>, Vec<String>) {
+        let agent: ureq::Agent =
+            ureq::Agent::config_builder().http_status_as_error(false).max_redirects(0).build().into();
+        let cookies: Vec<String> = self.cookies.iter().map(|(name, value)| format!("{name}={value}")).collect();
+        let answer = agent.get(url.as_str()).header("Cookie", cookies.join("; ")).call().expect("an answer");
+        let set: Vec<String> = answer
+            .headers()
+            .get_all("Set-Cookie")
+            .iter()
+            .map(|value| value.to_str().expect("text").to_owned())
+            .collect();
+        for cookie in &set {
+            let (name, value) = cookie.split(';').next().and_then(|pair| pair.split_once('=')).expect("a cookie");
+            if value.is_empty() {
+                self.cookies.remove(name);
+            } else {
+                self.cookies.insert(name.to_owned(), value.to_owned());
+            }
+        }
+        let to = answer.headers().get("Location").and_then(|to| to.to_str().ok());
+        (to.map(|to| url.join(to).expect("an address")), set)
+    }
+
+    /// On to the first address for which `ends` holds, without asking it.
+    fn go(&mut self, from: &str, ends: impl Fn(&Url) -> bool) -> Url {
+        let mut url = Url::parse(from).expect("an address");
+        for _ in 0..12 {
+            let (next, _) = self.step(&url);
+            url = next.unwrap_or_else(|| panic!("{url} leads nowhere"));
+            if ends(&url) {
+                return url;
+            }
+        }
+        panic!("too many redirects, the last to {url}");
+    }
+
+    fn sign_in(&mut self, server: &Server) -> Url {
+        let from = format!("{}/api/auth/start/oidc?redirect=%2Fissues", server.base);
+        self.go(&from, |url| ["/auth/callback", "/login"].contains(&url.path()))
+    }
+}
+
+fn fragment(url: &Url, name: &str) -> Option<String> {
+    let fragment = url.fragment()?;
+    url::form_urlencoded::parse(fragment.as_bytes()).find(|(key, _)| key == name).map(|(_, value)| value.into_owned())
+}
+
+fn error(url: &Url) -> Option<String> {
+    url.query_pairs().find(|(key, _)| key == "error").map(|(_, value)| value.into_owned())
+}
+
+/// A server and its provider; nobody has registered.
+fn both(person: &Value, settings: &[(&'static str, &str)]) -> (tempfile::TempDir, Server, Provider) {
+    let listen = TcpListener::bind("127.0.0.1:0").and_then(|free| free.local_addr()).expect("a free port");
+    let base = format!("http://{listen}");
+    let provider = Provider::start(&format!("{base}/api/auth/callback/oidc"), person);
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let mut all = vec![
+        ("APP_BASE_URL", base.as_str()),
+        ("OIDC_CLIENT_ID", "tidewatch"),
+        ("OIDC_CLIENT_SECRET", "a secret & more"),
+        ("OIDC_ISSUER_URL", provider.issuer.as_str()),
+        ("OIDC_EXTRA_SCOPES", "groups"),
+        ("OIDC_DISPLAY_NAME", "Acme"),
+    ];
+    all.extend_from_slice(settings);
+    let server = Server::start_at(&listen.to_string(), &folder.path().join("data"), &all);
+    (folder, server, provider)
+}
+
+fn person(sub: &str, email: &str, is_verified: bool, groups: &[&str]) -> Value {
+    json!({ "sub": sub, "email": email, "email_verified": is_verified, "name": "A Person", "groups": groups })
+}
+
+#[test]
+fn the_first_person_sets_up_and_keys_may_be_replaced() {
+    let (_folder, server, provider) = both(&person("1", "First@Example.com", true, &[]), &[]);
+    let (status, said) = server.call("GET", "/api/auth/providers", None, &Value::Null);
+    let expected = json!({ "password": true, "providers": [{ "id": "oidc", "name": "Acme" }], "registration": true });
+    assert_eq!((status, said), (200, expected));
+    let mut browser = Browser::default();
+    let landed = browser.sign_in(&server);
+    assert_eq!(fragment(&landed, "needsSetup").as_deref(), Some("true"), "{landed}");
+    assert_eq!(fragment(&landed, "redirect").as_deref(), Some("/issues"));
+    let token = fragment(&landed, "token").expect("a login");
+    let setup = json!({ "organizationName": "Acme", "timezone": "UTC", "projectName": "first", "framework": "custom" });
+    let (status, made) = server.call("POST", "/api/auth/finish-setup", Some(&token), &setup);
+    assert_eq!((status, &made["organizations"][0]["role"]), (201, &json!("owner")), "{made}");
+    assert_eq!(made["user"]["email"], "first@example.com");
+    assert_eq!(server.call("POST", "/api/auth/finish-setup", Some(&token), &setup).0, 409);
+
+    // The same person again, by identity; another address does not matter. The key is a new one.
+    provider.tell("/rotate", &Value::Null);
+    provider.tell("/person", &person("1", "other@example.com", false, &[]));
+    let landed = Browser::default().sign_in(&server);
+    assert_eq!(fragment(&landed, "needsSetup").as_deref(), Some("false"), "{landed}");
+    let token = fragment(&landed, "token").expect("a login");
+    let (_, bundle) = server.call("GET", "/api/me/login-bundle", Some(&token), &Value::Null);
+    assert_eq!(bundle["user"]["email"], "first@example.com");
+}
+
+#[test]
+fn who_is_let_in() {
+    let (_folder, mut server, provider) = both(&person("9", "stranger@example.com", true, &[]), &[]);
+    server.register();
+    let attempt = |person: &Value| {
+        provider.tell("/person", person);
+        Browser::default().sign_in(&server)
+    };
+    assert_eq!(error(&attempt(&person("9", "stranger@example.com", true, &[]))).as_deref(), Some("invite_required"));
+    // Somebody else's address is not taken on the provider's unverified word.
+    let unverified = attempt(&person("8", "owner@example.com", false, &[]));
+    assert_eq!(error(&unverified).as_deref(), Some("oauth_email_unverified"));
+    assert_eq!(error(&attempt(&json!({ "sub": "7", "name": "x" }))).as_deref(), Some("oauth_no_email"));
+    let linked = attempt(&person("6", "Owner@example.com", true, &[]));
+    assert!(fragment(&linked, "token").is_some(), "{linked}");
+}
+
+#[test]
+fn people_are_made_with_the_role_of_their_groups_and_passwords_can_be_off() {
+    let (_folder, mut server, provider) = both(
+        &person("1", "dev@example.com", true, &["staff", "sre"]),
+        &[
+            ("OIDC_AUTO_CREATE_USERS", "true"),
+            ("OIDC_ROLE_CLAIM", "groups"),
+            ("OIDC_ROLE_MAP", "sre=admin,developers=user,staff=readonly"),
+        ],
+    );
+    server.register();
+    let role = |person: &Value| {
+        provider.tell("/person", person);
+        let landed = Browser::default().sign_in(&server);
+        let token = fragment(&landed, "token").unwrap_or_else(|| panic!("{landed}"));
+        let (_, bundle) = server.call("GET", "/api/me/login-bundle", Some(&token), &Value::Null);
+        bundle["organizations"][0]["role"].as_str().expect("a role").to_owned()
+    };
+    assert_eq!(role(&person("1", "dev@example.com", true, &["staff", "sre"])), "admin");
+    assert_eq!(role(&person("1", "dev@example.com", true, &["developers"])), "user");
+    assert_eq!(role(&person("2", "guest@example.com", true, &["others"])), "readonly");
+    // The owner stays the owner whatever the provider says.
+    assert_eq!(role(&person("3", "owner@example.com", true, &["staff"])), "owner");
+
+    server.kill();
+    server.set("DISABLE_PASSWORD_LOGIN", "true");
+    server.restart();
+    let login = json!({ "email": "owner@example.com", "password": "correct horse" });
+    assert_eq!(server.call("POST", "/api/login", None, &login).0, 403);
+    let (_, said) = server.call("GET", "/api/auth/providers", None, &Value::Null);
+    assert_eq!(said["password"], false);
+}
+
+#[test]
+fn what_attackers_try_at_the_callback() {
+    let (_folder, mut server, _provider) = both(&person("1", "owner@example.com", true, &[]), &[]);
+    server.register();
+    let is_ours = |url: &Url| url.path() == "/api/auth/callback/oidc";
+    let start = format!("{}/api/auth/start/oidc?redirect=https%3A%2F%2Fevil.example", server.base);
+    // Another browser has the victim follow the attacker's own callback: it has not the cookie.
+    let mut attacker = Browser::default();
+    let callback = attacker.go(&start, is_ours);
+    let (to, _) = Browser::default().step(&callback);
+    assert_eq!(to.and_then(|to| error(&to)).as_deref(), Some("oauth_state"));
+    // A cookie of one sign-in and the state of another.
+    let mut victim = Browser::default();
+    victim.go(&start, is_ours);
+    let (to, _) = victim.step(&callback);
+    assert_eq!(to.and_then(|to| error(&to)).as_deref(), Some("oauth_state"));
+    // The right one; the address to go to afterwards was not ours and is forgotten, the cookie is taken away.
+    let (to, set) = attacker.step(&callback);
+    let to = to.expect("a redirect");
+    assert!(fragment(&to, "token").is_some() && fragment(&to, "redirect").is_none(), "{to}");
+    assert_eq!(to.host_str(), Some("127.0.0.1"));
+    assert!(set.iter().any(|cookie| cookie.contains("Max-Age=0") && cookie.contains("HttpOnly")), "{set:?}");
+    // Again: no cookie, and a code that is used.
+    let (to, _) = attacker.step(&callback);
+    assert_eq!(to.and_then(|to| error(&to)).as_deref(), Some("oauth_state"));
+    for (query, expected) in [
+        ("error=access_denied", "oauth_denied"),
+        ("error=server_error", "oauth_failed"),
+        ("code=guess", "oauth_failed"),
+    ] {
+        let mut browser = Browser::default();
+        let (to, _) = browser.step(&Url::parse(&start).expect("an address"));
+        let state =
+            to.and_then(|to| to.query_pairs().find(|(key, _)| key == "state").map(|(_, value)| value.into_owned()));
+        let back = format!("{}/api/auth/callback/oidc?state={}&{query}", server.base, state.expect("a state"));
+        let (to, _) = browser.step(&Url::parse(&back).expect("an address"));
+        assert_eq!(to.and_then(|to| error(&to)).as_deref(), Some(expected), "{query}");
+    }
+}
