@@ -4,8 +4,9 @@
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader};
 use std::net::TcpListener;
-use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdout, Command, Stdio};
+use std::sync::OnceLock;
 
 use serde_json::{Value, json};
 use url::Url;
@@ -16,18 +17,28 @@ use super::server::Server;
 struct Provider {
     process: Child,
     issuer: String,
+    /// Kept open: it says more later.
+    _output: BufReader<ChildStdout>,
+}
+
+/// Where the provider is installed. Several tests use it; one installs.
+fn provider_app() -> PathBuf {
+    static INSTALLED: OnceLock<PathBuf> = OnceLock::new();
+    let install = || {
+        let app = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/process/oidc-provider");
+        installed("oidc-provider", &app, |target| {
+            run(Command::new("npm").args(["ci", "--no-audit", "--no-fund", "--ignore-scripts"]).current_dir(target));
+        })
+    };
+    INSTALLED.get_or_init(install).clone()
 }
 
 impl Provider {
     /// `callback`: the one address it sends people back to.
     fn start(callback: &str, person: &Value) -> Provider {
-        let app = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/process/oidc-provider");
-        let cache = installed("oidc-provider", &app, |target| {
-            run(Command::new("npm").args(["ci", "--no-audit", "--no-fund", "--ignore-scripts"]).current_dir(target));
-        });
         let mut process = Command::new("node")
             .arg("app.mjs")
-            .current_dir(cache)
+            .current_dir(provider_app())
             .env("CALLBACK", callback)
             .env("PERSON", person.to_string())
             .stdin(Stdio::piped())
@@ -35,10 +46,10 @@ impl Provider {
             .stderr(Stdio::null())
             .spawn()
             .expect("node starts");
-        let output = process.stdout.take().expect("piped");
+        let mut output = BufReader::new(process.stdout.take().expect("piped"));
         let mut line = String::new();
-        BufReader::new(output).read_line(&mut line).expect("its issuer");
-        Provider { process, issuer: line.trim().to_owned() }
+        output.read_line(&mut line).expect("its issuer");
+        Provider { process, issuer: line.trim().to_owned(), _output: output }
     }
 
     fn tell(&self, path: &str, body: &Value) {
