@@ -43,6 +43,9 @@ pub enum Poll {
     Issued(Issued),
 }
 
+/// Client, status, user, interval, last poll and end of a device code.
+type Polled = (String, String, Option<i64>, i64, Option<i64>, i64);
+
 impl Control {
     pub async fn begin_device_login(&self, by: &By, client: &str) -> Result<DeviceCode, ControlError> {
         let code = DeviceCode { device_code: prefixed_token("twd_")?, user_code: user_code()? };
@@ -117,7 +120,7 @@ impl Control {
     /// The device asks. `client`: when the request names one, it must be the code's.
     pub async fn poll_device(&self, by: &By, device_code: &str, client: Option<&str>) -> Result<Poll, ControlError> {
         let mut write = self.write().await?;
-        let found: Option<(String, String, Option<i64>, i64, Option<i64>, i64)> = sqlx::query_as(
+        let found: Option<Polled> = sqlx::query_as(
             "SELECT client_id, status, user_id, interval_seconds, last_poll_ns, expires_ns FROM device_codes \
              WHERE device_code_hash = $1",
         )

@@ -37,6 +37,15 @@ pub struct User {
     pub is_email_verified: bool,
     /// A confirmed authenticator or a passkey.
     pub has_two_factor: bool,
+    /// Has no password: another provider signs this user in, and asks for what it asks for.
+    pub signs_in_elsewhere: bool,
+}
+
+impl User {
+    /// Enough for an organization that asks for two factors.
+    pub fn meets_two_factor(&self) -> bool {
+        self.has_two_factor || self.signs_in_elsewhere
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -228,7 +237,7 @@ impl Directory {
     fn role_in(&self, user: i64, project: &Project) -> Option<Role> {
         let role = *self.roles.get(&user)?.get(&project.organization_id)?;
         let asks_for_more = self.organizations.get(&project.organization_id)?.requires_two_factor;
-        if asks_for_more && !self.users.get(&user)?.has_two_factor {
+        if asks_for_more && !self.users.get(&user)?.meets_two_factor() {
             return None;
         }
         let there = self.overrides.get(&user).and_then(|projects| projects.get(&project.number));

@@ -95,6 +95,11 @@ struct Presented {
     successor: Option<String>,
 }
 
+/// Family, user, client, end, first use and successor of a refresh token.
+type Refreshed = (i64, i64, String, i64, Option<i64>, Option<String>);
+/// Id, client, its name, beginning and last use of a sign-in.
+type GrantRow = (i64, String, Option<String>, i64, Option<i64>);
+
 impl Control {
     /// Replaces a refresh token. Within [`limits::REFRESH_GRACE`] of its first use the same answer is given again; after
     /// it, whoever has the token is not alone, and the whole family ends. [`ControlError::InvalidGrant`] otherwise.
@@ -102,7 +107,7 @@ impl Control {
     /// `client`: when the request names one, it must be the token's.
     pub async fn refresh_grant(&self, by: &By, token: &str, client: Option<&str>) -> Result<Issued, ControlError> {
         let mut write = self.write().await?;
-        let found: Option<(i64, i64, String, i64, Option<i64>, Option<String>)> = sqlx::query_as(
+        let found: Option<Refreshed> = sqlx::query_as(
             "SELECT f.id, f.user_id, f.client_id, t.expires_ns, t.used_ns, t.successor_sealed \
              FROM refresh_tokens t JOIN refresh_families f ON f.id = t.family_id \
              JOIN users u ON u.id = f.user_id AND u.session_epoch = f.session_epoch AND u.disabled_ns IS NULL \
@@ -161,7 +166,7 @@ impl Control {
 
     /// Sign-ins that still hold, newest first.
     pub async fn grants(&self, user: i64, now_ns: i64) -> Result<Vec<Grant>, ControlError> {
-        let rows: Vec<(i64, String, Option<String>, i64, Option<i64>)> = sqlx::query_as(
+        let rows: Vec<GrantRow> = sqlx::query_as(
             "SELECT f.id, f.client_id, c.name, f.created_ns, \
              (SELECT MAX(t.created_ns) FROM refresh_tokens t WHERE t.family_id = f.id) \
              FROM refresh_families f JOIN users u ON u.id = f.user_id AND u.session_epoch = f.session_epoch \

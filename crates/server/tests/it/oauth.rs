@@ -42,7 +42,7 @@ fn consent(client: &str) -> Value {
 
 /// The value of `name` in the query of the address the browser is led to.
 fn led(answer: &Value, name: &str) -> Option<String> {
-    let url = url::Url::parse(&text(&answer["redirectTo"])).unwrap();
+    let url = url::Url::parse(&text(&answer["redirectTo"])).expect("a URL");
     url.query_pairs().find(|(key, _)| key == name).map(|(_, value)| value.into_owned())
 }
 
@@ -50,7 +50,7 @@ async fn code(harness: &Harness, consent: &Value) -> String {
     let answer = harness.api("POST", "/api/oauth/approve", consent).await.expect(200).json();
     assert_eq!(led(&answer, "state").as_deref(), Some("a state&more"));
     assert!(led(&answer, "iss").is_some());
-    led(&answer, "code").unwrap()
+    led(&answer, "code").expect("a code")
 }
 
 fn exchange(client: &str, code: &str) -> Value {

@@ -29,7 +29,7 @@ async fn anonymous(harness: &Harness, from: u8, path: &str, body: &Value) -> Ans
 }
 
 async fn waiting(harness: &Harness, from: u8) -> String {
-    let login: Value = serde_json::from_str(LOGIN).unwrap();
+    let login: Value = serde_json::from_str(LOGIN).expect("JSON");
     let answer = anonymous(harness, from, "/api/login", &login).await.expect(200).json();
     assert_eq!((&answer["mfaRequired"], &answer["methods"]), (&json!(true), &json!(["totp", "recovery"])), "{answer}");
     assert!(answer.get("token").is_none());
@@ -46,7 +46,7 @@ async fn turned_on(harness: &Harness) -> (String, Vec<String>) {
         text(&setup["uri"]).starts_with("otpauth://totp/Tidewatch:owner") && text(&setup["qrSvg"]).contains("<svg")
     );
     // Not on before a code was shown.
-    let login: Value = serde_json::from_str(LOGIN).unwrap();
+    let login: Value = serde_json::from_str(LOGIN).expect("JSON");
     assert!(harness.api_as("", "POST", "/api/login", &login).await.expect(200).json()["token"].is_string());
     harness.api("POST", &format!("{path}/confirm"), &json!({ "code": "000000" })).await.expect(400);
     let now = harness.app().clock.now_ns();
@@ -92,7 +92,7 @@ on_both! {
         let token = waiting(&harness, 3).await;
         show(&token, "recoveryCode", &recovery[1]).await.expect(401);
         harness.api("DELETE", "/api/me/two-factor/totp", &json!({ "password": "correct horse" })).await.expect(200);
-        let login: Value = serde_json::from_str(LOGIN).unwrap();
+        let login: Value = serde_json::from_str(LOGIN).expect("JSON");
         assert!(anonymous(&harness, 3, "/api/login", &login).await.expect(200).json()["token"].is_string());
     }
 }

@@ -74,7 +74,8 @@ const SELECT_USERS: &str = "SELECT id, email, name, created_ns, session_epoch, \
      CASE WHEN disabled_ns IS NULL THEN 0 ELSE 1 END, timezone, theme, \
      CASE WHEN email_verified_ns IS NULL THEN 0 ELSE 1 END, \
      (SELECT COUNT(*) FROM totp WHERE totp.user_id = users.id AND totp.confirmed_ns IS NOT NULL) \
-     + (SELECT COUNT(*) FROM passkeys WHERE passkeys.user_id = users.id) FROM users";
+     + (SELECT COUNT(*) FROM passkeys WHERE passkeys.user_id = users.id), \
+     CASE WHEN password_hash IS NULL THEN 1 ELSE 0 END FROM users";
 
 fn read_user(row: &AnyRow) -> Result<User, ControlError> {
     let is = |column: usize| row.try_get::<i64, _>(column).map(|truth| truth != 0);
@@ -89,6 +90,7 @@ fn read_user(row: &AnyRow) -> Result<User, ControlError> {
         theme: row.try_get(7)?,
         is_email_verified: is(8)?,
         has_two_factor: is(9)?,
+        signs_in_elsewhere: is(10)?,
     })
 }
 

@@ -73,7 +73,7 @@ pub async fn change_settings(
 ) -> Result<Json<OrganizationSettingsView>, ApiError> {
     let old = &access.organization;
     let require_two_factor = request.require_two_factor.unwrap_or(old.requires_two_factor);
-    if require_two_factor && !old.requires_two_factor && !access.user.has_two_factor {
+    if require_two_factor && !old.requires_two_factor && !access.user.meets_two_factor() {
         return Err(ApiError::unprocessable("turn on two-factor sign-in for yourself first"));
     }
     let change = OrganizationChange {

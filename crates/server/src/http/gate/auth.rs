@@ -180,7 +180,7 @@ impl<N: Needed> FromRequestParts<Arc<App>> for OrganizationAccess<N> {
         let id = id.ok_or_else(|| ApiError::malformed("the organization's id is not a number"))?;
         let member = app.control.membership(user.id, id);
         let member = member.ok_or(ApiError::Forbidden("you are not a member of this organization"))?;
-        if member.organization.requires_two_factor && !user.has_two_factor {
+        if member.organization.requires_two_factor && !user.meets_two_factor() {
             return Err(TWO_FACTOR);
         }
         require(member.role, N::NEED)?;

@@ -85,6 +85,7 @@ mod tests {
             theme: None,
             is_email_verified: true,
             has_two_factor: false,
+            signs_in_elsewhere: false,
         }
     }
 

@@ -29,7 +29,8 @@ impl Keys {
     /// Keys of a JWK set. What we do not understand of it is left out.
     pub fn parse(set: &Value) -> Keys {
         let keys = set["keys"].as_array().into_iter().flatten();
-        Keys(keys.filter_map(|key| serde_json::from_value(key.clone()).ok()).collect())
+        let keys = keys.filter_map(|key| serde_json::from_value::<Jwk>(key.clone()).ok());
+        Keys(keys.filter(|key| DecodingKey::from_jwk(key).is_ok()).collect())
     }
 
     /// The key that a token names; the only one, when it names none.
@@ -101,24 +102,22 @@ pub fn check(token: &str, keys: &Keys, expected: &Expected<'_>) -> Result<Map<St
 #[cfg(test)]
 mod tests {
     use base64::Engine;
-    use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+    use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
     use jsonwebtoken::{EncodingKey, Header, encode};
     use serde_json::json;
 
     use super::*;
 
-    /// Made for this test alone.
+    /// PKCS 8; made for this test alone.
     const KEY: &str = concat!(
-        "-----BEGIN PRIVATE KEY-----\n",
-        "MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgCgbe5HCXLfW9uIbW\n",
-        "z/UpaO3UJJ2vmGjO4i9jTvsxb/OhRANCAAQX5xPZvPS61dRBksxdw1wreK18w3XT\n",
-        "+qmoZUKQajeVw0XLuKgJofqpNAtq7oQ6Vhm8LxDusnlH1MmnSTzZSRQi\n",
-        "-----END PRIVATE KEY-----\n",
+        "MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgCgbe5HCXLfW9uIbW",
+        "z/UpaO3UJJ2vmGjO4i9jTvsxb/OhRANCAAQX5xPZvPS61dRBksxdw1wreK18w3XT",
+        "+qmoZUKQajeVw0XLuKgJofqpNAtq7oQ6Vhm8LxDusnlH1MmnSTzZSRQi",
     );
     const NOW: i64 = 1_800_000_000;
 
     fn key() -> EncodingKey {
-        EncodingKey::from_ec_pem(KEY.as_bytes()).expect("a key")
+        EncodingKey::from_ec_der(&STANDARD.decode(KEY).expect("base64"))
     }
 
     fn keys() -> Keys {
