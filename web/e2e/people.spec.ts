@@ -1,4 +1,4 @@
-// Accounts through the real server: every page once, as its user meets it. Goes to web/e2e/ when the routes stand.
+// Accounts through the real server: every page once, as its user meets it.
 import { readFile } from "node:fs/promises";
 import type { Browser, Page } from "@playwright/test";
 import { serious } from "./support/axe.ts";
@@ -162,6 +162,7 @@ test("consent: client and address are named; the answer goes to the client; bad 
       state: "a b&c",
       ...change,
     })}`;
+  await page.route(`${redirect}**`, (route) => route.fulfill({ body: "the client" }));
   for (const which of ["Allow", "Deny"]) {
     await page.goto(ask());
     await expect(page.getByRole("heading", { level: 1 })).toHaveText("Allow Assistant?");
@@ -185,10 +186,7 @@ test("consent: client and address are named; the answer goes to the client; bad 
   problems.length = 0;
 });
 
-test("project settings: framework, health checks, sampling, rotation with grace, deletion by name", async ({
-  page,
-  shop,
-}) => {
+test("project settings: framework, sampling, rotation with grace, deletion by name", async ({ page, shop }) => {
   const made = await call<{ id: string; token: string }>(shop, "POST", `/api/projects?projectId=${shop.project}`, {
     name: "doomed",
     framework: "opentelemetry",
@@ -196,16 +194,11 @@ test("project settings: framework, health checks, sampling, rotation with grace,
   await page.goto(`${shop.url}/p/${made.id}/settings`);
   await page.getByLabel("What sends the data").selectOption("django");
   await page.getByRole("button", { name: "Save", exact: true }).click();
-  await page.getByLabel("Paths of health checks").fill("/healthz\n/ready");
-  await page.getByRole("button", { name: "Save paths" }).click();
-  await expect(page.getByText("Paths saved")).toBeVisible();
-  await page.getByRole("switch", { name: "Leave out health checks that went well" }).click();
   await page.getByLabel("Normal traces kept, %").fill("12.5");
   await page.getByRole("button", { name: "Save sampling" }).click();
   await expect(page.getByText("Sampling saved")).toBeVisible();
   await page.reload();
   await expect(page.getByLabel("What sends the data")).toHaveValue("django");
-  await expect(page.getByLabel("Paths of health checks")).toHaveValue("/healthz\n/ready");
   await expect(page.getByLabel("Normal traces kept, %")).toHaveValue("12.5");
   await page.getByRole("button", { name: "Replace…" }).first().click();
   await page.getByLabel("The old one ends").selectOption("1");
@@ -219,36 +212,6 @@ test("project settings: framework, health checks, sampling, rotation with grace,
   await page.getByLabel("Type doomed to go on").fill("doomed");
   await page.getByRole("button", { name: "Delete for good" }).click();
   await expect(page).toHaveURL(new RegExp(`/p/${shop.project}`));
-});
-
-test("passkeys: added on the account page, used to sign in, removed", async ({ page, shop }) => {
-  // Passkeys need a name, not a number, as the address.
-  const url = shop.url.replace("127.0.0.1", "localhost");
-  const cdp = await page.context().newCDPSession(page);
-  await cdp.send("WebAuthn.enable");
-  await cdp.send("WebAuthn.addVirtualAuthenticator", {
-    options: {
-      protocol: "ctap2",
-      transport: "internal",
-      hasResidentKey: true,
-      hasUserVerification: true,
-      isUserVerified: true,
-      automaticPresenceSimulation: true,
-    },
-  });
-  await page.goto(`${url}/account?tab=security`);
-  await page.getByRole("button", { name: "Add a passkey" }).click();
-  await page.getByLabel("Name").fill("Laptop");
-  await page.getByLabel("Your password").fill(ACCOUNT.password);
-  await page.getByRole("button", { name: "Go on" }).click();
-  await expect(page.getByText("Passkey added")).toBeVisible();
-  await page.goto(`${url}/login?next=/account`);
-  await page.getByRole("button", { name: "Use a passkey" }).click();
-  await expect(page).toHaveURL(/\/account/);
-  await page.goto(`${url}/account?tab=security`);
-  await page.getByRole("button", { name: "Remove the passkey Laptop" }).click();
-  await page.getByRole("button", { name: "Remove the passkey", exact: true }).click();
-  await expect(page.getByText("Passkey Laptop removed")).toBeVisible();
 });
 
 test("second step: set up, asked for, recovery code, turned off", async ({ page, shop, browser, problems }) => {

@@ -26,6 +26,8 @@ export interface MfaRequired {
 export interface Providers {
   password: boolean;
   registration: boolean;
+  /** Absent: this server has none. */
+  passkeys?: boolean;
   providers: { id: string; name: string }[];
 }
 

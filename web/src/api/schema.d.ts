@@ -1184,6 +1184,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/organizations/{id}/sso": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** How members sign in elsewhere. */
+        get: operations["organizationSignIn"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/otel/v1/logs": {
         parameters: {
             query?: never;
@@ -3355,6 +3372,28 @@ export interface components {
             statusCode: number;
             statusMessage: string;
             traceId: string;
+        };
+        SsoProviderView: {
+            /** @description People who were not invited are let in. */
+            autoCreate: boolean;
+            clientId: string;
+            /** @description Always true: those that are not set up are not listed. */
+            enabled: boolean;
+            /** @description `google`, `github` or `oidc`. */
+            id: string;
+            issuer: string | null;
+            name: string;
+            roleClaim: string | null;
+            /** @description Values of the claim, and the roles they mean. */
+            roleMap: {
+                [key: string]: string;
+            };
+        };
+        /** @description Sign-in elsewhere, as the operator has set it up for the whole server. Secrets are not shown. */
+        SsoView: {
+            /** @description Passwords are taken too. */
+            passwordLogin: boolean;
+            providers: components["schemas"]["SsoProviderView"][];
         };
         /** @description A change that says what came of it in one word. */
         StatusAnswer: {
@@ -9568,6 +9607,82 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["OrganizationSettingsView"];
+                };
+            };
+            /** @description The request cannot be read. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No token, or a bad one. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Not a project one may open. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Readable, but against a rule of the operation. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many questions at once; `Retry-After` says when to come back. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The deadline of the question passed. */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    organizationSignIn: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SsoView"];
                 };
             };
             /** @description The request cannot be read. */

@@ -13,7 +13,8 @@ import { Passkeys } from "./Passkeys";
 import { Totp } from "./Totp";
 
 export function Security({ user }: { user: User }) {
-  const password = useQuery(providersQuery).data?.password !== false;
+  const ways = useQuery(providersQuery).data;
+  const password = ways?.password !== false;
   const state = useQuery(twoFactorQuery);
   return (
     <>
@@ -28,9 +29,11 @@ export function Security({ user }: { user: User }) {
             <Section title="Second step">
               <Totp state={data} />
             </Section>
-            <Section title="Passkeys">
-              <Passkeys passkeys={data.passkeys} />
-            </Section>
+            {ways?.passkeys && (
+              <Section title="Passkeys">
+                <Passkeys passkeys={data.passkeys} />
+              </Section>
+            )}
           </div>
         )}
       </QueryView>

@@ -53,7 +53,7 @@ export function Login() {
         {ways && ways.providers.length > 0 && <ProviderLinks providers={ways.providers} next={next} />}
         {ways && ways.providers.length > 0 && ways.password && <Or />}
         {ways?.password && <PasswordForm next={next} onSecond={setSecond} />}
-        {ways && passkeysWork() && <PasskeyEntry next={next} />}
+        {ways?.passkeys && passkeysWork() && <PasskeyEntry next={next} />}
         {ways && !ways.password && ways.providers.length === 0 && (
           <Note>Signing in with a password is turned off, and no other way is set up. Tell your admin.</Note>
         )}

@@ -5,8 +5,6 @@ import { PageHead, Section } from "../../parts/Page";
 import { SettingsTabs } from "../../parts/SettingsTabs";
 import { Danger } from "./Danger";
 import { General } from "./General";
-import { Healthchecks } from "./Healthchecks";
-import { Retention } from "./Retention";
 import { Sampling } from "./Sampling";
 import { Stored } from "./Stored";
 import { ProjectTokens } from "./Tokens";
@@ -41,14 +39,8 @@ function Body({ project }: { project: ProjectExtra }) {
         <Section title="What is stored">
           <Stored project={project} readonly={readonly} />
         </Section>
-        <Section title="Health checks">
-          <Healthchecks project={project} readonly={readonly} />
-        </Section>
         <Section title="Sampling">
           <Sampling project={project} readonly={readonly} />
-        </Section>
-        <Section title="How long it is kept">
-          <Retention project={project} readonly={readonly} />
         </Section>
         {mayManage(role) && (
           <Section title="Delete">

@@ -46,6 +46,7 @@ pub fn routes() -> OpenApiRouter<Arc<App>> {
         .routes(routes!(ack::look))
         .routes(routes!(ack::acknowledge))
         .routes(routes!(sso::routes::providers))
+        .routes(routes!(sso::routes::of_organization))
         .routes(routes!(sso::routes::start))
         .routes(routes!(sso::routes::callback))
         .routes(routes!(sso::routes::finish_setup))

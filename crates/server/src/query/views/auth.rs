@@ -1,5 +1,7 @@
 //! Credentials: personal access tokens, sign-ins of clients, devices, acknowledge links.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
@@ -361,4 +363,32 @@ pub struct SecondFactorNeeded {
     pub mfa_token: String,
     /// `totp`, `recovery`.
     pub methods: Vec<String>,
+}
+
+/// Sign-in elsewhere, as the operator has set it up for the whole server. Secrets are not shown.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct SsoView {
+    /// Passwords are taken too.
+    pub password_login: bool,
+    pub providers: Vec<SsoProviderView>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct SsoProviderView {
+    /// `google`, `github` or `oidc`.
+    pub id: String,
+    pub name: String,
+    /// Always true: those that are not set up are not listed.
+    pub enabled: bool,
+    #[schema(required)]
+    pub issuer: Option<String>,
+    pub client_id: String,
+    /// People who were not invited are let in.
+    pub auto_create: bool,
+    #[schema(required)]
+    pub role_claim: Option<String>,
+    /// Values of the claim, and the roles they mean.
+    pub role_map: BTreeMap<String, String>,
 }

@@ -123,6 +123,7 @@ pub const TABLE: &[Row] = &[
     row("GET", "/api/organizations/{id}/members/{userId}/project-roles", Read, "", 404),
     row("PUT", "/api/organizations/{id}/members/{userId}/project-roles", Admin, "{}", 400),
     row("GET", "/api/organizations/{id}/settings", Read, "", 200),
+    row("GET", "/api/organizations/{id}/sso", Admin, "", 200),
     row("PUT", "/api/organizations/{id}/settings", Admin, "{}", 200),
     row("POST", "/api/otel/v1/logs", RuntimeToken, "{}", 200),
     row("POST", "/api/otel/v1/metrics", RuntimeToken, "{}", 200),

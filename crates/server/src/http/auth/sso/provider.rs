@@ -49,6 +49,17 @@ pub struct Sso {
 const CALL_MAX: Duration = Duration::from_secs(10);
 const SCOPES: &str = "openid email profile";
 
+impl Provider {
+    /// Who signs its ID tokens, where that is told.
+    pub(super) fn issuer(&self) -> Option<&str> {
+        match &self.kind {
+            Kind::Discovered { issuer } => Some(issuer),
+            Kind::Told(endpoints) => endpoints.issuer.as_deref(),
+            Kind::GitHub { .. } => None,
+        }
+    }
+}
+
 impl Sso {
     /// `sealer`: when the operator gave no key of its own.
     pub fn new(settings: &SsoSettings, sealer: &Sealer) -> anyhow::Result<Sso> {

@@ -16,13 +16,15 @@ use crate::app::App;
 use crate::control::Entered;
 use crate::error::ApiError;
 use crate::http::account::{check_framework, check_project_name, check_text, project_view, session};
-use crate::http::gate::auth::{InPerson, Origin};
+use crate::http::gate::auth::{Admin, InPerson, OrganizationAccess, Origin};
 use crate::http::gate::body::AnonymousBody;
 use crate::http::gate::per_ip::PerIp;
 use crate::http::openapi::{ErrorBody, Failures, NotFound, TooMany};
 use crate::limits::per_ip::{Register, SsoCallback, SsoStart};
 use crate::query::views::account::{LoginBundle, RegisterAnswer};
-use crate::query::views::auth::{CallbackQuery, FinishSetupRequest, ProviderView, ProvidersAnswer, StartQuery};
+use crate::query::views::auth::{
+    CallbackQuery, FinishSetupRequest, ProviderView, ProvidersAnswer, SsoProviderView, SsoView, StartQuery,
+};
 
 /// How people can sign in here.
 #[utoipa::path(
@@ -45,6 +47,29 @@ pub async fn providers(State(app): State<Arc<App>>) -> Json<ProvidersAnswer> {
             .collect(),
         registration: password && !app.control.has_organizations(),
     })
+}
+
+/// How members sign in elsewhere.
+#[utoipa::path(
+    get,
+    path = "/api/organizations/{id}/sso",
+    operation_id = "organizationSignIn",
+    tag = "organizations",
+    params(("id" = i64, Path)),
+    responses((status = 200, description = "The answer", body = SsoView), Failures)
+)]
+pub async fn of_organization(State(app): State<Arc<App>>, _: OrganizationAccess<Admin>) -> Json<SsoView> {
+    let providers = app.sso.providers.iter().map(|provider| SsoProviderView {
+        id: provider.id.to_owned(),
+        name: provider.name.clone(),
+        enabled: true,
+        issuer: provider.issuer().map(str::to_owned),
+        client_id: provider.client_id.clone(),
+        auto_create: provider.may_create,
+        role_claim: provider.role_claim.clone(),
+        role_map: provider.role_map.iter().map(|(value, role)| (value.clone(), role.as_str().to_owned())).collect(),
+    });
+    Json(SsoView { password_login: !app.config.sso.disable_password_login, providers: providers.collect() })
 }
 
 /// Sends the browser to the provider.
