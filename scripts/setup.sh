@@ -39,6 +39,7 @@ need_system_packages() {
   command -v python3 >/dev/null || missing+=(python3 python3-venv)
   compgen -G '/usr/lib/postgresql/*/bin/postgres' >/dev/null || missing+=(postgresql)
   command -v curl >/dev/null || missing+=(curl)
+  command -v valgrind >/dev/null || missing+=(valgrind)
   has_llvm || missing+=(clang lld llvm)
   need_compilers
   [ ${#missing[@]} -eq 0 ] || install "${missing[@]}"

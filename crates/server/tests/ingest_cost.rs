@@ -1,8 +1,11 @@
-//! What noise cannot hide: heap allocations and bytes in memory per record of the benchmark's exports. A regression gate:
-//! the bounds are a little above what is measured, and every machine counts alike. Its own binary, for the counter
-//! replaces the global allocator.
+//! What noise cannot hide: instructions, heap allocations, bytes in memory and bytes at rest per record of the
+//! benchmark's exports. A regression gate: the bounds are a little above what is measured, and every machine counts
+//! alike. Its own binary, for the counter replaces the global allocator. Instructions are those of the test build, which
+//! is not optimised, as callgrind counts them: only their change says something.
 
 use std::io::Read;
+use std::path::Path;
+use std::process::Command;
 
 use allocation_counter::measure;
 use tidewatch_domain::decode::Encoding;
@@ -25,14 +28,18 @@ struct Export {
     allocations_max: f64,
     /// Per record in the memtable, rows of all tables.
     memory_bytes_max: f64,
+    /// Per record in parts of eight requests, files of all tables whole.
+    rest_bytes_max: f64,
+    /// Per record, from the body to rows, in the test build.
+    instructions_max: f64,
 }
 
 /// Of the traces' allocations most are three answers of models, read as JSON, and eight stack traces.
 #[rustfmt::skip]
 const EXPORTS: [Export; 3] = [
-    Export { file: "traces512", signal: Signal::Traces, records: 512, allocations_max: 0.3, memory_bytes_max: 900.0 },
-    Export { file: "logs512", signal: Signal::Logs, records: 512, allocations_max: 0.05, memory_bytes_max: 500.0 },
-    Export { file: "metrics2k", signal: Signal::Metrics, records: 2040, allocations_max: 0.05, memory_bytes_max: 550.0 },
+    Export { file: "traces512", signal: Signal::Traces, records: 512, allocations_max: 0.3, memory_bytes_max: 900.0, rest_bytes_max: 40.0, instructions_max: 57_000.0 },
+    Export { file: "logs512", signal: Signal::Logs, records: 512, allocations_max: 0.05, memory_bytes_max: 500.0, rest_bytes_max: 19.0, instructions_max: 21_600.0 },
+    Export { file: "metrics2k", signal: Signal::Metrics, records: 2040, allocations_max: 0.05, memory_bytes_max: 550.0, rest_bytes_max: 15.8, instructions_max: 25_200.0 },
 ];
 
 fn body(export: &Export) -> Vec<u8> {
@@ -57,10 +64,53 @@ fn header(signal: Signal) -> Header {
 
 const KNOWLEDGE: Knowledge = Knowledge { prices: &[], symbols: None };
 
+/// Names the export that a child process prepares again and again, and how often.
+const COUNTED: &str = "TIDEWATCH_COUNTED_EXPORT";
+
 /// One test: others in the process would take the memory that is to be reused.
 #[test]
-fn a_record_costs_hardly_an_allocation_and_is_small_in_memory() {
-    assert_eq!([allocations(), memory()].concat(), [""; 0]);
+fn a_record_costs_hardly_an_allocation_and_is_small() {
+    if let Ok(counted) = std::env::var(COUNTED) {
+        return prepare_again_and_again(&counted);
+    }
+    assert_eq!([allocations(), sizes(), instructions()].concat(), [""; 0]);
+}
+
+fn prepare_again_and_again(counted: &str) {
+    let (file, times) = counted.split_once(' ').expect("a name and a number");
+    let export = EXPORTS.into_iter().find(|export| export.file == file).expect("an export");
+    let (header, body) = (header(export.signal), body(&export));
+    for _ in 0..times.parse::<u32>().expect("a number") {
+        drop(prepare(&header, &body, usize::MAX, &KNOWLEDGE).map_err(|refused| refused.error));
+    }
+}
+
+/// Exports that take more instructions than they may.
+fn instructions() -> Vec<String> {
+    let mut over = Vec::new();
+    for export in EXPORTS {
+        // What starting costs is in both.
+        let count = |times: u32| collected(&format!("{} {times}", export.file)) as f64;
+        let counted = (count(4) - count(2)) / (2 * export.records) as f64;
+        if counted > export.instructions_max {
+            over.push(format!("{}: {counted:.0} instructions per record", export.file));
+        }
+    }
+    over
+}
+
+/// Instructions of this test in a child process that prepares an export again and again.
+fn collected(counted: &str) -> u64 {
+    let output = Command::new("valgrind")
+        .args(["--tool=callgrind", "--callgrind-out-file=/dev/null"])
+        .arg(std::env::current_exe().expect("a test is a program"))
+        .arg("a_record_costs")
+        .env(COUNTED, counted)
+        .output()
+        .expect("valgrind is installed (scripts/test.sh does it)");
+    let told = String::from_utf8_lossy(&output.stderr);
+    let line = told.lines().find_map(|line| line.split_once("Collected :")).map(|(_, count)| count.trim().to_owned());
+    line.and_then(|count| count.parse().ok()).unwrap_or_else(|| panic!("valgrind counts nothing: {told}"))
 }
 
 /// Exports that allocate more than they may.
@@ -79,8 +129,8 @@ fn allocations() -> Vec<String> {
     over
 }
 
-/// Exports that take more in the memtable than they may.
-fn memory() -> Vec<String> {
+/// Exports that take more in the memtable, or at rest, than they may.
+fn sizes() -> Vec<String> {
     let mut over = Vec::new();
     for export in EXPORTS {
         let folder = tempfile::tempdir().expect("a temporary folder");
@@ -97,6 +147,20 @@ fn memory() -> Vec<String> {
         if bytes > export.memory_bytes_max {
             over.push(format!("{}: {bytes:.0} bytes per record in memory", export.file));
         }
+        lake.flush().expect("the disk works");
+        let bytes = bytes_below(&folder.path().join("parts")) as f64 / (8 * export.records) as f64;
+        if bytes > export.rest_bytes_max {
+            over.push(format!("{}: {bytes:.1} bytes per record at rest", export.file));
+        }
     }
     over
+}
+
+fn bytes_below(folder: &Path) -> u64 {
+    let entries = std::fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry"));
+    let bytes = entries.map(|entry| match entry.file_type().expect("a type").is_dir() {
+        true => bytes_below(&entry.path()),
+        false => entry.metadata().expect("a size").len(),
+    });
+    bytes.sum()
 }

@@ -37,7 +37,6 @@ export function General({ project, readonly }: { project: ProjectExtra; readonly
           value={framework}
           options={options}
           disabled={readonly}
-          hint="Decides how stack traces are read."
           onChange={setFramework}
         />
       </div>
