@@ -297,6 +297,16 @@ pub const ORGANIZATIONS_OWNED_MAX: usize = 50;
 pub const PROJECT_ROLES_MAX: usize = 1000;
 /// RFC 5321: 64 + 1 + 255.
 pub const EMAIL_BYTES_MAX: usize = 320;
+/// For one question to a provider that signs people in.
+pub const SSO_CALL_MAX: Duration = seconds(10);
+/// Of its answer.
+pub const SSO_ANSWER_BYTES_MAX: u64 = 1 << 20;
+/// How long what discovery found is believed.
+pub const SSO_DISCOVERY_LIFE: Duration = minutes(60);
+/// From the way to a provider until the way back.
+pub const SSO_SIGN_IN_LIFE: Duration = minutes(10);
+/// Its clock and ours.
+pub const SSO_CLOCKS_APART: Duration = seconds(60);
 /// Lines of the audit log in one answer ...
 pub const AUDIT_LINES_MAX: i64 = 200;
 /// ... and in one export; `before` goes on.
@@ -414,8 +424,12 @@ pub const ARTIFACTS_KNOWN_MAX: usize = 100_000;
 pub const MISSING_SYMBOLS_MAX: usize = 1000;
 /// Days back that stack traces are resolved again when their symbols come.
 pub const RESOLVE_AGAIN_DAYS: u64 = 7;
-/// Exceptions of one file of rows that are held in memory for that; larger files stay as they are.
-pub const RESOLVE_AGAIN_ROWS_MAX: u64 = 1_000_000;
+/// From when symbols come until stack traces are resolved again, and between two such rounds.
+pub const RESOLVE_AGAIN_PAUSE: Duration = seconds(2);
+/// For the stack traces of one request; what does not fit is stored raw and resolved again in the background.
+pub const RESOLVE_REQUEST_MAX: Duration = Duration::from_millis(100);
+/// Of the file name that a source map or script is kept under.
+pub const SYMBOL_NAME_BYTES_MAX: usize = 200;
 /// Of a file's or an app version's name, as its sender wrote it.
 pub const UPLOAD_NAME_CHARS_SHOWN: usize = 200;
 

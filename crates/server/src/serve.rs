@@ -97,6 +97,7 @@ pub async fn serve_routes(
     tokio::spawn(reload(reloaded, stopped));
     ready(&address, &app);
     listening.await.context("the listener failed")?;
+    app.symbols.builder.close();
     let _ = resolving.await;
     app.close().await;
     if let Some(tracer) = tracer {

@@ -1,5 +1,6 @@
 //! What the rules are told besides the request: prices of AI models, and symbols of the programs that send.
 
+use std::cell::Cell;
 use std::sync::Arc;
 
 use tidewatch_domain::project::Known;
@@ -8,6 +9,7 @@ use uuid::Uuid;
 
 use super::prices::Prices;
 use super::record::Header;
+use crate::limits;
 use crate::symbols::Symbols;
 use crate::symbols::resolve::Stacks;
 
@@ -23,7 +25,8 @@ impl Knowledge {
     /// For the stack traces of one request.
     pub fn stacks<'k>(&'k self, header: &Header) -> Option<Stacks<'k>> {
         let project = Uuid::from_bytes(header.project.0);
-        self.symbols.as_deref().map(|symbols| Stacks { symbols, project, now_ns: header.received_ns })
+        let left = Cell::new(limits::RESOLVE_REQUEST_MAX);
+        self.symbols.as_deref().map(|symbols| Stacks { symbols, project, now_ns: header.received_ns, left })
     }
 
     pub fn known<'k>(&self, stacks: &'k Option<Stacks<'k>>) -> Known<'k> {

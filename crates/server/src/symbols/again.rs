@@ -8,14 +8,15 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use arrow::array::{ArrayRef, RecordBatch, StringArray, UInt64Array};
+use arrow::array::{ArrayRef, BooleanArray, RecordBatch, StringArray, UInt64Array};
+use arrow::compute::filter_record_batch;
 use bumpalo::Bump;
 use parking_lot::Mutex;
 use tidewatch_domain::rules::exception::stack_trace;
 use tidewatch_domain::rules::issue_group::issue_group;
 use tidewatch_domain::wire;
 use tidewatch_store::StoreError;
-use tidewatch_store::lake::Rewrite;
+use tidewatch_store::lake::{Changed, Rewrite};
 use tidewatch_store::tables::Table;
 use tidewatch_symbols::{DebugId, Hints};
 use tokio::sync::{Notify, watch};
@@ -50,13 +51,18 @@ pub async fn run(app: Arc<App>, mut stopped: watch::Receiver<bool>) {
             () = app.symbols.again.added.notified() => {}
             _ = stopped.wait_for(|stop| *stop) => return,
         }
-        let working = app.clone();
+        // Requests that did not find the symbols yet are stored by then, and are looked at too.
+        tokio::select! {
+            () = tokio::time::sleep(limits::RESOLVE_AGAIN_PAUSE) => {}
+            _ = stopped.wait_for(|stop| *stop) => return,
+        }
+        let (working, stop) = (app.clone(), stopped.clone());
         let work = move || {
             // Files of one upload are made one after another: one look at the rows serves all of them.
             working.symbols.builder.settle();
             let projects = std::mem::take(&mut *working.symbols.again.projects.lock());
             for project in projects.into_iter().filter_map(|id| working.control.project_by_id(id)) {
-                if let Err(error) = resolve_again(&working, &project) {
+                if let Err(error) = resolve_again(&working, &project, &|| *stop.borrow()) {
                     tracing::error!(%error, "stack traces cannot be resolved again: {error}");
                 }
             }
@@ -68,17 +74,16 @@ pub async fn run(app: Arc<App>, mut stopped: watch::Receiver<bool>) {
 }
 
 /// Blocks. How many exceptions changed.
-pub fn resolve_again(app: &App, project: &Project) -> Result<usize, StoreError> {
+pub fn resolve_again(app: &App, project: &Project, stop: &dyn Fn() -> bool) -> Result<usize, StoreError> {
     let days = Duration::from_secs(limits::RESOLVE_AGAIN_DAYS * 24 * 60 * 60);
     let which = Rewrite {
         table: Table::Exceptions,
         project: project.number,
         since_ns: app.clock.now_ns() - i64::try_from(days.as_nanos()).unwrap_or(i64::MAX),
-        part_rows_max: limits::RESOLVE_AGAIN_ROWS_MAX,
     };
     let mut senders = Senders { app, project, known: HashMap::new() };
     let mut changed = 0;
-    app.intake.lake().rewrite(which, &mut |batch| {
+    app.intake.lake().rewrite(which, stop, &mut |batch| {
         let found = texts(app, project, batch, &mut senders)?;
         changed += found.len();
         if found.is_empty() { Ok(None) } else { with(batch, &found).map(Some) }
@@ -89,10 +94,10 @@ pub fn resolve_again(app: &App, project: &Project) -> Result<usize, StoreError> 
     Ok(changed)
 }
 
-/// Row and new text.
-type Changed = Vec<(usize, String)>;
+/// Row and new text, by row.
+type Changes = Vec<(usize, String)>;
 
-fn texts(app: &App, project: &Project, batch: &RecordBatch, senders: &mut Senders<'_>) -> Result<Changed, StoreError> {
+fn texts(app: &App, project: &Project, batch: &RecordBatch, senders: &mut Senders<'_>) -> Result<Changes, StoreError> {
     let answer = Answer::new(batch.clone());
     let mut changed = Vec::new();
     for (number, row) in answer.rows().enumerate() {
@@ -118,28 +123,24 @@ fn texts(app: &App, project: &Project, batch: &RecordBatch, senders: &mut Sender
     Ok(changed)
 }
 
-/// The batch with these texts, and the Issues they belong to.
-fn with(batch: &RecordBatch, changed: &Changed) -> Result<RecordBatch, StoreError> {
-    let answer = Answer::new(batch.clone());
-    let mut new = changed.iter().peekable();
-    let (mut groups, mut stacks) = (Vec::new(), Vec::new());
-    for (number, row) in answer.rows().enumerate() {
-        match new.next_if(|(changed, _)| *changed == number) {
-            Some((_, text)) => {
-                groups.push(issue_group(row.text("exception_type"), row.text("message"), text));
-                stacks.push(text.as_str());
-            }
-            None => {
-                groups.push(row.u64("group"));
-                stacks.push(row.text("stack_trace"));
-            }
-        }
-    }
+/// Their rows with these texts, and the Issues they belong to.
+fn with(batch: &RecordBatch, changes: &Changes) -> Result<Changed, StoreError> {
+    let mut is_changed = vec![false; batch.num_rows()];
+    changes.iter().for_each(|(number, _)| is_changed[*number] = true);
+    let rows = BooleanArray::from(is_changed);
+    let chosen = filter_record_batch(batch, &rows).map_err(StoreError::internal("change stack traces"))?;
+    let answer = Answer::new(chosen.clone());
+    let texts = changes.iter().map(|(_, text)| text.as_str());
+    let groups = answer
+        .rows()
+        .zip(texts.clone())
+        .map(|(row, text)| issue_group(row.text("exception_type"), row.text("message"), text));
     let place = |name| Table::Exceptions.column(name).expect("a column of exceptions").0;
-    let mut columns: Vec<ArrayRef> = batch.columns().to_vec();
-    columns[place("group")] = Arc::new(UInt64Array::from(groups));
-    columns[place("stack_trace")] = Arc::new(StringArray::from(stacks));
-    RecordBatch::try_new(batch.schema(), columns).map_err(StoreError::internal("change stack traces"))
+    let mut columns: Vec<ArrayRef> = chosen.columns().to_vec();
+    columns[place("group")] = Arc::new(UInt64Array::from_iter_values(groups));
+    columns[place("stack_trace")] = Arc::new(StringArray::from_iter_values(texts));
+    let to = RecordBatch::try_new(batch.schema(), columns).map_err(StoreError::internal("change stack traces"))?;
+    Ok(Changed { rows, to })
 }
 
 /// What a program says of itself, from its spans: it is not repeated beside each exception.

@@ -81,20 +81,24 @@ impl Builder {
         (self.shared.built.load(Ordering::Relaxed), self.shared.failed.load(Ordering::Relaxed))
     }
 
-    /// Blocks until nothing waits.
+    /// Ends when the artifact under way is made; what waits is made when it is needed.
+    pub fn close(&self) {
+        self.shared.queue.lock().is_closed = true;
+        self.shared.changed.notify_all();
+    }
+
+    /// Blocks until nothing waits, or it is closed.
     pub fn settle(&self) {
         let mut queue = self.shared.queue.lock();
-        while queue.is_working || !queue.waiting.is_empty() {
+        while !queue.is_closed && (queue.is_working || !queue.waiting.is_empty()) {
             self.shared.changed.wait(&mut queue);
         }
     }
 }
 
 impl Drop for Builder {
-    /// What waits is made when it is needed.
     fn drop(&mut self) {
-        self.shared.queue.lock().is_closed = true;
-        self.shared.changed.notify_all();
+        self.close();
         if let Some(thread) = self.thread.lock().take()
             && thread.join().is_err()
         {

@@ -24,6 +24,8 @@ struct State {
     bytes: usize,
     /// Counts uses.
     clock: u64,
+    /// Counts what was forgotten: what was looked for before may be there now.
+    changes: u64,
     hits: u64,
     misses: u64,
 }
@@ -38,8 +40,13 @@ pub enum Cached {
     Artifact(Arc<[u8]>),
     /// There was none, not long ago.
     Missing,
-    Unknown,
+    /// To be given back with what is found.
+    Unknown(Changes),
 }
+
+/// How much had changed when something was looked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Changes(u64);
 
 /// Uses that found something, that did not, and the bytes held.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -57,37 +64,40 @@ impl Cache {
     pub fn find(&self, project: Uuid, key: &SymbolKey) -> Cached {
         let mut state = self.state.lock();
         state.clock += 1;
-        let now = state.clock;
+        let (now, changes) = (state.clock, Changes(state.changes));
         let found = match state.entries.get_mut(&(project, key.clone())) {
             Some(Entry::Loaded { artifact, used }) => {
                 *used = now;
                 Cached::Artifact(artifact.clone())
             }
             Some(Entry::Missing { since }) if since.elapsed() < limits::ARTIFACT_MISSING_FOR => Cached::Missing,
-            Some(Entry::Missing { .. }) | None => Cached::Unknown,
+            Some(Entry::Missing { .. }) | None => Cached::Unknown(changes),
         };
         match found {
             Cached::Artifact(_) => state.hits += 1,
-            Cached::Missing | Cached::Unknown => state.misses += 1,
+            Cached::Missing | Cached::Unknown(_) => state.misses += 1,
         }
         found
     }
 
-    /// One that is larger than the whole cache is not kept.
-    pub fn put(&self, project: Uuid, key: SymbolKey, artifact: Arc<[u8]>) {
+    /// One that is larger than all of the cache is kept alone: reading it for each trace would cost more.
+    pub fn put(&self, project: Uuid, key: SymbolKey, artifact: Arc<[u8]>, since: Changes) {
         let mut state = self.state.lock();
-        state.remove(&(project, key.clone()));
-        if artifact.len() > self.bytes_max {
+        if since != Changes(state.changes) {
             return;
         }
+        state.remove(&(project, key.clone()));
         while state.bytes + artifact.len() > self.bytes_max && state.remove_oldest() {}
         state.bytes += artifact.len();
         let used = state.clock;
         state.entries.insert((project, key), Entry::Loaded { artifact, used });
     }
 
-    pub fn put_missing(&self, project: Uuid, key: SymbolKey) {
+    pub fn put_missing(&self, project: Uuid, key: SymbolKey, since: Changes) {
         let mut state = self.state.lock();
+        if since != Changes(state.changes) {
+            return;
+        }
         if state.entries.len() >= limits::ARTIFACTS_KNOWN_MAX {
             state.entries.retain(|_, entry| matches!(entry, Entry::Loaded { .. }));
         }
@@ -97,12 +107,15 @@ impl Cache {
 
     /// Something about it has changed.
     pub fn forget(&self, project: Uuid, key: &SymbolKey) {
-        self.state.lock().remove(&(project, key.clone()));
+        let mut state = self.state.lock();
+        state.changes += 1;
+        state.remove(&(project, key.clone()));
     }
 
     /// The same of everything of a project.
     pub fn forget_all(&self, project: Uuid) {
         let mut state = self.state.lock();
+        state.changes += 1;
         let keys: Vec<Key> = state.entries.keys().filter(|(known, _)| *known == project).cloned().collect();
         keys.iter().for_each(|key| state.remove(key));
     }
@@ -144,18 +157,35 @@ mod tests {
         let project = Uuid::nil();
         let key = |digits| SymbolKey::MachO(DebugId::parse(digits).expect("an id"));
         let is_there = |digits| matches!(cache.find(project, &key(digits)), Cached::Artifact(_));
-        cache.put(project, key("1"), Arc::from([0; 4]));
-        cache.put(project, key("2"), Arc::from([0; 4]));
+        let put = |digits, bytes: usize| {
+            let Cached::Unknown(since) = cache.find(project, &key(digits)) else { panic!("it is not there") };
+            cache.put(project, key(digits), Arc::from(vec![0; bytes]), since);
+        };
+        put("1", 4);
+        put("2", 4);
         assert!(is_there("1"));
-        cache.put(project, key("3"), Arc::from([0; 4]));
+        put("3", 4);
         assert_eq!((is_there("1"), is_there("2"), is_there("3")), (true, false, true));
-        cache.put(project, key("4"), Arc::from([0; 11]));
-        assert!(!is_there("4") && cache.figures().bytes == 8);
-        cache.put_missing(project, key("1"));
-        assert!(matches!(cache.find(project, &key("1")), Cached::Missing));
-        cache.forget(project, &key("1"));
-        assert!(matches!(cache.find(project, &key("1")), Cached::Unknown));
-        assert_eq!(cache.figures().bytes, 4);
         assert!(!matches!(cache.find(Uuid::max(), &key("3")), Cached::Artifact(_)), "another project's");
+        put("4", 11);
+        assert_eq!((is_there("1"), is_there("4"), cache.figures().bytes), (false, true, 11), "alone");
+    }
+
+    #[test]
+    fn what_was_looked_for_before_a_change_says_nothing_after_it() {
+        let cache = Cache::new(10);
+        let (project, key) = (Uuid::nil(), SymbolKey::MachO(DebugId::parse("1").expect("an id")));
+        let look = || match cache.find(project, &key) {
+            Cached::Unknown(since) => since,
+            _ => panic!("it is not known"),
+        };
+        let before = look();
+        cache.forget(project, &key);
+        cache.put_missing(project, key.clone(), before);
+        let now = look();
+        cache.put_missing(project, key.clone(), now);
+        assert!(matches!(cache.find(project, &key), Cached::Missing));
+        cache.forget_all(project);
+        look();
     }
 }

@@ -7,6 +7,8 @@ use std::fmt;
 use tidewatch_symbols::{Arch, DebugId};
 use uuid::Uuid;
 
+use crate::limits;
+
 /// One original.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum SymbolKey {
@@ -28,13 +30,11 @@ pub enum SymbolKey {
 pub struct FileName(String);
 
 impl FileName {
-    const BYTES_MAX: usize = 200;
-
     /// Of `path` as its sender wrote it, for Unix or for Windows.
     pub fn of(path: &str) -> Option<FileName> {
         let name = path.rsplit(['/', '\\']).next().unwrap_or_default();
         let fits = !name.is_empty()
-            && name.len() <= FileName::BYTES_MAX
+            && name.len() <= limits::SYMBOL_NAME_BYTES_MAX
             && !name.starts_with('.')
             && !name.chars().any(char::is_control);
         fits.then(|| FileName(name.to_owned()))

@@ -2,7 +2,9 @@
 //!
 //! What is not at hand is not waited for: an artifact that has to be made first is asked for, and the trace stays raw.
 
+use std::cell::Cell;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use tidewatch_domain::model::{AnyValue, Attributes};
 use tidewatch_domain::rules::exception::{RawStack, Symbolicate};
@@ -19,12 +21,22 @@ pub struct Stacks<'s> {
     pub project: Uuid,
     /// When they came. Nanoseconds since the epoch.
     pub now_ns: i64,
+    /// What is left of the time that one request may take for this.
+    pub left: Cell<Duration>,
 }
 
 impl Symbolicate for Stacks<'_> {
     fn resolve(&self, raw: &RawStack<'_, '_>) -> Option<String> {
+        if self.left.get().is_zero() {
+            // Stored raw, and looked at again when there is time.
+            self.symbols.again.add(self.project);
+            return None;
+        }
+        let start = Instant::now();
         let hints = Hints { language: language(raw), debug_id: build_id(raw), ..Hints::default() };
-        let (resolved, missing) = self.symbols.resolve(self.project, raw.text, &hints)?;
+        let resolved = self.symbols.resolve(self.project, raw.text, &hints);
+        self.left.set(self.left.get().saturating_sub(start.elapsed()));
+        let (resolved, missing) = resolved?;
         for need in missing {
             self.symbols.missing.add(self.project, need, self.now_ns);
         }
@@ -124,15 +136,15 @@ impl Symbols {
 
     /// From memory or from the disk; what is not made yet, or stale, is asked for.
     fn artifact(&self, project: Uuid, key: SymbolKey) -> Option<Arc<[u8]>> {
-        match self.cache.find(project, &key) {
+        let since = match self.cache.find(project, &key) {
             Cached::Artifact(bytes) => return Some(bytes),
             Cached::Missing => return None,
-            Cached::Unknown => {}
-        }
+            Cached::Unknown(since) => since,
+        };
         let loaded = self.load(project, &key);
         match &loaded {
-            Some(bytes) => self.cache.put(project, key, bytes.clone()),
-            None => self.cache.put_missing(project, key),
+            Some(bytes) => self.cache.put(project, key, bytes.clone(), since),
+            None => self.cache.put_missing(project, key, since),
         }
         loaded
     }

@@ -64,7 +64,7 @@ pub use days::{day_name, day_of};
 pub use options::{LakeOptions, Retention, RollupOptions};
 pub use part::{Part, PartFacts, PartFile};
 pub use pick::MergeOptions;
-pub use rewrite::{Change, Rewrite};
+pub use rewrite::{Change, Changed, Rewrite};
 pub use source::Source;
 pub use state::{Stats, TableStats, Work, Worked};
 
@@ -232,9 +232,14 @@ impl Lake {
         Ok(merges)
     }
 
-    /// Writes rows again that `change` has other values for; the number of parts written.
-    pub fn rewrite(&self, which: Rewrite, change: &mut Change<'_>) -> Result<usize, StoreError> {
-        self.shared.rewrite(which, change)
+    /// Writes rows again that `change` has other values for, until `stop` says so; the number of parts replaced.
+    pub fn rewrite(
+        &self,
+        which: Rewrite,
+        stop: &dyn Fn() -> bool,
+        change: &mut Change<'_>,
+    ) -> Result<usize, StoreError> {
+        self.shared.rewrite(which, stop, change)
     }
 
     /// Drops what is older than its table is kept, counted from `now_ns`. Bytes given back to the disk.

@@ -1,20 +1,25 @@
 //! Rows that come to mean something else: parts written again with some columns changed.
 //!
 //! What a row says may be worked out again (stack traces, once their symbols are there); which rows there are, when they
-//! happened and what they are identified by never changes. Each part is swapped in one catalog transaction, as a merge's.
+//! happened and what they are identified by never changes. Rows that stay are copied in order, those that change are
+//! sorted anew into parts of their own; a part and what replaces it are swapped in one catalog transaction, as a
+//! merge's. Memory is bounded: of a part only rows that change are held, and not many of them.
 
 use std::sync::Arc;
 
-use arrow::array::RecordBatch;
+use arrow::array::{BooleanArray, RecordBatch};
+use arrow::compute::{filter_record_batch, not};
+use parquet::arrow::ProjectionMask;
 
-use super::part::Part;
-use super::sort::BATCH_ROWS;
+use super::attr_columns::AttrColumns;
+use super::merge;
+use super::part::{Part, PartFacts};
+use super::sort::{self, BATCH_ROWS};
 use super::state::Shared;
-use super::{flush, merge};
 use crate::StoreError;
 use crate::tables::Table;
 
-/// Which rows are looked at, and how many at most.
+/// Which rows are looked at.
 #[derive(Debug, Clone, Copy)]
 pub struct Rewrite {
     pub table: Table,
@@ -22,17 +27,32 @@ pub struct Rewrite {
     pub project: u32,
     /// Parts that end earlier are left alone. Nanoseconds since the epoch.
     pub since_ns: i64,
-    /// Parts with more rows are left alone: one is held in memory.
-    pub part_rows_max: u64,
 }
 
-/// The batch with other values, or `None` when it stays. Rows come with every column of the table, those of other
-/// projects among them.
-pub type Change<'c> = dyn FnMut(&RecordBatch) -> Result<Option<RecordBatch>, StoreError> + 'c;
+/// Rows of a batch with other values.
+#[derive(Debug)]
+pub struct Changed {
+    /// Which, by row of the batch; no nulls.
+    pub rows: BooleanArray,
+    /// Only these rows, with the table's columns, times and identities as they were.
+    pub to: RecordBatch,
+}
+
+/// What changes of a batch, or `None`. Rows come with every column of the table, those of other projects among them.
+pub type Change<'c> = dyn FnMut(&RecordBatch) -> Result<Option<Changed>, StoreError> + 'c;
+
+/// Changed rows that are held before they are written.
+const HELD_BYTES_MAX: usize = 32 * 1024 * 1024;
 
 impl Shared {
-    /// How many parts were written again. What is in memory is flushed first.
-    pub fn rewrite(&self, which: Rewrite, change: &mut Change<'_>) -> Result<usize, StoreError> {
+    /// How many parts were written again. What is in memory is flushed first. `stop` is asked after every few thousand
+    /// rows; parts that are done then stay done.
+    pub fn rewrite(
+        &self,
+        which: Rewrite,
+        stop: &dyn Fn() -> bool,
+        change: &mut Change<'_>,
+    ) -> Result<usize, StoreError> {
         self.flush_all()?;
         let parts = self.state.lock().parts[which.table as usize].clone();
         let mut rewritten = 0;
@@ -41,29 +61,28 @@ impl Shared {
             let _upkeep = self.upkeep.lock();
             let is_there =
                 self.state.lock().parts[which.table as usize].iter().any(|now| now.facts.id == part.facts.id);
-            rewritten += usize::from(is_there && self.rewrite_part(part, change)?);
+            if stop() {
+                break;
+            }
+            rewritten += usize::from(is_there && self.rewrite_part(part, stop, change)?);
         }
         Ok(rewritten)
     }
 
     /// Whether anything changed.
-    fn rewrite_part(&self, part: &Arc<Part>, change: &mut Change<'_>) -> Result<bool, StoreError> {
-        let columns = part.attr_columns()?;
-        let (mut batches, mut has_changed) = (Vec::new(), false);
-        for batch in merge::open(part, parquet::arrow::ProjectionMask::all(), BATCH_ROWS)? {
-            let batch = columns.fold(&batch.map_err(|e| part.damaged(&e))?)?;
-            let changed = change(&batch)?;
-            has_changed |= changed.is_some();
-            batches.push(changed.unwrap_or(batch));
-        }
-        if !has_changed {
-            return Ok(false);
-        }
+    fn rewrite_part(
+        &self,
+        part: &Arc<Part>,
+        stop: &dyn Fn() -> bool,
+        change: &mut Change<'_>,
+    ) -> Result<bool, StoreError> {
         let mut written = Vec::new();
-        flush::write_table(&self.layout, part.facts.table, &batches, &mut written)?;
+        let done = self.write_again(part, stop, change, &mut written);
+        if !matches!(done, Ok(true)) {
+            self.layout.discard(&written);
+            return done;
+        }
         for facts in &mut written {
-            facts.first_id = part.facts.first_id;
-            facts.level = part.facts.level;
             (facts.received_min, facts.received_max) = (part.facts.received_min, part.facts.received_max);
         }
         let ids = [part.facts.id];
@@ -75,11 +94,102 @@ impl Shared {
         self.swap(part.facts.table, &ids, written.into_iter().map(|facts| self.part(facts)));
         Ok(true)
     }
+
+    /// Writes all rows of the part to new ones; false when none changes, or `stop` said so.
+    fn write_again(
+        &self,
+        part: &Part,
+        stop: &dyn Fn() -> bool,
+        change: &mut Change<'_>,
+        written: &mut Vec<PartFacts>,
+    ) -> Result<bool, StoreError> {
+        let columns = part.attr_columns()?;
+        let (mut masks, mut held, mut held_bytes) = (Vec::new(), Vec::new(), 0);
+        for batch in rows(part, &columns)? {
+            if stop() {
+                return Ok(false);
+            }
+            let found = change(&batch?)?;
+            masks.push(found.map(|Changed { rows, to }| {
+                held_bytes += to.get_array_memory_size();
+                held.push(to);
+                rows
+            }));
+            if held_bytes >= HELD_BYTES_MAX {
+                self.write_changed(part, &held, written)?;
+                held.clear();
+                held_bytes = 0;
+            }
+        }
+        if masks.iter().all(Option::is_none) {
+            return Ok(false);
+        }
+        self.write_changed(part, &held, written)?;
+        // The same batches again, without what has changed: in order already.
+        let keys = AttrColumns::in_common(std::slice::from_ref(&columns)).map(|(keys, _)| keys).unwrap_or_default();
+        let PartFacts { table, day, first_id, .. } = part.facts;
+        let mut writer =
+            self.layout.create_part(table, day, level(part), Some(first_id), keys, part.facts.rows as usize)?;
+        let mut kept = 0;
+        for (batch, mask) in rows(part, &columns)?.zip(masks) {
+            if stop() {
+                return Ok(false);
+            }
+            let batch = match mask {
+                Some(changed) => {
+                    let stays = not(&changed).map_err(StoreError::internal("choose rows"))?;
+                    filter_record_batch(&batch?, &stays).map_err(StoreError::internal("choose rows"))?
+                }
+                None => batch?,
+            };
+            kept += batch.num_rows();
+            writer.write(&batch)?;
+        }
+        if kept > 0 {
+            written.push(writer.finish()?);
+        }
+        Ok(true)
+    }
+
+    /// Sorts rows that have changed into a part of their own.
+    fn write_changed(
+        &self,
+        part: &Part,
+        batches: &[RecordBatch],
+        written: &mut Vec<PartFacts>,
+    ) -> Result<(), StoreError> {
+        let PartFacts { table, day, first_id, .. } = part.facts;
+        let mut places: Vec<(usize, usize)> = batches
+            .iter()
+            .enumerate()
+            .flat_map(|(number, batch)| (0..batch.num_rows()).map(move |row| (number, row)))
+            .collect();
+        if places.is_empty() {
+            return Ok(());
+        }
+        sort::sort_places(table, batches, &mut [&mut places]);
+        let mut writer = self.layout.create_part(table, day, level(part), Some(first_id), Vec::new(), places.len())?;
+        sort::gather(batches, &places, |batch| writer.write(batch))?;
+        written.push(writer.finish()?);
+        Ok(())
+    }
+}
+
+/// Parts of level 0 are written as rows lie in memory, which these do not.
+fn level(part: &Part) -> u8 {
+    part.facts.level.max(1)
+}
+
+/// All rows, with every column of the table.
+fn rows<'p>(
+    part: &'p Part,
+    columns: &'p AttrColumns,
+) -> Result<impl Iterator<Item = Result<RecordBatch, StoreError>> + 'p, StoreError> {
+    let batches = merge::open(part, ProjectionMask::all(), BATCH_ROWS)?;
+    Ok(batches.map(move |batch| columns.fold(&batch.map_err(|e| part.damaged(&e))?)))
 }
 
 fn is_meant(part: &Part, which: Rewrite) -> bool {
     let facts = &part.facts;
-    (facts.project_min..=facts.project_max).contains(&which.project)
-        && facts.time_max >= which.since_ns
-        && facts.rows <= which.part_rows_max
+    (facts.project_min..=facts.project_max).contains(&which.project) && facts.time_max >= which.since_ns
 }

@@ -2,14 +2,15 @@
 
 use std::sync::Arc;
 
-use arrow::array::{AsArray, RecordBatch, StringArray};
+use arrow::array::{AsArray, BooleanArray, RecordBatch, StringArray};
+use arrow::compute::filter_record_batch;
 use arrow::datatypes::UInt32Type;
 use tidewatch_domain::model::Signal;
 use tidewatch_journal::Position;
 
 use super::support::*;
 use crate::columns::NO_KEY;
-use crate::lake::{Lake, Outcome, Rewrite, Source};
+use crate::lake::{Changed, Lake, Outcome, Rewrite, Source};
 use crate::tables::Table;
 
 /// One flush per request, `spans` in each.
@@ -78,21 +79,23 @@ fn rows_that_are_rewritten_are_sorted_anew_and_stay_themselves() {
         let names = batch.column(name).as_string::<i32>().clone();
         let spans = batch.column(row_id).as_fixed_size_binary().clone();
         let is_meant = |row: usize| projects.value(row) == 1 && spans.value(row)[1].is_multiple_of(2);
-        let renamed: StringArray =
-            (0..batch.num_rows()).map(|row| Some(if is_meant(row) { "A" } else { names.value(row) })).collect();
-        if renamed == names {
+        let rows: BooleanArray =
+            (0..batch.num_rows()).map(|row| Some(is_meant(row) && names.value(row) != "A")).collect();
+        if rows.true_count() == 0 {
             return Ok(None);
         }
-        let mut columns = batch.columns().to_vec();
-        columns[name] = Arc::new(renamed);
-        Ok(Some(RecordBatch::try_new(batch.schema(), columns).expect("the same schema")))
+        let mut columns = filter_record_batch(batch, &rows).expect("as many rows").columns().to_vec();
+        columns[name] = Arc::new(StringArray::from(vec!["A"; rows.true_count()]));
+        let to = RecordBatch::try_new(batch.schema(), columns).expect("the same schema");
+        Ok(Some(Changed { rows, to }))
     };
-    let which = Rewrite { table: Table::Endpoints, project: 1, since_ns: 0, part_rows_max: 1000 };
+    let which = Rewrite { table: Table::Endpoints, project: 1, since_ns: 0 };
     let before = stored_spans(&lake);
-    assert_eq!(lake.rewrite(Rewrite { part_rows_max: 19, ..which }, &mut rename).unwrap(), 0, "too large");
-    assert_eq!(lake.rewrite(Rewrite { since_ns: TODAY_NS + DAY_NS, ..which }, &mut rename).unwrap(), 0, "too old");
-    assert_eq!(lake.rewrite(which, &mut rename).unwrap(), 2, "what was in memory too");
-    assert_eq!(lake.rewrite(which, &mut rename).unwrap(), 0, "nothing is left to change");
+    let too_late = Rewrite { since_ns: TODAY_NS + DAY_NS, ..which };
+    assert_eq!(lake.rewrite(too_late, &|| false, &mut rename).unwrap(), 0, "too old");
+    assert_eq!(lake.rewrite(which, &|| true, &mut rename).unwrap(), 0, "told to stop");
+    assert_eq!(lake.rewrite(which, &|| false, &mut rename).unwrap(), 2, "what was in memory too");
+    assert_eq!(lake.rewrite(which, &|| false, &mut rename).unwrap(), 0, "nothing is left to change");
     assert_eq!(stored_spans(&lake), before);
     let check = |lake: &Lake| {
         let mut keys = crate::lake::sort::SortKeys::new(Table::Endpoints).unwrap();

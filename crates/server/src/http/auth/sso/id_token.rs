@@ -6,6 +6,8 @@ use jsonwebtoken::jwk::Jwk;
 use jsonwebtoken::{Algorithm, DecodingKey, Validation, decode, decode_header};
 use serde_json::{Map, Value};
 
+use crate::limits;
+
 const ALGORITHMS: [Algorithm; 9] = [
     Algorithm::RS256,
     Algorithm::RS384,
@@ -18,8 +20,8 @@ const ALGORITHMS: [Algorithm; 9] = [
     Algorithm::EdDSA,
 ];
 
-/// Clocks differ by at most this, seconds.
-const LEEWAY: i64 = 60;
+/// Seconds.
+const LEEWAY: i64 = limits::SSO_CLOCKS_APART.as_secs() as i64;
 
 /// A provider's keys.
 #[derive(Debug, Clone)]

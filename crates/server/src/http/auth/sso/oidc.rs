@@ -11,6 +11,7 @@ use super::id_token::{self, Expected, Keys, Wrong};
 use super::provider::{Kind, Provider, Sso};
 use super::round_trip::RoundTrip;
 use crate::control::{ProviderProfile, Role};
+use crate::limits;
 
 /// A provider's doors.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -25,10 +26,7 @@ pub struct Endpoints {
     pub takes_secret_in_body: bool,
 }
 
-/// What discovery found is believed for this long.
-const DISCOVERY_LIFE_NS: i64 = 3600 * NS_PER_SECOND;
 const NS_PER_SECOND: i64 = 1_000_000_000;
-const ANSWER_BYTES_MAX: u64 = 1 << 20;
 
 impl Sso {
     pub(super) fn endpoints(&self, provider: &Provider, now_ns: i64) -> anyhow::Result<Endpoints> {
@@ -38,7 +36,7 @@ impl Sso {
             Kind::Discovered { issuer } => issuer,
         };
         if let Some((found, at_ns)) = &*provider.found.lock()
-            && now_ns.saturating_sub(*at_ns) < DISCOVERY_LIFE_NS
+            && now_ns.saturating_sub(*at_ns) < limits::SSO_DISCOVERY_LIFE.as_nanos() as i64
         {
             return Ok(found.clone());
         }
@@ -181,7 +179,7 @@ impl Sso {
 
 fn read(mut answer: ureq::http::Response<ureq::Body>) -> anyhow::Result<Value> {
     let status = answer.status();
-    let text = answer.body_mut().with_config().limit(ANSWER_BYTES_MAX).read_to_string()?;
+    let text = answer.body_mut().with_config().limit(limits::SSO_ANSWER_BYTES_MAX).read_to_string()?;
     let value: Option<Value> = serde_json::from_str(&text).ok();
     match value {
         Some(value) if status.is_success() || value["error"].is_string() => Ok(value),

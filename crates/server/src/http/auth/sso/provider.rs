@@ -1,7 +1,5 @@
 //! The providers an operator has set up.
 
-use std::time::Duration;
-
 use parking_lot::Mutex;
 use ureq::Agent;
 
@@ -9,8 +7,8 @@ use super::id_token::Keys;
 use super::oidc::Endpoints;
 use crate::config::sso::SsoSettings;
 use crate::control::Role;
-use crate::outbound;
 use crate::secrets::seal::Sealer;
+use crate::{limits, outbound};
 
 /// One provider.
 pub struct Provider {
@@ -46,7 +44,6 @@ pub struct Sso {
     pub(super) agent: Agent,
 }
 
-const CALL_MAX: Duration = Duration::from_secs(10);
 const SCOPES: &str = "openid email profile";
 
 impl Provider {
@@ -113,7 +110,7 @@ impl Sso {
             });
         }
         let sealer = settings.session_key()?.map_or_else(|| sealer.clone(), |key| Sealer::new(&key));
-        Ok(Sso { providers, sealer, agent: outbound::agent(CALL_MAX) })
+        Ok(Sso { providers, sealer, agent: outbound::agent(limits::SSO_CALL_MAX) })
     }
 
     pub fn provider(&self, id: &str) -> Option<&Provider> {

@@ -8,12 +8,12 @@ use sha2::{Digest, Sha256};
 
 use crate::control::ControlError;
 use crate::control::tokens::{hash, prefixed_token};
+use crate::limits;
 use crate::secrets::seal::Sealer;
 
 pub const COOKIE: &str = "tidewatch_sign_in";
 const PURPOSE: &str = "sign-in under way";
-/// A sign-in takes no longer.
-const LIFE_SECONDS: i64 = 600;
+const LIFE_SECONDS: i64 = limits::SSO_SIGN_IN_LIFE.as_secs() as i64;
 
 /// One sign-in under way.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
