@@ -8,6 +8,7 @@
 //! | off the request path | [`convert_native`], [`convert_source_map`], [`convert_mapping`] | bounded by [`limits`], iterative, no clock |
 //! | an artifact is opened | [`Artifact::open`], [`Artifact::verify`], [`Artifact::made_from`] | [`Stale`]: build it again from the original |
 //! | a trace arrives | [`Trace::read`], [`Trace::needs`], [`Trace::resolve`] | `None` and every miss: the raw text stays |
+//! | a person looks at it | [`Trace::context`] | lines of the sources that maps embed |
 //!
 //! ```
 //! use tidewatch_symbols::{Artifact, Hints, Shelf, Trace, convert_source_map};
@@ -111,4 +112,4 @@ pub use id::{Arch, DebugId};
 pub use js::{Place, Script, convert as convert_source_map};
 pub use native::{Chain, Frame, Native, Slice, convert as convert_native, slices_of};
 pub use r8::{JavaFrame, Mapping, convert as convert_mapping};
-pub use trace::{Hints, Need, Resolved, Shelf, Trace};
+pub use trace::{Hints, Need, Resolved, Shelf, SourceContext, Trace};

@@ -15,6 +15,18 @@ pub const TRACE_OUT_BYTES_MAX: usize = 8 << 20;
 /// Bytes of trace that are looked at; a longer trace passes through untouched.
 pub const TRACE_BYTES_MAX: usize = 4 << 20;
 
+/// Frames of one trace that source lines are shown for.
+pub const CONTEXT_FRAMES_MAX: usize = 64;
+
+/// Source lines shown before a frame's line, and after it.
+pub const CONTEXT_LINES_AROUND: u32 = 5;
+
+/// Bytes shown of one source line; a longer one is cut, around the frame's column.
+pub const CONTEXT_LINE_BYTES_MAX: usize = 200;
+
+/// Bytes of a source that lines are looked for in: what is beyond is not shown.
+pub const CONTEXT_SOURCE_BYTES_MAX: usize = 4 << 20;
+
 /// Bytes of one function name, as stored and as printed.
 pub const NAME_BYTES_MAX: usize = 4096;
 

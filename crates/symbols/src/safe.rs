@@ -17,6 +17,11 @@ pub(crate) fn one_line(text: &str) -> Cow<'_, str> {
     Cow::Owned(cut.chars().map(|c| if is_hostile(c) { char::REPLACEMENT_CHARACTER } else { c }).collect())
 }
 
+/// The same of a line of source code, whose tabs stay. Its length is its caller's to bound.
+pub(crate) fn source_line(text: &str) -> String {
+    text.chars().map(|c| if c != '\t' && is_hostile(c) { char::REPLACEMENT_CHARACTER } else { c }).collect()
+}
+
 fn is_hostile(c: char) -> bool {
     c.is_control()
         || matches!(c, '\u{2028}' | '\u{2029}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
@@ -37,6 +42,11 @@ mod tests {
         check("größe", "größe");
         check("f\n#99 fake (a:1:1)", "f\u{fffd}#99 fake (a:1:1)");
         check("a\u{2028}b\r\u{1b}[31m\u{202e}", "a\u{fffd}b\u{fffd}\u{fffd}[31m\u{fffd}");
+    }
+
+    #[test]
+    fn lines_of_source_keep_their_tabs() {
+        assert_eq!(source_line("\tif (a) {\u{1b}\u{202e}"), "\tif (a) {\u{fffd}\u{fffd}");
     }
 
     #[test]

@@ -8,6 +8,7 @@
 //! original line, column, offset of the name), sorted: the same by original position.
 
 use crate::artifact::{Artifact, Kind, text_at, u32_at};
+use crate::limits::CONTEXT_SOURCE_BYTES_MAX;
 
 use super::mappings::NONE;
 
@@ -165,10 +166,13 @@ impl<'a> Script<'a> {
 
     /// Lines of a source around a place: the number of the first one, and at most `2 * around + 1` lines.
     pub fn context(&self, place: &Place<'_>, around: u32) -> Option<(u32, Vec<&'a str>)> {
+        let text = self.source_text(place.source_number)?;
+        let end = (0..=text.len().min(CONTEXT_SOURCE_BYTES_MAX)).rev().find(|&at| text.is_char_boundary(at))?;
         let first = place.line.saturating_sub(around).max(1);
-        let lines = self.source_text(place.source_number)?.lines().skip(first as usize - 1);
-        let lines: Vec<_> = lines.take((place.line + around - first) as usize + 1).collect();
-        (!lines.is_empty()).then_some((first, lines))
+        let last = place.line.saturating_add(around);
+        let lines: Vec<_> = text[..end].lines().skip(first as usize - 1).take((last - first) as usize + 1).collect();
+        // Of a text that ends before the line nothing is shown: it is not the source.
+        (lines.len() as u64 > u64::from(place.line - first)).then_some((first, lines))
     }
 }
 

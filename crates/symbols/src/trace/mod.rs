@@ -2,8 +2,9 @@
 //!
 //! [`Trace::read`] recognises one, [`Trace::needs`] lists the artifacts it refers to, [`Trace::resolve`] prints it
 //! again with what of them was found. `ios.rs`, `dart.rs`, `java.rs` and `script.rs` know one form each; `out.rs`
-//! writes resolved frames.
+//! writes resolved frames, `context.rs` shows the source around them.
 
+mod context;
 mod dart;
 mod ios;
 mod java;
@@ -11,6 +12,7 @@ mod out;
 mod script;
 mod shelf;
 
+pub use context::SourceContext;
 pub use out::Resolved;
 pub use shelf::{Need, Shelf};
 
@@ -93,6 +95,15 @@ impl<'t> Trace<'t> {
             Dialect::Dart(trace) => trace.resolve(shelf),
             Dialect::Java(trace) => trace.resolve(shelf),
             Dialect::Script(trace) => trace.resolve(shelf),
+        }
+    }
+
+    /// The source around the frames, each place once, in their order: where a source map embeds it. No other format
+    /// holds sources.
+    pub fn context(&self, shelf: &Shelf<'_>) -> Vec<SourceContext> {
+        match &self.0 {
+            Dialect::Script(trace) => trace.context(shelf),
+            Dialect::Ios(_) | Dialect::Dart(_) | Dialect::Java(_) => Vec::new(),
         }
     }
 }

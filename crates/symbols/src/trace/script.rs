@@ -5,7 +5,11 @@
 
 use std::fmt::Write as _;
 
-use super::{Hints, Need, Resolved, Shelf, out::Out};
+use super::{
+    Hints, Need, Resolved, Shelf,
+    context::{self, SourceContext},
+    out::Out,
+};
 use crate::{
     DebugId,
     js::{Place, Script},
@@ -52,6 +56,8 @@ struct RawFrame<'t> {
 
 /// A frame's original: where, in which function, and the token there.
 struct Answer<'a> {
+    /// The script whose map names the place.
+    script: Script<'a>,
     place: Place<'a>,
     function: Option<&'a str>,
 }
@@ -130,6 +136,11 @@ impl<'t> ScriptTrace<'t> {
         needs
     }
 
+    pub(super) fn context(&self, shelf: &Shelf<'_>) -> Vec<SourceContext> {
+        let answers = self.lines.iter().filter_map(|line| answer(line, shelf));
+        context::around(answers.map(|answer| (answer.script, answer.place)))
+    }
+
     pub(super) fn resolve(&self, shelf: &Shelf<'_>) -> Resolved {
         let answers: Vec<Option<Answer<'_>>> = self.lines.iter().map(|line| answer(line, shelf)).collect();
         let mut out = Out::new(self.text.len());
@@ -167,10 +178,10 @@ fn answer<'a>(line: &Line<'_>, shelf: &Shelf<'a>) -> Option<Answer<'a>> {
         && let Some(inner) = bundle.place(place.line, place.column)
     {
         let function = bundle.function_of(&inner).or_else(|| bundle.function(place.line, place.column));
-        return Some(Answer { place: inner, function });
+        return Some(Answer { script: *bundle, place: inner, function });
     }
     let by_scope = || script.function(frame.line, frame.column.saturating_sub(1)).filter(|_| !frame.is_bytecode);
-    Some(Answer { place, function: script.function_of(&place).or_else(by_scope) })
+    Some(Answer { script: *script, place, function: script.function_of(&place).or_else(by_scope) })
 }
 
 fn printed(frame: &RawFrame<'_>, answer: &Answer<'_>, caller: Option<&Answer<'_>>) -> String {
