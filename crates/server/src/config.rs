@@ -75,6 +75,9 @@ pub struct Config {
     /// Uploads taken at once.
     #[arg(long, env = "UPLOAD_MAX_CONCURRENT", default_value_t = limits::UPLOAD_CONCURRENT)]
     pub upload_concurrent_max: usize,
+    /// Mebibytes of debug files and source maps that one project may keep; 0 means any number.
+    #[arg(long, env = "TIDEWATCH_SYMBOLS_PROJECT_MB", default_value_t = limits::SYMBOLS_PROJECT_MB)]
+    pub symbols_project_mb: u64,
     /// Proxies whose `X-Forwarded-For` is believed: addresses and CIDR ranges separated by commas, or `*` for every
     /// peer; loopback when not given.
     #[arg(long, env = "TRUSTED_PROXIES")]
@@ -142,6 +145,7 @@ impl Config {
             report_body_mb_max: limits::REPORT.body_bytes_max / MB,
             ingest_concurrent_max: 0,
             upload_concurrent_max: limits::UPLOAD_CONCURRENT,
+            symbols_project_mb: limits::SYMBOLS_PROJECT_MB,
             trusted_proxies: None,
             trusted_proxy_header: None,
             query_threads: 0,
@@ -186,6 +190,11 @@ impl Config {
     /// Reports and profiles, with the operator's size.
     pub fn report(&self) -> RouteLimits {
         RouteLimits { body_bytes_max: self.report_body_mb_max.saturating_mul(MB), ..limits::REPORT }
+    }
+
+    /// Bytes of uploads that one project may keep; `None`: any number.
+    pub fn symbols_project_bytes_max(&self) -> Option<u64> {
+        (self.symbols_project_mb > 0).then(|| self.symbols_project_mb.saturating_mul(1 << 20))
     }
 
     /// Spec: limits, "Ingest concurrency": 2 x cores, floor 4.

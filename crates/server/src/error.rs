@@ -42,6 +42,9 @@ pub enum ApiError {
     /// 413, with the limit in bytes.
     #[error("the request body is larger than {0} bytes")]
     TooLarge(usize),
+    /// 413: what is kept already leaves no room for it.
+    #[error("{0}")]
+    NoRoom(String),
     /// 415.
     #[error("{0}")]
     UnsupportedMedia(String),
@@ -104,7 +107,7 @@ impl ApiError {
             ApiError::Slow => StatusCode::REQUEST_TIMEOUT,
             ApiError::Conflict(_) => StatusCode::CONFLICT,
             ApiError::Gone(_) => StatusCode::GONE,
-            ApiError::TooLarge(_) => StatusCode::PAYLOAD_TOO_LARGE,
+            ApiError::TooLarge(_) | ApiError::NoRoom(_) => StatusCode::PAYLOAD_TOO_LARGE,
             ApiError::UnsupportedMedia(_) => StatusCode::UNSUPPORTED_MEDIA_TYPE,
             ApiError::Unprocessable(_) => StatusCode::UNPROCESSABLE_ENTITY,
             ApiError::TooMany(_) => StatusCode::TOO_MANY_REQUESTS,

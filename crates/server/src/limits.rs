@@ -422,6 +422,12 @@ pub const ARTIFACT_MISSING_FOR: Duration = seconds(60);
 pub const ARTIFACTS_KNOWN_MAX: usize = 100_000;
 /// Debug files of a project that stack traces asked for in vain.
 pub const MISSING_SYMBOLS_MAX: usize = 1000;
+/// What is known of symbols (missing ones, last uses) is written down this often, when it has changed.
+pub const SYMBOL_NOTES_PAUSE: Duration = seconds(10);
+/// When an upload was used last is written down this often.
+pub const SYMBOL_USE_PAUSE: Duration = minutes(60);
+/// Mebibytes of uploads that one project may keep, unless the operator says otherwise.
+pub const SYMBOLS_PROJECT_MB: u64 = 20 << 10;
 /// Days back that stack traces are resolved again when their symbols come.
 pub const RESOLVE_AGAIN_DAYS: u64 = 7;
 /// From when symbols come until stack traces are resolved again, and between two such rounds.
@@ -430,7 +436,7 @@ pub const RESOLVE_AGAIN_PAUSE: Duration = seconds(2);
 pub const RESOLVE_REQUEST_MAX: Duration = Duration::from_millis(100);
 /// Of the file name that a source map or script is kept under.
 pub const SYMBOL_NAME_BYTES_MAX: usize = 200;
-/// Of a file's or an app version's name, as its sender wrote it.
+/// Of a file's, a tool's or an app version's name, as its sender wrote it.
 pub const UPLOAD_NAME_CHARS_SHOWN: usize = 200;
 
 /// Own spans that wait to be sent, at most; more are dropped and counted.

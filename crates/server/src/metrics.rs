@@ -262,6 +262,12 @@ pub fn text(app: &App, traffic: &Traffic, tracer: Option<&Tracer>) -> String {
             ("tidewatch_symbol_cache_misses_total", "counter", "Artifacts not found in memory.", cache.misses),
             ("tidewatch_symbol_artifacts_built_total", "counter", "Artifacts made from uploads.", built),
             ("tidewatch_symbol_artifacts_failed_total", "counter", "Uploads no artifact can be made from.", failed),
+            (
+                "tidewatch_symbol_uploads_over_quota_total",
+                "counter",
+                "Uploads refused because their project keeps too much.",
+                app.symbols.over_quota.load(Ordering::Relaxed),
+            ),
         ],
     );
     if let Some(tracer) = tracer {

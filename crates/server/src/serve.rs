@@ -17,7 +17,7 @@ use crate::http::tls::Tls;
 use crate::http::{listen, routes};
 use crate::limits;
 use crate::own_traces::Tracer;
-use crate::symbols::again;
+use crate::symbols::{again, notes};
 
 /// Serves until `stop` completes, then finishes what is in flight and flushes.
 ///
@@ -94,11 +94,13 @@ pub async fn serve_routes(
         }));
     }
     let resolving = tokio::spawn(again::run(app.clone(), stopped.clone()));
+    let noting = tokio::spawn(notes::run(app.symbols.clone(), stopped.clone()));
     tokio::spawn(reload(reloaded, stopped));
     ready(&address, &app);
     listening.await.context("the listener failed")?;
     app.symbols.builder.close();
     let _ = resolving.await;
+    let _ = noting.await;
     app.close().await;
     if let Some(tracer) = tracer {
         // What it cannot send is lost, and counted no more.

@@ -31,6 +31,7 @@ pub fn table() -> Vec<[String; 3]> {
         row("files of one upload", UPLOAD_FILES_MAX.to_string(), "\"Upload size\""),
         row("uploads at once", UPLOAD_CONCURRENT.to_string(), "\"Upload concurrency\""),
         row("wait for an upload's turn", time(UPLOAD_WAIT_MAX), "\"Upload concurrency\""),
+        row("uploads kept of one project", bytes((SYMBOLS_PROJECT_MB << 20) as usize), "our own"),
         row("parts of one upload that are no files", UPLOAD_FIELDS_MAX.to_string(), "our own"),
         row("one such part", bytes(UPLOAD_FIELD_BYTES_MAX), "our own"),
         row("headers of one part", bytes(PART_HEADER_BYTES_MAX), "our own"),

@@ -1,8 +1,9 @@
-//! Uploaded debug files and source maps of a project, what is missing, and a stack trace tried out.
+//! Uploaded debug files and source maps of a project, what is missing, a stack trace tried out, and the source around
+//! its frames.
 
 use std::sync::Arc;
 
-use tidewatch_symbols::{DebugId, Hints, Need};
+use tidewatch_symbols::{DebugId, Hints, Need, SourceContext};
 
 use super::time;
 use super::views::symbols::*;
@@ -10,19 +11,27 @@ use crate::app::App;
 use crate::control::Project;
 use crate::error::ApiError;
 use crate::http::gate::upload;
+use crate::symbols::store::Listed;
 
-/// By key.
-pub async fn list(app: &Arc<App>, project: &Project) -> Result<Vec<SymbolFile>, ApiError> {
+/// By key. `shows_addresses`: to somebody who may read the audit log, which has them too.
+pub async fn list(app: &Arc<App>, project: &Project, shows_addresses: bool) -> Result<Vec<SymbolFile>, ApiError> {
     let (symbols, id) = (app.symbols.clone(), project.id);
-    let found = tokio::task::spawn_blocking(move || symbols.store.list(id)).await.map_err(ApiError::internal)?;
-    let files = found.map_err(upload::disk_error)?.into_iter().map(|(key, info)| SymbolFile {
-        key,
+    let found = tokio::task::spawn_blocking(move || symbols.list(id)).await.map_err(ApiError::internal)?;
+    let files = found.map_err(upload::disk_error)?.into_iter().map(|Listed { path, info, used_ns }| SymbolFile {
+        key: path,
         kind: info.kind,
         name: info.name,
         version: info.version,
         bytes: info.bytes,
         has_debug_info: info.has_debug_info,
+        arch: info.arch,
         uploaded_at: time::show(info.uploaded_ns),
+        uploaded_by: info.by.map(|by| UploadedBy {
+            credential: "upload_token".to_owned(),
+            user_agent: by.user_agent,
+            address: shows_addresses.then_some(by.address),
+        }),
+        last_used_at: used_ns.map(time::show),
     });
     Ok(files.collect())
 }
@@ -48,14 +57,11 @@ pub fn missing(app: &App, project: &Project) -> Vec<WaitingForSymbols> {
 
 /// As ingest would do it; nothing is stored.
 pub async fn resolve(app: &Arc<App>, project: &Project, asked: ResolveRequest) -> Result<ResolvedTrace, ApiError> {
-    let debug_id = match &asked.debug_id {
-        Some(text) => Some(DebugId::parse(text).ok_or_else(|| ApiError::malformed("debugId is not hexadecimal"))?),
-        None => None,
-    };
-    let (symbols, id) = (app.symbols.clone(), project.id);
+    let debug_id = asked_id(&asked)?;
+    let (symbols, id, now_ns) = (app.symbols.clone(), project.id, app.clock.now_ns());
     let work = move || {
         let hints = Hints { language: asked.language.as_deref(), debug_id, ..Hints::default() };
-        match symbols.resolve(id, &asked.stack_trace, &hints) {
+        match symbols.resolve(id, &asked.stack_trace, &hints, now_ns) {
             Some((resolved, missing)) => ResolvedTrace {
                 stack_trace: resolved.text,
                 frames: resolved.frames,
@@ -66,6 +72,31 @@ pub async fn resolve(app: &Arc<App>, project: &Project, asked: ResolveRequest) -
         }
     };
     tokio::task::spawn_blocking(work).await.map_err(ApiError::internal)
+}
+
+/// The source around the frames of a raw trace.
+pub async fn sources(app: &Arc<App>, project: &Project, asked: ResolveRequest) -> Result<FrameSources, ApiError> {
+    let debug_id = asked_id(&asked)?;
+    let (symbols, id, now_ns) = (app.symbols.clone(), project.id, app.clock.now_ns());
+    let work = move || {
+        let hints = Hints { language: asked.language.as_deref(), debug_id, ..Hints::default() };
+        let found = symbols.context(id, &asked.stack_trace, &hints, now_ns).into_iter();
+        let frames = found.map(|SourceContext { file, line, column, first, lines, mark }| FrameSource {
+            file,
+            line,
+            column,
+            first_line: first,
+            lines,
+            mark,
+        });
+        FrameSources { frames: frames.collect() }
+    };
+    tokio::task::spawn_blocking(work).await.map_err(ApiError::internal)
+}
+
+fn asked_id(asked: &ResolveRequest) -> Result<Option<DebugId>, ApiError> {
+    let parse = |text: &String| DebugId::parse(text).ok_or_else(|| ApiError::malformed("debugId is not hexadecimal"));
+    asked.debug_id.as_ref().map(parse).transpose()
 }
 
 fn missing_view(need: &Need) -> MissingSymbols {

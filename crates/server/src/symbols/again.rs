@@ -112,7 +112,7 @@ fn texts(app: &App, project: &Project, batch: &RecordBatch, senders: &mut Sender
         let raw = stack_trace(row.text("exception_type"), row.text("message"), sent.trim_end(), &arena);
         let sender = senders.of(row)?;
         let hints = Hints { language: sender.language.as_deref(), debug_id: sender.build_id, ..Hints::default() };
-        let resolved = app.symbols.resolve(project.id, raw, &hints);
+        let resolved = app.symbols.resolve(project.id, raw, &hints, app.clock.now_ns());
         if let Some((resolved, _)) = resolved
             && resolved.resolved > 0
             && resolved.text != row.text("stack_trace")

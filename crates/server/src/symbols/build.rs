@@ -76,6 +76,11 @@ impl Builder {
         }
     }
 
+    /// Nothing of this project waits any more.
+    pub fn forget(&self, project: Uuid) {
+        self.shared.queue.lock().waiting.retain(|(known, _)| *known != project);
+    }
+
     /// Artifacts made, and originals that none could be made from, since the start.
     pub fn figures(&self) -> (u64, u64) {
         (self.shared.built.load(Ordering::Relaxed), self.shared.failed.load(Ordering::Relaxed))

@@ -25,7 +25,8 @@ pub enum SymbolKey {
     ScriptById(DebugId),
 }
 
-/// The last part of a path: no separator, no control character, no `.` at its beginning.
+/// The last part of a path: no separator, no control character, no `.` at its beginning, and none of the names that the
+/// store itself puts beside originals.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct FileName(String);
 
@@ -36,6 +37,7 @@ impl FileName {
         let fits = !name.is_empty()
             && name.len() <= limits::SYMBOL_NAME_BYTES_MAX
             && !name.starts_with('.')
+            && !BESIDE.iter().any(|extension| name.ends_with(extension))
             && !name.chars().any(char::is_control);
         fits.then(|| FileName(name.to_owned()))
     }
@@ -54,6 +56,8 @@ impl FileName {
         FileName(format!("{}{extension}", self.0))
     }
 }
+
+const BESIDE: [&str; 3] = [".info", ".tw", ".used"];
 
 /// The folders originals of a project lie in, below one that bears its id.
 pub const FOLDERS: [&str; 6] = [
@@ -114,6 +118,25 @@ impl SymbolKey {
         }
     }
 
+    /// The key that is kept under this path, as listed.
+    pub fn of_path(path: &str, project: Uuid) -> Option<SymbolKey> {
+        let (folder_path, file) = path.rsplit_once('/')?;
+        let kind = FOLDERS.into_iter().find(|kind| folder(kind, project) == folder_path)?;
+        let id = |extension: &str| DebugId::parse(file.strip_suffix(extension)?);
+        match kind {
+            "iossymbols" => id(".dsym").map(SymbolKey::MachO),
+            "elfsymbols" => id(".elf").map(SymbolKey::Elf),
+            "dartsymbols" => {
+                let (id, arch) = file.strip_suffix(".symbols")?.split_once('-')?;
+                Some(SymbolKey::Dart(DebugId::parse(id)?, Arch::parse(arch)?))
+            }
+            "androidmappings" => id(".txt").map(SymbolKey::Mapping),
+            "sourcemaps" if file.ends_with(".map") => FileName::of(file).map(SymbolKey::SourceMap),
+            "sourcemaps" => FileName::of(file).map(SymbolKey::Script),
+            _ => id(".js.map").map(SymbolKey::SourceMapById).or_else(|| id(".js").map(SymbolKey::ScriptById)),
+        }
+    }
+
     /// The map whose artifact takes names of functions from this script.
     pub fn map_of_script(&self) -> Option<SymbolKey> {
         match self {
@@ -159,8 +182,10 @@ mod tests {
             (SymbolKey::SourceMap(name("dist/app.js.map")), "sourcemaps/{p}/app.js.map"),
             (SymbolKey::Script(name("C:\\dist\\app.js")), "sourcemaps/{p}/app.js"),
             (SymbolKey::SourceMapById(id), "sourcemaps/{p}/by-debug-id/0123456789abcdef0123456789abcdef.js.map"),
+            (SymbolKey::ScriptById(id), "sourcemaps/{p}/by-debug-id/0123456789abcdef0123456789abcdef.js"),
         ] {
             assert_eq!(key.path(project), expected.replace("{p}", &project.to_string()));
+            assert_eq!(SymbolKey::of_path(&key.path(project), project), Some(key));
         }
         let map = SymbolKey::SourceMap(name("app.js.map"));
         assert_eq!(map.script_of_map().and_then(|script| script.map_of_script()), Some(map));
@@ -179,6 +204,8 @@ mod tests {
             ("", None),
             ("a\nb", None),
             ("a\0b", None),
+            ("app.js.map.info", None),
+            ("app.js.map.tw", None),
         ] {
             assert_eq!(FileName::of(path).as_ref().map(FileName::as_str), expected, "{path:?}");
         }

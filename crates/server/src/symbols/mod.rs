@@ -2,7 +2,8 @@
 //!
 //! - [`keys`]: where each is kept. [`sort`]: what an upload is, and its key. [`store`]: the files on disk.
 //! - [`build`]: the thread that makes artifacts. [`cache`]: those in memory. [`resolve`]: stack traces. [`missing`]: what
-//!   they asked for in vain; [`again`]: those stored raw before.
+//!   they asked for in vain; [`uses`]: what they found, and when; [`again`]: those stored raw before.
+//! - [`notes`]: writes both down, away from requests.
 //!
 //! ```text
 //! http/uploads ─> sort (format, ids) ─> store.put (durable) ─> 200
@@ -16,12 +17,15 @@ pub mod build;
 pub mod cache;
 pub mod keys;
 pub mod missing;
+pub mod notes;
 pub mod resolve;
 pub mod sort;
 pub mod store;
+pub mod uses;
 
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
 
 use tokio::sync::Semaphore;
 use uuid::Uuid;
@@ -29,8 +33,10 @@ use uuid::Uuid;
 use self::again::Again;
 use self::build::Builder;
 use self::cache::Cache;
+use self::keys::SymbolKey;
 use self::missing::Missing;
-use self::store::SymbolStore;
+use self::store::{Listed, SymbolStore};
+use self::uses::Uses;
 use crate::limits;
 
 /// What the server has of them.
@@ -39,29 +45,58 @@ pub struct Symbols {
     pub builder: Builder,
     pub cache: Arc<Cache>,
     pub missing: Missing,
+    pub uses: Uses,
     pub again: Arc<Again>,
     /// Uploads read into memory at once: a file is read whole, and may be 200 MB.
     pub reading: Semaphore,
+    /// Uploads refused because their project has too much already.
+    pub over_quota: AtomicU64,
 }
 
 impl Symbols {
     /// Below the server's data directory.
     pub fn open(data_dir: &Path) -> std::io::Result<Symbols> {
-        let store = Arc::new(SymbolStore::new(data_dir.join("blobs")));
+        let blobs = data_dir.join("blobs");
+        let missing = Missing::open(blobs.join("missing"));
+        let store = Arc::new(SymbolStore::new(blobs));
         let cache = Arc::new(Cache::new(limits::ARTIFACT_CACHE_BYTES));
         let again = Arc::new(Again::default());
         let builder = Builder::start(store.clone(), cache.clone(), again.clone())?;
-        Ok(Symbols { store, builder, cache, missing: Missing::default(), again, reading: Semaphore::new(1) })
+        let (uses, reading) = (Uses::default(), Semaphore::new(1));
+        Ok(Symbols { store, builder, cache, missing, uses, again, reading, over_quota: AtomicU64::new(0) })
+    }
+
+    /// Every original of a project, by path. Blocks.
+    pub fn list(&self, project: Uuid) -> std::io::Result<Vec<Listed>> {
+        let mut list = self.store.list(project)?;
+        for listed in &mut list {
+            let used = SymbolKey::of_path(&listed.path, project).and_then(|key| self.uses.of(project, &key));
+            listed.used_ns = listed.used_ns.max(used);
+        }
+        Ok(list)
     }
 
     /// Removes what is kept under a listed path. Whether it was there. Blocks.
     pub fn remove(&self, project: Uuid, path: &str) -> std::io::Result<bool> {
         // Only what is listed: a path from outside opens nothing.
-        if !self.store.list(project)?.iter().any(|(known, _)| known == path) {
+        if !self.store.list(project)?.iter().any(|known| known.path == path) {
             return Ok(false);
         }
-        let removed = self.store.remove(path)?;
+        let removed = self.store.remove(project, path)?;
+        if let Some(key) = SymbolKey::of_path(path, project) {
+            self.uses.forget(project, &key);
+        }
         self.cache.forget_all(project);
         Ok(removed)
+    }
+
+    /// Removes everything of a project that is no more: uploads, artifacts, what was missing. Blocks.
+    pub fn remove_all(&self, project: Uuid) -> std::io::Result<()> {
+        self.builder.forget(project);
+        self.store.remove_all(project)?;
+        self.missing.forget(project)?;
+        self.uses.forget_all(project);
+        self.cache.forget_all(project);
+        Ok(())
     }
 }

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use tidewatch_domain::model::{AnyValue, Attributes};
 use tidewatch_domain::rules::exception::{RawStack, Symbolicate};
-use tidewatch_symbols::{Artifact, DebugId, Hints, Need, Resolved, Shelf, Trace};
+use tidewatch_symbols::{Artifact, DebugId, Hints, Need, Resolved, Shelf, SourceContext, Trace};
 use uuid::Uuid;
 
 use super::Symbols;
@@ -34,7 +34,7 @@ impl Symbolicate for Stacks<'_> {
         }
         let start = Instant::now();
         let hints = Hints { language: language(raw), debug_id: build_id(raw), ..Hints::default() };
-        let resolved = self.symbols.resolve(self.project, raw.text, &hints);
+        let resolved = self.symbols.resolve(self.project, raw.text, &hints, self.now_ns);
         self.left.set(self.left.get().saturating_sub(start.elapsed()));
         let (resolved, missing) = resolved?;
         for need in missing {
@@ -83,23 +83,38 @@ enum Place {
 impl Symbols {
     /// The trace resolved as far as the project's uploads go, and what is missing for the rest. `None`: it is symbolic
     /// already, or of no known form. Reads artifacts that are not in memory from the disk.
-    pub fn resolve(&self, project: Uuid, text: &str, hints: &Hints<'_>) -> Option<(Resolved, Vec<Need>)> {
+    pub fn resolve(&self, project: Uuid, text: &str, hints: &Hints<'_>, now_ns: i64) -> Option<(Resolved, Vec<Need>)> {
         let trace = Trace::read(text, hints)?;
-        let (mut held, mut missing) = (Vec::new(), Vec::new());
-        for need in trace.needs() {
-            self.hold(project, need, &mut held, &mut missing);
-        }
-        let after = trace.needs_after(&shelf(&held));
-        for need in after {
-            self.hold(project, need, &mut held, &mut missing);
-        }
+        let (held, missing) = self.gather(project, &trace, now_ns);
         Some((trace.resolve(&shelf(&held)), missing))
     }
 
-    fn hold(&self, project: Uuid, need: Need, held: &mut Vec<Held>, missing: &mut Vec<Need>) {
+    /// The source around the frames of a raw trace, where maps embed it.
+    pub fn context(&self, project: Uuid, text: &str, hints: &Hints<'_>, now_ns: i64) -> Vec<SourceContext> {
+        let Some(trace) = Trace::read(text, hints) else { return Vec::new() };
+        let (held, _) = self.gather(project, &trace, now_ns);
+        trace.context(&shelf(&held))
+    }
+
+    fn gather(&self, project: Uuid, trace: &Trace<'_>, now_ns: i64) -> (Vec<Held>, Vec<Need>) {
+        let (mut held, mut missing) = (Vec::new(), Vec::new());
+        for need in trace.needs() {
+            self.hold((project, now_ns), need, &mut held, &mut missing);
+        }
+        let after = trace.needs_after(&shelf(&held));
+        for need in after {
+            self.hold((project, now_ns), need, &mut held, &mut missing);
+        }
+        (held, missing)
+    }
+
+    fn hold(&self, (project, now_ns): (Uuid, i64), need: Need, held: &mut Vec<Held>, missing: &mut Vec<Need>) {
         let before = held.len();
         let mut add = |key: SymbolKey, place: Place| {
-            held.extend(self.artifact(project, key).map(|bytes| Held { place, bytes }));
+            if let Some(bytes) = self.artifact(project, key.clone()) {
+                self.uses.add(project, &key, now_ns);
+                held.push(Held { place, bytes });
+            }
         };
         match &need {
             Need::Native { id, arch } => {

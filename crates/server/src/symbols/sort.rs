@@ -40,6 +40,8 @@ pub struct Kept {
     pub content: Content,
     /// Only native code can lack it.
     pub has_debug_info: bool,
+    /// Of native code.
+    pub arch: Option<Arch>,
 }
 
 /// What is kept of it.
@@ -58,36 +60,37 @@ pub fn sort(bytes: &[u8], name: &str, fields: Fields<'_>) -> Result<Vec<Kept>, S
             .iter()
             .map(|slice| {
                 let id = slice.id.ok_or("it has no UUID")?;
-                Ok(whole(SymbolKey::MachO(id), slice.has_debug_info))
+                Ok(native(SymbolKey::MachO(id), slice))
             })
             .collect(),
         Upload::Native { slices, is_macho: false } => {
             let slice = slices.first().ok_or("it holds no code")?;
             let is_dart = slice.is_dart || extension(name) == "symbols";
             let key = if is_dart { dart(slice, name, fields)? } else { elf(slice)? };
-            Ok(vec![whole(key, slice.has_debug_info)])
+            Ok(vec![native(key, slice)])
         }
         Upload::Mapping { map_id } => {
             let given = fields.proguard_uuid.map(|text| DebugId::parse(text).ok_or("proguard_uuid is not hexadecimal"));
             let id = given.transpose()?.or(map_id).filter(|id| !id.is_zero());
             let id = id.ok_or("a mapping needs the form field proguard_uuid, and has no pg_map_id of its own")?;
-            Ok(vec![whole(SymbolKey::Mapping(id), true)])
+            Ok(vec![whole(SymbolKey::Mapping(id))])
         }
         Upload::SourceMap { debug_id } => {
             let name = FileName::of(name).ok_or(BAD_NAME)?;
             let by_id = debug_id.map(SymbolKey::SourceMapById);
-            Ok([Some(SymbolKey::SourceMap(name)), by_id].into_iter().flatten().map(|key| whole(key, true)).collect())
+            Ok([Some(SymbolKey::SourceMap(name)), by_id].into_iter().flatten().map(whole).collect())
         }
         Upload::Script { debug_id, inline_map } => {
             let name = FileName::of(name).ok_or(BAD_NAME)?;
             let keys = [Some(SymbolKey::Script(name)), debug_id.map(SymbolKey::ScriptById)];
-            let mut kept: Vec<Kept> = keys.into_iter().flatten().map(|key| whole(key, true)).collect();
+            let mut kept: Vec<Kept> = keys.into_iter().flatten().map(whole).collect();
             if let Some(map) = inline_map {
                 let maps: Vec<_> = kept.iter().filter_map(|script| script.key.map_of_script()).collect();
                 kept.extend(maps.into_iter().map(|key| Kept {
                     key,
                     content: Content::Inside(map.clone()),
                     has_debug_info: true,
+                    arch: None,
                 }));
             }
             Ok(kept)
@@ -97,8 +100,16 @@ pub fn sort(bytes: &[u8], name: &str, fields: Fields<'_>) -> Result<Vec<Kept>, S
 
 const BAD_NAME: &str = "its file name cannot be used";
 
-fn whole(key: SymbolKey, has_debug_info: bool) -> Kept {
-    Kept { key, content: Content::Whole, has_debug_info }
+fn whole(key: SymbolKey) -> Kept {
+    Kept { key, content: Content::Whole, has_debug_info: true, arch: None }
+}
+
+fn native(key: SymbolKey, slice: &Slice) -> Kept {
+    let arch = match &key {
+        SymbolKey::Dart(_, arch) => *arch,
+        _ => slice.arch,
+    };
+    Kept { has_debug_info: slice.has_debug_info, arch: Some(arch), ..whole(key) }
 }
 
 fn elf(slice: &Slice) -> Result<SymbolKey, String> {

@@ -1,12 +1,15 @@
-//! Originals and artifacts on disk: `<key>`, what is known of it as `<key>.info`, and what was made from it as `<key>.tw`.
+//! Originals and artifacts on disk: `<key>`, what is known of it as `<key>.info`, what was made from it as `<key>.tw`,
+//! and when it was used last as `<key>.used`.
 //!
 //! A file is in place whole or not at all, and durable before it is acknowledged: written aside, synced, renamed, and the
 //! folder synced.
 
+use std::collections::HashMap;
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
+use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 use tidewatch_symbols::{Arch, DebugId, source_hash};
 use uuid::Uuid;
@@ -17,6 +20,8 @@ use super::sort::{Content, Kept};
 /// The folder of all blobs.
 pub struct SymbolStore {
     root: PathBuf,
+    /// Bytes of a project's originals, once somebody asked. Whoever changes files holds it.
+    sizes: Mutex<HashMap<Uuid, u64>>,
 }
 
 /// What is known of an original besides its bytes.
@@ -33,6 +38,31 @@ pub struct Info {
     pub has_debug_info: bool,
     /// Nanoseconds since the epoch.
     pub uploaded_ns: i64,
+    /// Of native code.
+    #[serde(default)]
+    pub arch: Option<String>,
+    /// `None`: stored before that was noted.
+    #[serde(default)]
+    pub by: Option<Uploader>,
+}
+
+/// Who sent an original. An upload token is the project's, not a person's: the rest is what is known.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Uploader {
+    /// As the tool calls itself; may be empty.
+    pub user_agent: String,
+    /// Its network address.
+    pub address: String,
+}
+
+/// An original as it is listed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Listed {
+    /// Below the folder of all blobs.
+    pub path: String,
+    pub info: Info,
+    /// When a stack trace was resolved with it last, to about an hour. Nanoseconds since the epoch.
+    pub used_ns: Option<i64>,
 }
 
 /// What came of storing a file.
@@ -48,27 +78,46 @@ pub enum Put {
 
 const INFO: &str = "info";
 const ARTIFACT: &str = "tw";
+const USED: &str = "used";
 
 impl SymbolStore {
     pub fn new(root: PathBuf) -> SymbolStore {
-        SymbolStore { root }
+        SymbolStore { root, sizes: Mutex::default() }
     }
 
     fn path(&self, project: Uuid, key: &SymbolKey) -> PathBuf {
         self.root.join(key.path(project))
     }
 
+    /// By how many bytes [`SymbolStore::put`] would let the project's originals grow.
+    pub fn growth(&self, project: Uuid, kept: &Kept, content: &[u8]) -> u64 {
+        let bytes = kept.bytes_of(content);
+        match self.known(project, &kept.key) {
+            Some(known) if known.hash == hash_of(bytes) => 0,
+            Some(known) => (bytes.len() as u64).saturating_sub(known.bytes),
+            None => bytes.len() as u64,
+        }
+    }
+
+    /// Bytes of a project's originals.
+    pub fn size(&self, project: Uuid) -> io::Result<u64> {
+        let mut sizes = self.sizes.lock();
+        if let Some(size) = sizes.get(&project) {
+            return Ok(*size);
+        }
+        let size = self.list(project)?.iter().map(|listed| listed.info.bytes).sum();
+        sizes.insert(project, size);
+        Ok(size)
+    }
+
     /// Durable when it returns. `source`: the whole upload on the same disk; `content`: its bytes.
     pub fn put(&self, project: Uuid, kept: &Kept, source: &Path, content: &[u8], info: Info) -> io::Result<Put> {
         let path = self.path(project, &kept.key);
-        let bytes = match &kept.content {
-            Content::Whole => content,
-            Content::Inside(bytes) => bytes,
-        };
-        let info = Info { bytes: bytes.len() as u64, hash: format!("{:032x}", source_hash(bytes)), ..info };
-        if let Some(known) = self.info(project, &kept.key)
-            && path.exists()
-        {
+        let bytes = kept.bytes_of(content);
+        let info = Info { bytes: bytes.len() as u64, hash: hash_of(bytes), ..info };
+        let mut sizes = self.sizes.lock();
+        let known = self.known(project, &kept.key);
+        if let Some(known) = &known {
             if known.hash == info.hash {
                 return Ok(Put::Same);
             }
@@ -76,6 +125,8 @@ impl SymbolStore {
                 return Ok(Put::Worse);
             }
         }
+        // Counted again when that is asked for, should this fail half-way.
+        let size = sizes.remove(&project);
         let beside = Beside::new(&path)?;
         match &kept.content {
             Content::Whole => beside.link(source)?,
@@ -86,7 +137,14 @@ impl SymbolStore {
         remove_if_there(&with(&path, ARTIFACT))?;
         let text = serde_json::to_vec(&info).map_err(io::Error::other)?;
         write_whole(&with(&path, INFO), &text)?;
+        if let Some(size) = size {
+            sizes.insert(project, size.saturating_sub(known.map_or(0, |known| known.bytes)) + info.bytes);
+        }
         Ok(Put::Stored)
+    }
+
+    fn known(&self, project: Uuid, key: &SymbolKey) -> Option<Info> {
+        self.info(project, key).filter(|_| self.path(project, key).exists())
     }
 
     /// `None`: there is no such original.
@@ -102,12 +160,27 @@ impl SymbolStore {
         if_there(fs::read(with(&self.path(project, key), ARTIFACT)))
     }
 
+    /// Nothing is kept of an original that has gone meanwhile.
     pub fn put_artifact(&self, project: Uuid, key: &SymbolKey, artifact: &[u8]) -> io::Result<()> {
-        write_whole(&with(&self.path(project, key), ARTIFACT), artifact)
+        let path = self.path(project, key);
+        let _changing = self.sizes.lock();
+        if path.exists() { write_whole(&with(&path, ARTIFACT), artifact) } else { Ok(()) }
     }
 
-    /// Every original of a project: its path below the folder of all blobs, and what is known of it. By path.
-    pub fn list(&self, project: Uuid) -> io::Result<Vec<(String, Info)>> {
+    /// When it was used last, as far as that is on disk.
+    pub fn used(&self, project: Uuid, key: &SymbolKey) -> Option<i64> {
+        used_at(&self.path(project, key))
+    }
+
+    /// Lost in a power cut, it is a little too old.
+    pub fn put_used(&self, project: Uuid, key: &SymbolKey, used_ns: i64) -> io::Result<()> {
+        let path = self.path(project, key);
+        let _changing = self.sizes.lock();
+        if path.exists() { fs::write(with(&path, USED), used_ns.to_string()) } else { Ok(()) }
+    }
+
+    /// Every original of a project, by path.
+    pub fn list(&self, project: Uuid) -> io::Result<Vec<Listed>> {
         let mut found = Vec::new();
         for name in FOLDERS {
             let below = folder(name, project);
@@ -116,15 +189,15 @@ impl SymbolStore {
                 let path = entry?.path();
                 let original =
                     path.extension().is_some_and(|extension| extension == INFO).then(|| path.with_extension(""));
-                let named = original.as_deref().and_then(|path| path.file_name()?.to_str());
-                if let Some(named) = named
-                    && let Some(info) = original.as_deref().and_then(info_at)
+                let Some(original) = original else { continue };
+                if let Some(named) = original.file_name().and_then(|name| name.to_str())
+                    && let Some(info) = info_at(&original)
                 {
-                    found.push((format!("{below}/{named}"), info));
+                    found.push(Listed { path: format!("{below}/{named}"), info, used_ns: used_at(&original) });
                 }
             }
         }
-        found.sort_by(|one, other| one.0.cmp(&other.0));
+        found.sort_by(|one, other| one.path.cmp(&other.path));
         Ok(found)
     }
 
@@ -144,13 +217,39 @@ impl SymbolStore {
     }
 
     /// An original and all that was made from it, by its listed path. Whether it was there.
-    pub fn remove(&self, path: &str) -> io::Result<bool> {
+    pub fn remove(&self, project: Uuid, path: &str) -> io::Result<bool> {
         let path = self.root.join(path);
+        let mut sizes = self.sizes.lock();
+        sizes.remove(&project);
         let was_there = remove_if_there(&path)?;
-        remove_if_there(&with(&path, ARTIFACT))?;
-        remove_if_there(&with(&path, INFO))?;
+        for extension in [ARTIFACT, USED, INFO] {
+            remove_if_there(&with(&path, extension))?;
+        }
         Ok(was_there)
     }
+
+    /// Everything of a project.
+    pub fn remove_all(&self, project: Uuid) -> io::Result<()> {
+        let mut sizes = self.sizes.lock();
+        sizes.remove(&project);
+        for name in FOLDERS {
+            if_there(fs::remove_dir_all(self.root.join(folder(name, project))))?;
+        }
+        Ok(())
+    }
+}
+
+impl Kept {
+    fn bytes_of<'a>(&'a self, content: &'a [u8]) -> &'a [u8] {
+        match &self.content {
+            Content::Whole => content,
+            Content::Inside(bytes) => bytes,
+        }
+    }
+}
+
+fn hash_of(bytes: &[u8]) -> String {
+    format!("{:032x}", source_hash(bytes))
 }
 
 fn with(path: &Path, extension: &str) -> PathBuf {
@@ -164,7 +263,11 @@ fn info_at(original: &Path) -> Option<Info> {
     serde_json::from_slice(&fs::read(with(original, INFO)).ok()?).ok()
 }
 
-fn if_there<T>(done: io::Result<T>) -> io::Result<Option<T>> {
+fn used_at(original: &Path) -> Option<i64> {
+    fs::read_to_string(with(original, USED)).ok()?.trim().parse().ok()
+}
+
+pub(super) fn if_there<T>(done: io::Result<T>) -> io::Result<Option<T>> {
     match done {
         Ok(found) => Ok(Some(found)),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
@@ -172,11 +275,11 @@ fn if_there<T>(done: io::Result<T>) -> io::Result<Option<T>> {
     }
 }
 
-fn remove_if_there(path: &Path) -> io::Result<bool> {
+pub(super) fn remove_if_there(path: &Path) -> io::Result<bool> {
     Ok(if_there(fs::remove_file(path))?.is_some())
 }
 
-fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
+pub(super) fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let beside = Beside::new(path)?;
     beside.write(bytes)?;
     beside.take_place()

@@ -70,6 +70,7 @@ impl Door<'_> {
         let request = outbound::agent(CALL_MAX)
             .post(format!("{}/api/symbols/upload", self.base))
             .header("Authorization", format!("Bearer {}", self.token))
+            .header("User-Agent", concat!("tidewatch/", env!("CARGO_PKG_VERSION")))
             .header("Content-Type", format!("multipart/form-data; boundary={boundary}"))
             .header("Content-Length", form.len.to_string())
             // A wrong token or a busy server is told before the files are sent.

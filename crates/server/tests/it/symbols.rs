@@ -30,7 +30,12 @@ struct Uploads {
 
 impl Uploads {
     async fn start() -> Uploads {
-        let (harness, project) = Harness::with_project().await;
+        Uploads::start_with(|_| {}).await
+    }
+
+    async fn start_with(change: fn(&mut tidewatch_server::config::Config)) -> Uploads {
+        let mut harness = Harness::start_with(change).await;
+        let project = harness.register().await;
         let projects = harness.api("GET", "/api/projects", &Value::Null).await.expect(200).json();
         let token = text(&projects[0]["sourceMapToken"]);
         Uploads { project: project.id.parse().expect("a UUID"), token, harness }
@@ -66,7 +71,7 @@ impl Uploads {
     /// Paths of what is kept, the project's id left out.
     fn kept(&self) -> Vec<String> {
         let found = self.harness.app().symbols.store.list(self.project).expect("the disk works");
-        found.into_iter().map(|(path, _)| path.replace(&format!("{}/", self.project), "")).collect()
+        found.into_iter().map(|listed| listed.path.replace(&format!("{}/", self.project), "")).collect()
     }
 
     /// The artifact, once everything that was asked for is made.
@@ -378,4 +383,151 @@ async fn javascript_traces_are_resolved_by_file_name() {
     assert_eq!(found["rawStackTrace"], json!(stack));
     let python = uploads.occurrence(2, "python", ["Error", "empty", stack], &token).await;
     assert_eq!(python["rawStackTrace"], Value::Null, "of another language");
+}
+
+/// Answers of `/api/symbols/sources`.
+impl Uploads {
+    async fn sources(&self, stack: &str) -> Value {
+        let path = format!("/api/symbols/sources?projectId={}", self.project);
+        self.harness.api("POST", &path, &json!({"stackTrace": stack})).await.expect(200).json()["frames"].clone()
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_source_around_a_frame_is_shown_where_the_map_embeds_it() {
+    let uploads = Uploads::start().await;
+    let content: String = (1..=20).map(|line| format!("line {line};\\n")).collect();
+    let with = format!(
+        r#"{{"version":3,"sources":["cart.ts","bare.ts"],"sourcesContent":["{content}",null],"names":[],"mappings":"AAOE;ACPA"}}"#
+    );
+    let without = r#"{"version":3,"sources":["cart.ts"],"names":[],"mappings":"AAAA;EAEE"}"#;
+    let files: [(&str, &[u8]); 2] = [("with.js.map", with.as_bytes()), ("without.js.map", without.as_bytes())];
+    assert_eq!(uploads.accepted(SOURCE_MAPS, &[], &files).await, 2);
+    uploads.settle().await;
+    let frame = "    at t (https://shop.example/with.js:1:5)";
+    let stack = format!("Error: x\n{frame}\n{frame}\n    at u (with.js:2:1)\n    at v (without.js:2:5)");
+    let lines: Vec<String> = (3..=13).map(|line| format!("line {line};")).collect();
+    assert_eq!(
+        uploads.sources(&stack).await,
+        json!([{"file": "cart.ts", "line": 8, "column": 3, "firstLine": 3, "lines": lines, "mark": 2}])
+    );
+    assert_eq!(uploads.sources("Error: x").await, json!([]));
+    let raw = "boom\n*** ***\nos: ios arch: x64\n#00 4c4c44dd55553144a1e29109d2cd8082 0x41cc App";
+    assert_eq!(uploads.sources(raw).await, json!([]));
+}
+
+// Who sent a file, for which architecture, and when a stack trace was resolved with it last.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_listed_file_says_where_it_is_from_and_whether_it_is_used() {
+    let mut uploads = Uploads::start().await;
+    let map = br#"{"version":3,"sources":["cart.ts"],"names":[],"mappings":"AAAA;EAEE"}"#;
+    let body = [
+        &b"--XX\r\nContent-Disposition: form-data; name=\"version\"\r\n\r\n1.2\r\n"[..],
+        b"--XX\r\nContent-Disposition: form-data; name=\"files\"; filename=\"app.js.map\"\r\n\r\n",
+        map,
+        b"\r\n--XX--\r\n",
+    ];
+    let authorization = format!("Bearer {}", uploads.token);
+    let headers = [
+        ("Content-Type", "multipart/form-data; boundary=XX"),
+        ("Authorization", authorization.as_str()),
+        ("User-Agent", "curl/8.5"),
+        ("X-Forwarded-For", "203.0.113.9"),
+    ];
+    client::send(uploads.harness.address(), "POST", SOURCE_MAPS, &headers, &body.concat()).await.expect(200);
+    uploads.accepted(SYMBOLS, &[], &[("AcmeKit", &fixture("macho/AcmeKit.fat3"))]).await;
+    uploads.settle().await;
+    let listed = uploads.get("/api/symbols").await;
+    let rows = listed.as_array().expect("rows");
+    let mut architectures: Vec<String> =
+        rows.iter().filter(|row| row["kind"] == "dsym").map(|row| text(&row["arch"])).collect();
+    architectures.sort();
+    assert_eq!(architectures, ["arm64", "arm64e", "x64"]);
+    let of_map = async |uploads: &Uploads| {
+        let listed = uploads.get("/api/symbols").await;
+        listed.as_array().and_then(|rows| rows.iter().find(|row| row["name"] == "app.js.map").cloned()).expect("a row")
+    };
+    let before = of_map(&uploads).await;
+    assert_eq!(
+        (&before["version"], &before["arch"], &before["lastUsedAt"]),
+        (&json!("1.2"), &Value::Null, &Value::Null)
+    );
+    let by = json!({"credential": "upload_token", "userAgent": "curl/8.5", "address": "203.0.113.9"});
+    assert_eq!(before["uploadedBy"], by);
+
+    assert_eq!(uploads.sources("Error: x\n    at t (app.js:2:5)").await, json!([]));
+    let used = of_map(&uploads).await["lastUsedAt"].clone();
+    assert!(used.is_string(), "{used}");
+    uploads.harness.restart().await;
+    assert_eq!(of_map(&uploads).await["lastUsedAt"], used);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_missing_survives_a_restart() {
+    let mut uploads = Uploads::start().await;
+    let token = uploads.harness.api("GET", "/api/projects", &Value::Null).await.expect(200).json();
+    let token = text(&token[0]["token"]);
+    let stack = "Error: empty\n    at t (https://shop.example/app.min.js:2:5)";
+    uploads.occurrence(1, "webjs", ["Error", "empty", stack], &token).await;
+    let before = uploads.get("/api/symbols/missing").await;
+    assert_eq!((&before[0]["name"], &before[0]["traces"]), (&json!("app.min.js"), &json!(1)));
+    uploads.harness.restart().await;
+    assert_eq!(uploads.get("/api/symbols/missing").await, before, "and is not counted again");
+    uploads.occurrence(2, "webjs", ["Error", "empty", stack], &token).await;
+    assert_eq!(uploads.get("/api/symbols/missing").await[0]["traces"], json!(2));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_project_keeps_so_much_and_no_more() {
+    let uploads = Uploads::start_with(|config| config.symbols_project_mb = 1).await;
+    let map = |filler: usize| {
+        let filler = " ".repeat(filler);
+        format!(r#"{{"version":3,"sources":["a.ts"],"names":[],"mappings":"AAAA"{filler}}}"#).into_bytes()
+    };
+    let (half, most) = (map(600 << 10), map(900 << 10));
+    assert_eq!(uploads.accepted(SOURCE_MAPS, &[], &[("a.js.map", &half)]).await, 1);
+    let answer = uploads.send(SOURCE_MAPS, &uploads.token, &[], &[("b.js.map", &half)]).await.expect(413);
+    let why = text(&answer.json()["error"]);
+    assert!(why.contains("limit of 1048576: delete old uploads"), "{why}");
+    assert_eq!(uploads.kept(), ["sourcemaps/a.js.map"], "nothing of it is kept");
+    assert_eq!(uploads.harness.app().symbols.over_quota.load(std::sync::atomic::Ordering::Relaxed), 1);
+    // The same again takes no room, a new version of it only what it is larger by; deleting makes room.
+    for file in [&half, &most] {
+        assert_eq!(uploads.accepted(SOURCE_MAPS, &[], &[("a.js.map", file)]).await, 1);
+    }
+    let key = text(&uploads.get("/api/symbols").await[0]["key"]);
+    let path = format!("/api/symbols?projectId={}&key={key}", uploads.project);
+    uploads.harness.api("DELETE", &path, &Value::Null).await.expect(200);
+    assert_eq!(uploads.accepted(SOURCE_MAPS, &[], &[("b.js.map", &half)]).await, 1);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn nothing_is_left_of_a_project_that_is_removed() {
+    let uploads = Uploads::start().await;
+    uploads.accepted(SYMBOLS, &[], &[("AcmeKit", &fixture("macho/AcmeKit.fat3"))]).await;
+    let map = br#"{"version":3,"debugId":"85314830-023f-4cf1-a267-535f4e37bb17","sources":["cart.ts"],"names":[],"mappings":"AAAA;EAEE"}"#;
+    uploads.accepted(SOURCE_MAPS, &[], &[("app.js.map", map)]).await;
+    uploads.settle().await;
+    let (symbols, project) = (uploads.harness.app().symbols.clone(), uploads.project);
+    tokio::task::spawn_blocking(move || {
+        let need = tidewatch_symbols::Need::Script { debug_id: None, file: "x.js".into() };
+        symbols.missing.add(project, need, 1);
+        symbols.save_notes();
+        symbols.remove_all(project).expect("the disk works");
+        symbols.remove_all(project).expect("there is nothing left to remove");
+        symbols.save_notes();
+    })
+    .await
+    .expect("no panic");
+    assert_eq!(uploads.kept(), Vec::<String>::new());
+    assert_eq!(uploads.get("/api/symbols/missing").await, json!([]));
+    let blobs = uploads.harness.app().config.data_dir.join("blobs");
+    let mut open = vec![blobs];
+    while let Some(folder) = open.pop() {
+        for entry in std::fs::read_dir(folder).expect("a folder") {
+            let path = entry.expect("an entry").path();
+            assert!(!path.to_string_lossy().contains(&uploads.project.to_string()), "{}", path.display());
+            open.extend(path.is_dir().then_some(path));
+        }
+    }
 }

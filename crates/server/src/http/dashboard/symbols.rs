@@ -10,6 +10,7 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use crate::app::App;
+use crate::control::Need;
 use crate::error::ApiError;
 use crate::http::gate::auth::{ProjectAccess, Write};
 use crate::http::gate::body::JsonBody;
@@ -18,7 +19,11 @@ use crate::query::symbols;
 use crate::query::views::symbols::*;
 
 pub fn routes() -> OpenApiRouter<Arc<App>> {
-    OpenApiRouter::new().routes(routes!(list, remove)).routes(routes!(missing)).routes(routes!(resolve))
+    OpenApiRouter::new()
+        .routes(routes!(list, remove))
+        .routes(routes!(missing))
+        .routes(routes!(resolve))
+        .routes(routes!(sources))
 }
 
 /// What was uploaded.
@@ -31,7 +36,7 @@ pub fn routes() -> OpenApiRouter<Arc<App>> {
     responses((status = 200, description = "The answer", body = Vec<SymbolFile>), Failures)
 )]
 async fn list(State(app): State<Arc<App>>, access: ProjectAccess) -> Result<Json<Vec<SymbolFile>>, ApiError> {
-    symbols::list(&app, &access.project).await.map(Json)
+    symbols::list(&app, &access.project, access.role.meets(Need::Admin)).await.map(Json)
 }
 
 #[derive(Debug, Deserialize, IntoParams)]
@@ -59,7 +64,7 @@ async fn remove(
     symbols::remove(&app, &access.project, key).await.map(Json)
 }
 
-/// What stack traces asked for in vain since the server started.
+/// What stack traces asked for in vain.
 #[utoipa::path(
     get,
     path = "/api/symbols/missing",
@@ -88,4 +93,23 @@ async fn resolve(
     JsonBody(request): JsonBody<ResolveRequest>,
 ) -> Result<Json<ResolvedTrace>, ApiError> {
     symbols::resolve(&app, &access.project, request).await.map(Json)
+}
+
+/// The source around the frames of a raw stack trace, where uploaded source maps embed it. Frames are named as
+/// `/api/symbols/resolve` prints them.
+#[utoipa::path(
+    post,
+    path = "/api/symbols/sources",
+    operation_id = "sourcesOfStackTrace",
+    tag = "symbols",
+    params(ProjectQuery),
+    request_body = ResolveRequest,
+    responses((status = 200, description = "The answer", body = FrameSources), Failures)
+)]
+async fn sources(
+    State(app): State<Arc<App>>,
+    access: ProjectAccess,
+    JsonBody(request): JsonBody<ResolveRequest>,
+) -> Result<Json<FrameSources>, ApiError> {
+    symbols::sources(&app, &access.project, request).await.map(Json)
 }

@@ -19,8 +19,30 @@ pub struct SymbolFile {
     pub bytes: u64,
     /// Without it nothing can be looked up in a native file.
     pub has_debug_info: bool,
+    /// Of native code: `arm64`, `arm64e`, `x64`, `arm`, `ia32`, `riscv64` or `any`.
+    #[schema(required)]
+    pub arch: Option<String>,
     #[schema(format = DateTime)]
     pub uploaded_at: String,
+    /// Null: it was uploaded before that was noted.
+    #[schema(required)]
+    pub uploaded_by: Option<UploadedBy>,
+    /// When a stack trace was resolved with it last, to about an hour; null: never.
+    #[schema(required, format = DateTime)]
+    pub last_used_at: Option<String>,
+}
+
+/// Who sent a file. An upload token is the project's, not a person's.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct UploadedBy {
+    /// The kind of credential: `upload_token`.
+    pub credential: String,
+    /// As the tool calls itself; may be empty.
+    pub user_agent: String,
+    /// Its network address, for those who may read the audit log; else null.
+    #[schema(required)]
+    pub address: Option<String>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
@@ -41,7 +63,7 @@ pub struct MissingSymbols {
     pub name: String,
 }
 
-/// The same with how many wait for it since the server started.
+/// The same with how many stack traces asked for it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct WaitingForSymbols {
@@ -75,4 +97,27 @@ pub struct ResolvedTrace {
     /// Of these, resolved.
     pub resolved: usize,
     pub missing: Vec<MissingSymbols>,
+}
+
+/// The source around one frame of a resolved stack trace.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct FrameSource {
+    /// `file`, `line` and `column` are those of the resolved frame.
+    pub file: String,
+    pub line: u32,
+    pub column: u32,
+    /// Number of the first of `lines`.
+    pub first_line: u32,
+    /// At most five before the frame's line and five after it, each cut to some 200 bytes.
+    pub lines: Vec<String>,
+    /// Where in the frame's line, as it is here, the column is: UTF-16 units from its beginning.
+    #[schema(required)]
+    pub mark: Option<u32>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
+pub struct FrameSources {
+    /// In the order of the frames; those whose source is known, each place once, at most 64.
+    pub frames: Vec<FrameSource>,
 }

@@ -144,6 +144,7 @@ pub const TABLE: &[Row] = &[
     row("GET", "/api/symbols", Read, "", 200),
     row("GET", "/api/symbols/missing", Read, "", 200),
     row("POST", "/api/symbols/resolve", Read, "{}", 400),
+    row("POST", "/api/symbols/sources", Read, "{}", 400),
     row("POST", "/api/symbols/upload", UploadToken, "{}", 400),
     row("POST", "/api/tasks", Read, "{}", 200),
     row("POST", "/api/tasks/chart", Read, "{}", 200),
