@@ -1,8 +1,8 @@
 // Symbols: what is missing and how to upload it, an upload, a trace tried out, and the issue resolved and as it was sent.
-import type { Page } from "@playwright/test";
 import { serious } from "./support/axe.ts";
 import { at, expect, type Shop, test } from "./support/fixtures.ts";
 import { mustPost } from "./support/otlp.ts";
+import { look, openIssue, uploadMap } from "./support/symbols.ts";
 
 const STACK = "TypeError: cart is empty\n    at t (https://shop.example/assets/app.min.js?v=3:2:5)";
 const MAP = '{"version":3,"sources":["cart.ts"],"names":[],"mappings":"AAAA;EAEE"}';
@@ -30,74 +30,6 @@ async function report(shop: Shop, language: string, type: string, stack: string)
   const resource = { attributes: [text("telemetry.sdk.language", language), text("service.name", "app")] };
   await mustPost(shop.url, shop.token, "traces", { resourceSpans: [{ resource, scopeSpans: [{ spans: [span] }] }] });
 }
-
-async function call(shop: Shop, method: string, path: string, body?: unknown): Promise<Response> {
-  return fetch(`${shop.url}${path}?projectId=${shop.project}`, {
-    method,
-    headers: { authorization: `Bearer ${shop.session}`, "content-type": "application/json" },
-    body: body === undefined ? undefined : JSON.stringify(body),
-  });
-}
-
-async function uploadToken(shop: Shop): Promise<string> {
-  const ask = async () => {
-    const all = (await (await call(shop, "GET", "/api/projects")).json()) as { id: string; sourceMapToken: string }[];
-    return all.find((one) => one.id === shop.project)?.sourceMapToken;
-  };
-  const token = await ask();
-  if (token) return token;
-  await call(shop, "POST", "/api/projects/source-map-token", {});
-  return (await ask()) ?? "";
-}
-
-async function upload(shop: Shop): Promise<void> {
-  const form = new FormData();
-  form.append("version", "1.2.3");
-  form.append("files", new Blob([MAP]), "assets/app.min.js.map");
-  const answer = await fetch(`${shop.url}/api/sourcemaps/upload`, {
-    method: "POST",
-    headers: { authorization: `Bearer ${await uploadToken(shop)}` },
-    body: form,
-  });
-  expect(await answer.json()).toEqual({ uploaded: 1 });
-  // The artifact is made in the background.
-  await expect
-    .poll(async () => {
-      const tried = await call(shop, "POST", "/api/symbols/resolve", { stackTrace: STACK });
-      return ((await tried.json()) as { resolved: number }).resolved;
-    })
-    .toBe(1);
-}
-
-async function noOverflow(page: Page): Promise<void> {
-  const over = await page.evaluate(() => {
-    const main = document.querySelector("main");
-    return document.documentElement.scrollWidth > innerWidth + 1 || (!!main && main.scrollWidth > main.clientWidth + 1);
-  });
-  expect.soft(over, "overflows sideways").toBe(false);
-}
-
-/** Both themes, both sizes: a picture, axe, no overflow. */
-async function look(page: Page, name: string): Promise<void> {
-  for (const colorScheme of ["light", "dark"] as const)
-    for (const [size, width] of [
-      ["desktop", 1440],
-      ["phone", 390],
-    ] as const) {
-      await page.setViewportSize({ width, height: 900 });
-      await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
-      await page.screenshot({ path: `test-results/screens/${name}-${size}-${colorScheme}.png` });
-      expect.soft(await serious(page), `${name}, ${size}, ${colorScheme}: axe`).toEqual([]);
-      await noOverflow(page);
-    }
-  await page.setViewportSize({ width: 1440, height: 900 });
-}
-
-const openIssue = async (page: Page, shop: Shop, name: string) => {
-  await page.goto(at(shop, "/issues"));
-  await page.getByRole("link", { name, exact: true }).click();
-  await expect(page.getByRole("heading", { level: 1 })).toHaveText(name);
-};
 
 test("nothing uploaded: the page teaches, and a raw issue names its debug file", async ({ page, shop }) => {
   test.setTimeout(180_000);
@@ -146,7 +78,7 @@ test("an upload resolves what arrives; what had arrived before is resolved when 
   await page.unroute("**/api/symbols/resolve*");
 
   await page.goto(at(shop, "/issues"));
-  await upload(shop);
+  await uploadMap(shop, "assets/app.min.js.map", MAP, STACK);
   await report(shop, "webjs", "LateCartError", STACK);
   await openIssue(page, shop, "LateCartError");
   await expect(page.getByRole("list", { name: "Stack trace" })).toContainText("cart.ts:3:3");
@@ -161,12 +93,15 @@ test("an upload resolves what arrives; what had arrived before is resolved when 
 
 test("files are found, tried out and deleted; the address holds the filter", async ({ page, shop }) => {
   test.setTimeout(180_000);
-  await upload(shop);
+  await uploadMap(shop, "assets/app.min.js.map", MAP, STACK);
   await page.goto(at(shop, "/settings/symbols"));
   const table = page.getByRole("table", { name: "Uploaded symbol files" });
   const row = table.getByRole("row", { name: /app\.min\.js\.map/ });
   await expect(row).toContainText("Source map");
   await expect(row).toContainText("1.2.3");
+  // The upload was tried out before.
+  await expect(row).toContainText("by node from 127.0.0.1");
+  await expect(row).not.toContainText("never");
   await page.getByRole("searchbox").fill("nothing like this");
   await expect(page.getByText("No file matches")).toBeVisible();
   await expect(page).toHaveURL(/q=nothing/);

@@ -12,9 +12,13 @@ const id = (seed: number) =>
     .map((digit) => digit.toString(16))
     .join("");
 
-const file = (folder: string, end: string, rest: Omit<SymbolFile, "key" | "hasDebugInfo">): SymbolFile => ({
+type Rest = Pick<SymbolFile, "kind" | "name" | "version" | "bytes" | "uploadedAt"> & { arch?: string };
+const file = (folder: string, end: string, rest: Rest): SymbolFile => ({
   key: `${folder}/${PROJECT}/${end}`,
   hasDebugInfo: true,
+  uploadedBy: { credential: "upload_token", userAgent: "tidewatch/0.1.0", address: "203.0.113.9" },
+  lastUsedAt: rest.kind === "script" ? null : ago(2),
+  arch: null,
   ...rest,
 });
 
@@ -32,6 +36,7 @@ let files: SymbolFile[] = [
   }),
   file("iossymbols", `${id(901)}.dsym`, {
     kind: "dsym",
+    arch: "arm64",
     name: "Shop",
     version: null,
     bytes: 48_200_114,
@@ -40,6 +45,7 @@ let files: SymbolFile[] = [
   {
     ...file("iossymbols", `${id(902)}.dsym`, {
       kind: "dsym",
+      arch: "arm64",
       name: "ShopKit",
       version: null,
       bytes: 812_114,
@@ -49,6 +55,7 @@ let files: SymbolFile[] = [
   },
   file("dartsymbols", `${id(903)}-arm64.symbols`, {
     kind: "dart",
+    arch: "arm64",
     name: "app.android-arm64.symbols",
     version: "2.0.1+88",
     bytes: 9_104_881,
@@ -70,6 +77,7 @@ const missing: MissingSymbols[] = [
 ];
 
 export const SYMBOLS: [string, Handler][] = [
+  ["POST /api/symbols/sources", () => ({ frames: [] })],
   ["GET /api/symbols", () => files],
   [
     "DELETE /api/symbols",

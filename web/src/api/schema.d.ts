@@ -1452,7 +1452,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What stack traces asked for in vain since the server started. */
+        /** What stack traces asked for in vain. */
         get: operations["listMissingSymbols"];
         put?: never;
         post?: never;
@@ -1473,6 +1473,26 @@ export interface paths {
         put?: never;
         /** Resolves a stack trace with what was uploaded, to see whether it works. */
         post: operations["resolveStackTrace"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/symbols/sources": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * The source around the frames of a raw stack trace, where uploaded source maps embed it. Frames are named as
+         *     `/api/symbols/resolve` prints them.
+         */
+        post: operations["sourcesOfStackTrace"];
         delete?: never;
         options?: never;
         head?: never;
@@ -2295,6 +2315,31 @@ export interface components {
         /** @description Body of `POST /api/forgot-password`. */
         ForgotPasswordRequest: {
             email: string;
+        };
+        /** @description The source around one frame of a resolved stack trace. */
+        FrameSource: {
+            /** Format: int32 */
+            column: number;
+            /** @description `file`, `line` and `column` are those of the resolved frame. */
+            file: string;
+            /**
+             * Format: int32
+             * @description Number of the first of `lines`.
+             */
+            firstLine: number;
+            /** Format: int32 */
+            line: number;
+            /** @description At most five before the frame's line and five after it, each cut to some 200 bytes. */
+            lines: string[];
+            /**
+             * Format: int32
+             * @description Where in the frame's line, as it is here, the column is: UTF-16 units from its beginning.
+             */
+            mark: number | null;
+        };
+        FrameSources: {
+            /** @description In the order of the frames; those whose source is known, each place once, at most 64. */
+            frames: components["schemas"]["FrameSource"][];
         };
         /** @description A client that may act for the reader. */
         GrantView: {
@@ -3401,6 +3446,8 @@ export interface components {
         };
         /** @description One uploaded file, or one architecture of it. */
         SymbolFile: {
+            /** @description Of native code: `arm64`, `arm64e`, `x64`, `arm`, `ia32`, `riscv64` or `any`. */
+            arch: string | null;
             /** Format: int64 */
             bytes: number;
             /** @description Without it nothing can be looked up in a native file. */
@@ -3409,10 +3456,16 @@ export interface components {
             key: string;
             /** @description `dsym`, `elf`, `dart`, `mapping`, `source_map` or `script`. */
             kind: string;
+            /**
+             * Format: date-time
+             * @description When a stack trace was resolved with it last, to about an hour; null: never.
+             */
+            lastUsedAt: string | null;
             /** @description As its sender called it. */
             name: string;
             /** Format: date-time */
             uploadedAt: string;
+            uploadedBy: components["schemas"]["UploadedBy"] | null;
             /** @description Of the app, when the sender said it. */
             version: string | null;
         };
@@ -3669,6 +3722,15 @@ export interface components {
             /** @description Files; one with several architectures counts once. */
             uploaded: number;
         };
+        /** @description Who sent a file. An upload token is the project's, not a person's. */
+        UploadedBy: {
+            /** @description Its network address, for those who may read the audit log; else null. */
+            address: string | null;
+            /** @description The kind of credential: `upload_token`. */
+            credential: string;
+            /** @description As the tool calls itself; may be empty. */
+            userAgent: string;
+        };
         UserView: {
             /** Format: date-time */
             createdAt: string;
@@ -3694,7 +3756,7 @@ export interface components {
             /** Format: double */
             value: number;
         };
-        /** @description The same with how many wait for it since the server started. */
+        /** @description The same with how many stack traces asked for it. */
         WaitingForSymbols: components["schemas"]["MissingSymbols"] & {
             /** Format: date-time */
             firstSeen: string;
@@ -11326,6 +11388,87 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ResolvedTrace"];
+                };
+            };
+            /** @description The request cannot be read. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No token, or a bad one. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Not a project one may open. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Readable, but against a rule of the operation. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many questions at once; `Retry-After` says when to come back. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The deadline of the question passed. */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    sourcesOfStackTrace: {
+        parameters: {
+            query: {
+                /** @description Missing or malformed: 400; of a project one may not open: 403. */
+                projectId: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ResolveRequest"];
+            };
+        };
+        responses: {
+            /** @description The answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FrameSources"];
                 };
             };
             /** @description The request cannot be read. */

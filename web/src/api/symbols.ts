@@ -4,7 +4,7 @@ import { say } from "../ui/Toasts";
 import { request } from "./client";
 import { useGet, useProjectId } from "./hooks";
 import type { PostRoutes } from "./routes";
-import type { ResolvedTrace, SymbolFile } from "./types";
+import type { FrameSource, ResolvedTrace, SymbolFile } from "./types";
 
 type Asked = PostRoutes["/api/symbols/resolve"]["body"];
 
@@ -31,6 +31,18 @@ export function useResolved(asked: Asked | null) {
     queryFn: ({ signal }) => resolve(projectId, asked ?? {}, signal),
     enabled: asked !== null,
     staleTime: 10_000,
+  });
+}
+
+/** The source around the frames of a raw trace; null asks nothing. Nobody waits for it, and without it nothing is wrong. */
+export function useSources(asked: Asked | null) {
+  const projectId = useProjectId();
+  return useQuery({
+    queryKey: [projectId, "/api/symbols/sources", asked],
+    queryFn: ({ signal }) =>
+      request<{ frames: FrameSource[] }>("POST", "/api/symbols/sources", { query: { projectId }, body: asked, signal }),
+    enabled: asked !== null,
+    staleTime: 60_000,
   });
 }
 

@@ -71,3 +71,4 @@ export type SymbolFile = Schemas["SymbolFile"];
 export type MissingSymbols = Schemas["MissingSymbols"];
 export type WaitingForSymbols = Schemas["WaitingForSymbols"];
 export type ResolvedTrace = Schemas["ResolvedTrace"];
+export type FrameSource = Schemas["FrameSource"];

@@ -44,6 +44,13 @@ function isHex(text: string): boolean {
   return /^[0-9a-f-]{8,64}$/i.test(text);
 }
 
+/** Body of the request for the source around its frames; null: no map says anything of it. */
+export function sourcesFor(stored: Stored, forms: StackForms) {
+  const form = rawForm(forms.raw);
+  if (!forms.isResolved || (form && form.form !== "script")) return null;
+  return askFor({ ...stored, raw: forms.raw }, form ?? { form: "script", sure: false });
+}
+
 /** `answer`: of the server, for a trace that looks raw. `waiting`: what all traces of the project wait for. */
 export function stackForms(stored: Stored, answer?: ResolvedTrace, waiting?: MissingSymbols[]): StackForms {
   const form = rawForm(stored.stack);

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import type { SymbolFile } from "../api/types";
-import { fileArch, fileId, missingWords, resolvedWords, showFiles } from "./symbols";
+import { fileId, missingWords, resolvedWords, showFiles, toolWords } from "./symbols";
 
 const ID = "4c4c44dd55553144a1e29109d2cd8082";
 const file = (kind: string, key: string, more: Partial<SymbolFile> = {}): SymbolFile => ({
@@ -10,20 +10,33 @@ const file = (kind: string, key: string, more: Partial<SymbolFile> = {}): Symbol
   version: null,
   bytes: 1,
   hasDebugInfo: true,
+  arch: null,
+  uploadedBy: null,
+  lastUsedAt: null,
   uploadedAt: "2026-05-01T00:00:00Z",
   ...more,
 });
 
 it.each([
-  ["dsym", `iossymbols/p/${ID}.dsym`, ID, ""],
-  ["elf", "elfsymbols/p/9f2c.elf", "9f2c", ""],
-  ["dart", `dartsymbols/p/${ID}-arm64.symbols`, ID, "arm64"],
-  ["mapping", `androidmappings/p/${ID}.txt`, ID, ""],
-  ["source_map", "sourcemaps/p/app.js.map", "", ""],
-  ["script", "sourcemaps/p/by-debug-id/9f2c.js", "9f2c", ""],
-  ["source_map", "sourcemaps/p/by-debug-id/9f2c.js.map", "9f2c", ""],
-])("reads the id of a %s off its key", (kind, key, id, arch) => {
-  expect([fileId({ kind, key }), fileArch({ kind, key })]).toEqual([id, arch]);
+  ["dsym", `iossymbols/p/${ID}.dsym`, ID],
+  ["elf", "elfsymbols/p/9f2c.elf", "9f2c"],
+  ["dart", `dartsymbols/p/${ID}-arm64.symbols`, ID],
+  ["mapping", `androidmappings/p/${ID}.txt`, ID],
+  ["source_map", "sourcemaps/p/app.js.map", ""],
+  ["script", "sourcemaps/p/by-debug-id/9f2c.js", "9f2c"],
+  ["source_map", "sourcemaps/p/by-debug-id/9f2c.js.map", "9f2c"],
+])("reads the id of a %s off its key", (kind, key, id) => {
+  expect(fileId({ kind, key })).toBe(id);
+});
+
+it.each([
+  ["curl/8.5.0", "curl 8.5.0"],
+  ["tidewatch/0.1.0", "tidewatch 0.1.0"],
+  ["Mozilla/5.0 (X11; Linux x86_64)", "a browser"],
+  ["node", "node"],
+  ["", "an unnamed tool"],
+])("names the tool that calls itself %j", (userAgent, words) => {
+  expect(toolWords(userAgent)).toBe(words);
 });
 
 it("finds by name, version and id however it is written, and sorts", () => {

@@ -21,12 +21,15 @@ export function fileId({ key, kind }: Pick<SymbolFile, "key" | "kind">): string 
   return kind === "dart" ? stem.replace(/-[^-]*$/, "") : stem;
 }
 
-/** The architecture, where the key says it. */
-export function fileArch({ key, kind }: Pick<SymbolFile, "key" | "kind">): string {
-  return kind === "dart" ? (/-([^-/]+)\.symbols$/.exec(key)?.[1] ?? "") : "";
+/** The tool that sent a file, in a few words: "curl 8.5", "Tidewatch 0.1.0", "a browser". */
+export function toolWords(userAgent: string): string {
+  const [, name, version] = /^([^\s/]+)(?:\/([\w.+-]+))?/.exec(userAgent) ?? [];
+  if (!name) return "an unnamed tool";
+  if (name === "Mozilla") return "a browser";
+  return version ? `${name} ${version}` : name;
 }
 
-export const FILE_SORTS = ["uploaded", "name", "size"] as const;
+export const FILE_SORTS = ["uploaded", "used", "name", "size"] as const;
 export type FileSort = (typeof FILE_SORTS)[number];
 
 export function showFiles(files: SymbolFile[], words: string, kind: string | undefined, sort: Sort<FileSort>) {
@@ -43,6 +46,7 @@ export function showFiles(files: SymbolFile[], words: string, kind: string | und
 
 function compare(a: SymbolFile, b: SymbolFile, by: FileSort): number {
   if (by === "size") return a.bytes - b.bytes;
+  if (by === "used") return (a.lastUsedAt ?? "").localeCompare(b.lastUsedAt ?? "");
   return by === "name" ? a.name.localeCompare(b.name) : a.uploadedAt.localeCompare(b.uploadedAt);
 }
 

@@ -1,12 +1,18 @@
-// A stack trace with the frame to look at first marked, library frames folded, and the raw text one click away.
+// A stack trace with the frame to look at first marked, library frames folded, the source around frames where it is
+// known, and the raw text one click away.
 import { ChevronRight } from "lucide-react";
-import { useMemo, useState } from "react";
+import { useId, useMemo, useState } from "react";
+import type { FrameSource } from "../api/types";
 import { plural } from "../model/format";
+import { indexSources, openAtFirst, type Sources, sourceOf } from "../model/sources";
 import { type Frame, foldStack, parseStack, type StackBlock } from "../model/stack";
+import { SourceLines } from "./SourceLines";
 
-export function StackTrace({ text }: { text: string }) {
+export function StackTrace({ text, sources }: { text: string; sources?: FrameSource[] }) {
   const stack = useMemo(() => parseStack(text), [text]);
   const blocks = useMemo(() => foldStack(stack), [stack]);
+  const known = useMemo(() => indexSources(sources), [sources]);
+  const open = useMemo(() => openAtFirst(blocks, known), [blocks, known]);
   // Python prints the error last, everybody else first.
   const errorLine = text.trimStart().startsWith("Traceback") ? stack.items.length - 1 : 0;
   return (
@@ -15,6 +21,8 @@ export function StackTrace({ text }: { text: string }) {
         <Block
           key={block.index}
           block={block}
+          sources={known}
+          open={block.index === open}
           culprit={block.index === stack.culprit}
           error={block.index === errorLine}
         />
@@ -23,8 +31,17 @@ export function StackTrace({ text }: { text: string }) {
   );
 }
 
-function Block({ block, culprit, error }: { block: StackBlock; culprit: boolean; error: boolean }) {
-  if (block.kind === "folded") return <Folded frames={block.frames} />;
+interface BlockProps {
+  block: StackBlock;
+  sources: Sources;
+  /** Its source is shown from the start. */
+  open: boolean;
+  culprit: boolean;
+  error: boolean;
+}
+
+function Block({ block, sources, open, culprit, error }: BlockProps) {
+  if (block.kind === "folded") return <Folded frames={block.frames} sources={sources} />;
   const { item } = block;
   if (item.kind === "text")
     return (
@@ -34,15 +51,38 @@ function Block({ block, culprit, error }: { block: StackBlock; culprit: boolean;
         {item.text}
       </li>
     );
-  return <FrameLine frame={item} culprit={culprit} />;
+  return <FrameLine frame={item} culprit={culprit} source={sourceOf(sources, item)} openAtFirst={open} />;
 }
 
-function FrameLine({ frame, culprit }: { frame: Frame; culprit?: boolean }) {
+interface FrameProps {
+  frame: Frame;
+  culprit?: boolean;
+  source?: FrameSource;
+  openAtFirst?: boolean;
+}
+
+function FrameLine({ frame, culprit, source, openAtFirst = false }: FrameProps) {
+  const id = useId();
+  // Until somebody chooses: sources come after the trace.
+  const [chosen, choose] = useState<boolean | null>(null);
+  const open = chosen ?? openAtFirst;
   return (
     <li
       className={`border-l-2 py-1 pl-3 ${culprit ? "border-error bg-errorsoft" : frame.inApp ? "border-accent" : "border-line text-ink2"}`}
     >
       <div className="flex flex-wrap items-baseline gap-x-2">
+        {source && (
+          <button
+            type="button"
+            aria-expanded={open}
+            aria-controls={open ? id : undefined}
+            aria-label={`Source around ${frame.fn || "(anonymous)"}, line ${frame.line}`}
+            onClick={() => choose(!open)}
+            className="-my-1 -ml-1 flex size-6 shrink-0 items-center justify-center self-center rounded-control text-ink2 hover:bg-hover hover:text-ink"
+          >
+            <ChevronRight size={13} aria-hidden className={`transition-transform ${open ? "rotate-90" : ""}`} />
+          </button>
+        )}
         <span className={frame.inApp ? "font-semibold" : ""}>{frame.fn || "(anonymous)"}</span>
         <span className="text-ink2 [overflow-wrap:anywhere]">
           {frame.file}
@@ -56,11 +96,12 @@ function FrameLine({ frame, culprit }: { frame: Frame; culprit?: boolean }) {
         {culprit && <span className="chip border border-error bg-bg! font-sans text-error!">look here first</span>}
       </div>
       {frame.source && <div className="whitespace-pre-wrap pt-0.5 pl-4">{frame.source}</div>}
+      {source && open && <SourceLines source={source} id={id} />}
     </li>
   );
 }
 
-function Folded({ frames }: { frames: Frame[] }) {
+function Folded({ frames, sources }: { frames: Frame[]; sources: Sources }) {
   const [open, setOpen] = useState(false);
   return (
     <li>
@@ -76,7 +117,7 @@ function Folded({ frames }: { frames: Frame[] }) {
       {open && (
         <ol>
           {frames.map((frame, i) => (
-            <FrameLine key={i} frame={frame} />
+            <FrameLine key={i} frame={frame} source={sourceOf(sources, frame)} />
           ))}
         </ol>
       )}

@@ -53,7 +53,7 @@ export function Stack({ group, occurrence }: { group: IssueGroup; occurrence?: I
           {shown}
         </pre>
       ) : (
-        <StackTrace text={shown} />
+        <StackTrace text={shown} sources={forms.sources} />
       )}
     </Section>
   );

@@ -6,7 +6,7 @@ import type { SymbolFile } from "../../api/types";
 import { bytes, NONE } from "../../model/format";
 import { parseSort } from "../../model/search";
 import { FILE_KINDS } from "../../model/symbol-kinds";
-import { FILE_SORTS, fileArch, fileId, kindWords, showFiles } from "../../model/symbols";
+import { FILE_SORTS, fileId, kindWords, showFiles, toolWords } from "../../model/symbols";
 import { Ago } from "../../parts/Ago";
 import { Confirm } from "../../parts/Confirm";
 import { type Column, DataTable } from "../../parts/DataTable";
@@ -127,19 +127,16 @@ const COLUMNS: Column<SymbolFile>[] = [
     card: "half",
     cell: (file) => {
       const id = fileId(file);
-      const arch = fileArch(file);
       if (!id) return <span className="text-ink2">by its name</span>;
       return (
         <span className="flex items-center gap-0.5">
-          <code className="font-mono text-dense [overflow-wrap:anywhere]">
-            {id}
-            {arch && ` (${arch})`}
-          </code>
+          <code className="font-mono text-dense [overflow-wrap:anywhere]">{id}</code>
           <CopyButton text={id} label={`Copy the debug id of ${file.name}`} />
         </span>
       );
     },
   },
+  { key: "arch", head: "Arch", cell: (file) => (file.arch && file.arch !== "any" ? file.arch : NONE) },
   { key: "version", head: "Version", cell: (file) => file.version || NONE },
   { key: "size", head: "Size", num: true, sort: "size", cell: (file) => bytes(file.bytes) },
   {
@@ -147,9 +144,31 @@ const COLUMNS: Column<SymbolFile>[] = [
     head: "Uploaded",
     num: true,
     sort: "uploaded",
-    cell: (file) => <Ago at={file.uploadedAt} />,
+    cell: (file) => (
+      <span className="inline-block text-right">
+        <Ago at={file.uploadedAt} />
+        {file.uploadedBy && <By by={file.uploadedBy} />}
+      </span>
+    ),
+  },
+  {
+    key: "used",
+    head: "Last used",
+    num: true,
+    sort: "used",
+    cell: (file) => (file.lastUsedAt ? <Ago at={file.lastUsedAt} /> : <span className="text-ink2">never</span>),
   },
 ];
+
+/** Which tool sent it, with the upload token that is the project's. */
+function By({ by }: { by: NonNullable<SymbolFile["uploadedBy"]> }) {
+  return (
+    <span className="block text-dense text-ink2 [overflow-wrap:anywhere]" title={by.userAgent}>
+      by {toolWords(by.userAgent)}
+      {by.address && ` from ${by.address}`}
+    </span>
+  );
+}
 
 const removal = (remove: (file: SymbolFile) => void): Column<SymbolFile> => ({
   key: "Remove",

@@ -14,8 +14,8 @@ export function Waiting() {
           list.length ? (
             <div className="space-y-2">
               <p className="text-ink2">
-                Stack traces asked for these since the server started. Once uploaded, new traces are resolved with them,
-                and those of the last seven days again.
+                Stack traces asked for these. Once uploaded, new traces are resolved with them, and those of the last
+                seven days again.
               </p>
               <MissingList missing={list} />
               <TokenNote />
@@ -23,7 +23,7 @@ export function Waiting() {
           ) : (
             <p className="flex items-start gap-2 text-ink2">
               <CircleCheck size={16} aria-hidden className="mt-0.5 shrink-0 text-ok" />
-              No stack trace has asked for a file that is not here since the server started.
+              No stack trace has asked for a file that is not here.
             </p>
           )
         }

@@ -1,0 +1,80 @@
+// Uploads of symbols and the pages that show what becomes of them.
+import type { Page } from "@playwright/test";
+import { serious } from "./axe.ts";
+import { at, expect, type Shop } from "./fixtures.ts";
+
+export async function call(shop: Shop, method: string, path: string, body?: unknown): Promise<Response> {
+  return fetch(`${shop.url}${path}?projectId=${shop.project}`, {
+    method,
+    headers: { authorization: `Bearer ${shop.session}`, "content-type": "application/json" },
+    body: body === undefined ? undefined : JSON.stringify(body),
+  });
+}
+
+async function uploadToken(shop: Shop): Promise<string> {
+  const ask = async () => {
+    const all = (await (await call(shop, "GET", "/api/projects")).json()) as { id: string; sourceMapToken: string }[];
+    return all.find((one) => one.id === shop.project)?.sourceMapToken;
+  };
+  const token = await ask();
+  if (token) return token;
+  await call(shop, "POST", "/api/projects/source-map-token", {});
+  return (await ask()) ?? "";
+}
+
+/** By the door of source maps, as a build does it; returns once the artifact is there that `stack` is resolved with. */
+export async function uploadMap(
+  shop: Shop,
+  name: string,
+  map: string,
+  stack: string,
+  more: Blob[] = [],
+): Promise<void> {
+  const form = new FormData();
+  form.append("version", "1.2.3");
+  form.append("files", new Blob([map]), name);
+  for (const script of more) form.append("files", script, name.replace(/\.map$/, ""));
+  const answer = await fetch(`${shop.url}/api/sourcemaps/upload`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${await uploadToken(shop)}` },
+    body: form,
+  });
+  expect(await answer.json()).toEqual({ uploaded: 1 + more.length });
+  // The artifact is made in the background.
+  await expect
+    .poll(async () => {
+      const tried = await call(shop, "POST", "/api/symbols/resolve", { stackTrace: stack });
+      return ((await tried.json()) as { resolved: number }).resolved;
+    })
+    .toBe(1);
+}
+
+async function noOverflow(page: Page): Promise<void> {
+  const over = await page.evaluate(() => {
+    const main = document.querySelector("main");
+    return document.documentElement.scrollWidth > innerWidth + 1 || (!!main && main.scrollWidth > main.clientWidth + 1);
+  });
+  expect.soft(over, "overflows sideways").toBe(false);
+}
+
+/** Both themes, both sizes: a picture, axe, no overflow. */
+export async function look(page: Page, name: string): Promise<void> {
+  for (const colorScheme of ["light", "dark"] as const)
+    for (const [size, width] of [
+      ["desktop", 1440],
+      ["phone", 390],
+    ] as const) {
+      await page.setViewportSize({ width, height: 900 });
+      await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
+      await page.screenshot({ path: `test-results/screens/${name}-${size}-${colorScheme}.png` });
+      expect.soft(await serious(page), `${name}, ${size}, ${colorScheme}: axe`).toEqual([]);
+      await noOverflow(page);
+    }
+  await page.setViewportSize({ width: 1440, height: 900 });
+}
+
+export const openIssue = async (page: Page, shop: Shop, name: string) => {
+  await page.goto(at(shop, "/issues"));
+  await page.getByRole("link", { name, exact: true }).click();
+  await expect(page.getByRole("heading", { level: 1 })).toHaveText(name);
+};
