@@ -186,7 +186,10 @@ test("consent: client and address are named; the answer goes to the client; bad 
   problems.length = 0;
 });
 
-test("project settings: framework, sampling, rotation with grace, deletion by name", async ({ page, shop }) => {
+test("project settings: framework, health checks, sampling, rotation with grace, deletion by name", async ({
+  page,
+  shop,
+}) => {
   const made = await call<{ id: string; token: string }>(shop, "POST", `/api/projects?projectId=${shop.project}`, {
     name: "doomed",
     framework: "opentelemetry",
@@ -194,11 +197,19 @@ test("project settings: framework, sampling, rotation with grace, deletion by na
   await page.goto(`${shop.url}/p/${made.id}/settings`);
   await page.getByLabel("What sends the data").selectOption("django");
   await page.getByRole("button", { name: "Save", exact: true }).click();
+  await page.getByLabel("Paths of your own").fill("/own/probe\n/ready/*");
+  await page.getByRole("button", { name: "Save paths" }).click();
+  await expect(page.getByText("Paths saved")).toBeVisible();
+  const leaveOut = page.getByRole("switch", { name: "Leave out health checks that went well" });
+  await leaveOut.click();
+  await expect(page.getByText("Healthy health checks are left out from now on")).toBeVisible();
   await page.getByLabel("Normal traces kept, %").fill("12.5");
   await page.getByRole("button", { name: "Save sampling" }).click();
   await expect(page.getByText("Sampling saved")).toBeVisible();
   await page.reload();
   await expect(page.getByLabel("What sends the data")).toHaveValue("django");
+  await expect(page.getByLabel("Paths of your own")).toHaveValue("/own/probe\n/ready/*");
+  await expect(leaveOut).toBeChecked();
   await expect(page.getByLabel("Normal traces kept, %")).toHaveValue("12.5");
   await page.getByRole("button", { name: "Replace…" }).first().click();
   await page.getByLabel("The old one ends").selectOption("1");

@@ -3,6 +3,7 @@
 //! Every input record is accounted for exactly once: in a list of rows, or in `dropped` / `rejected`.
 //! Here are the rows; [`traces`], [`logs`] and [`metrics`] make them.
 
+mod healthchecks;
 mod logs;
 mod metrics;
 mod traces;
@@ -11,8 +12,11 @@ pub use logs::{logs, logs_with};
 pub use metrics::metrics;
 pub use traces::{traces, traces_with};
 
+use std::sync::Arc;
+
 use crate::model::{InvalidId, ProjectId, RowId, Slice, SpanId};
 use crate::rules::exception::{AsReceived, Symbolicate};
+use crate::rules::healthcheck::Healthchecks;
 use crate::rules::prices::{self, Price};
 
 /// What the rules need to know about the project and the moment. No clock is read here.
@@ -41,7 +45,7 @@ impl Default for Known<'_> {
 }
 
 /// The project's own settings that change what is stored. Journalled with each request, so that a replay decides alike.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct IngestSettings {
     /// Keep roots that match nothing as plain Spans. DECISIONS 4; off by default.
     pub keep_unmatched_roots: bool,
@@ -51,6 +55,8 @@ pub struct IngestSettings {
     pub sample_rate: f64,
     /// Share of error traces recorded, 0 to 1. SPEC sampling; 1 by default.
     pub error_sample_rate: f64,
+    /// Leave out health checks that went well. WIRE 8.6; off by default.
+    pub healthchecks: Option<Arc<Healthchecks>>,
 }
 
 impl Default for IngestSettings {
@@ -60,6 +66,7 @@ impl Default for IngestSettings {
             issues_from_logs: false,
             sample_rate: 1.0,
             error_sample_rate: 1.0,
+            healthchecks: None,
         }
     }
 }
@@ -79,6 +86,8 @@ pub enum DropReason {
     NotFinite,
     /// Not in the sample. DECISIONS 13.
     Sampled,
+    /// A health check that went well, or below one. WIRE 8.6.
+    Healthcheck,
     /// Already stored. DECISIONS 11. (Found by the store, not by the rules.)
     Duplicate,
 }
@@ -92,6 +101,7 @@ impl DropReason {
             DropReason::EmptyPoint => "empty_point",
             DropReason::NotFinite => "not_finite",
             DropReason::Sampled => "sampled",
+            DropReason::Healthcheck => "healthcheck",
             DropReason::Duplicate => "duplicate",
         }
     }

@@ -235,6 +235,8 @@ pub const TOKEN_GRACE_HOURS_MAX: u64 = 168;
 pub const TOKEN_GRACE: Duration = Duration::from_secs(24 * 60 * 60);
 /// WIRE 5.6.
 pub const HEALTHCHECK_PATHS_MAX: usize = 50;
+/// All of them, one per line: every journalled trace request of the project carries them.
+pub const HEALTHCHECK_PATHS_BYTES_MAX: usize = 4096;
 /// WIRE 5.6.
 pub const PROFILE_LABELS_MAX: usize = 20;
 /// One of either.

@@ -2060,7 +2060,8 @@ export interface components {
             /** Format: int64 */
             count: number;
             /**
-             * @description Why: `unmatched_root`, `invalid_id`, `unsupported_metric_type`, `empty_point`, `not_finite`, `sampled`, `duplicate`;
+             * @description Why: `unmatched_root`, `invalid_id`, `unsupported_metric_type`, `empty_point`, `not_finite`, `sampled`,
+             *     `healthcheck`, `duplicate`;
              *     `shared_attributes_too_large` of a record that is stored without some attributes of its resource or scope;
              *     or, of a request, why it was refused.
              */

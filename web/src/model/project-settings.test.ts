@@ -13,6 +13,10 @@ it.each([
   ["", "", null],
   ["healthz", "healthz", "“healthz” is no path"],
   ["/a b", "/a b", "is no path"],
+  ["/\n/probe/*\n*/probe\n*probe*", "/,/probe/*,*/probe,*probe*", null],
+  ["*", "*", "is no path"],
+  ["/*", "/*", "is no path"],
+  ["/a*b", "/a*b", "is no path"],
 ])("paths %j", (text, want, problem) => {
   const { paths, error } = healthcheckPaths(text);
   expect(paths.join()).toBe(want);
@@ -25,6 +29,9 @@ it("takes 50 paths and not 51", () => {
   const lines = (count: number) => Array.from({ length: count }, (_, i) => `/p${i}`).join("\n");
   expect(healthcheckPaths(lines(50)).error).toBeNull();
   expect(healthcheckPaths(lines(51)).error).toContain("51");
+  expect(healthcheckPaths(Array.from({ length: 30 }, (_, i) => `/${i}${"a".repeat(180)}`).join("\n")).error).toContain(
+    "4096",
+  );
 });
 
 it.each([

@@ -1,6 +1,6 @@
 // Reading the fields of a project's settings.
 
-/** One path per line; at most 50 (WIRE 5.6). An error in words, or the paths. */
+/** One path per line; at most 50 (WIRE 5.6), 4 KiB together. An error in words, or the paths. */
 export function healthcheckPaths(text: string): { paths: string[]; error: string | null } {
   const paths = [
     ...new Set(
@@ -10,10 +10,19 @@ export function healthcheckPaths(text: string): { paths: string[]; error: string
         .filter(Boolean),
     ),
   ];
-  const wrong = paths.find((path) => !path.startsWith("/") || /\s/.test(path));
-  if (wrong) return { paths, error: `“${wrong}” is no path: begin with /, without spaces.` };
+  const wrong = paths.find((path) => !isPath(path));
+  if (wrong) return { paths, error: `“${wrong}” is no path: begin with /, without spaces; a * only at its ends.` };
   if (paths.length > 50) return { paths, error: `At most 50 paths; these are ${paths.length}.` };
+  if (new TextEncoder().encode(paths.join("\n")).length >= 4096)
+    return { paths, error: "These are longer than 4096 bytes together." };
   return { paths, error: null };
+}
+
+/** One * may lead and one may trail; what would match every request is no path. */
+function isPath(path: string): boolean {
+  const inside = path.replace(/^\*/, "").replace(/\*$/, "");
+  const all = inside === "" || (inside === "/" && path !== "/");
+  return /^[/*]/.test(path) && !all && !/[\s*]/.test(inside);
 }
 
 export const RETENTION_DAYS_MAX = 3650;

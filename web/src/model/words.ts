@@ -33,6 +33,7 @@ export function isJunkName(name: string): boolean {
 /** Reasons under which records are dropped (domain) and requests refused (server). */
 const REASONS: Record<string, string> = {
   unmatched_root: "root spans that are no request, task or AI call",
+  healthcheck: "health checks that went well",
   sampled: "left out by the sample rate",
   invalid_id: "an invalid trace or span id",
   unsupported_metric_type: "exponential histograms and summaries are not supported",

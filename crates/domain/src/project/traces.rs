@@ -6,7 +6,7 @@ use bumpalo::Bump;
 
 use super::{
     AiTrace, DropReason, Dropped, Entity, EntityKind, Exception, IngestSettings, KeptSpan, Known, Owner,
-    ProjectContext, Promoted, TraceProjection,
+    ProjectContext, Promoted, TraceProjection, healthchecks,
 };
 use crate::model::{Attributes, Span, StatusCode, TraceBatch, TraceId};
 use crate::rules::ai_trace::ModelCall;
@@ -76,7 +76,8 @@ impl<'b, 'a> Projector<'b, 'a> {
     fn run(&self) -> TraceProjection<'a> {
         let spans = &self.batch.spans;
         let mut rows = TraceProjection { spans: Vec::with_capacity(spans.len()), ..TraceProjection::default() };
-        let sampler = Sampler::new(self.batch, &self.facts, self.context.settings);
+        let sampler = Sampler::new(self.batch, &self.facts, &self.context.settings);
+        let healthy = self.healthy_checks();
         let mut with_exceptions = Vec::new();
         for (position, span) in spans.iter().enumerate() {
             let record = position as u32;
@@ -93,8 +94,12 @@ impl<'b, 'a> Projector<'b, 'a> {
             {
                 with_exceptions.push((record, weight));
             }
+            let is_healthy_check = healthy.get(position).is_some_and(|is_one| *is_one);
             match (class, weight) {
                 (Class::Dropped(reason), _) => rows.dropped.push(Dropped { record, reason }),
+                (Class::Kept(_), _) if is_healthy_check => {
+                    rows.dropped.push(Dropped { record, reason: DropReason::Healthcheck });
+                }
                 (Class::Kept(_), None) => rows.dropped.push(Dropped { record, reason: DropReason::Sampled }),
                 (Class::Kept(promoted), Some(weight)) => {
                     let process = self.process(span);
@@ -130,6 +135,16 @@ impl<'b, 'a> Projector<'b, 'a> {
             }
             class => class,
         }
+    }
+
+    /// Per span: left out with a health check that went well. Empty when there are none.
+    fn healthy_checks(&self) -> Vec<bool> {
+        let Some(checks) = &self.context.settings.healthchecks else { return Vec::new() };
+        let is_endpoint = |position: usize| {
+            let class = self.class(&self.batch.spans[position], &self.facts[position]);
+            matches!(class, Class::Kept(promoted) if promoted.endpoint)
+        };
+        healthchecks::healthy(checks, self.batch, &self.facts, || self.index(), is_endpoint)
     }
 
     fn keep(&self, accepted: &Accepted<'b, 'a>, promoted: Promoted, rows: &mut TraceProjection<'a>) {
@@ -288,14 +303,14 @@ fn is_error(span: &Span<'_>, facts: &SpanFacts) -> bool {
 
 /// Weights by trace. DECISIONS 13: a trace is an error trace when any span in the request is an error or has an
 /// exception.
-struct Sampler {
-    settings: IngestSettings,
+struct Sampler<'s> {
+    settings: &'s IngestSettings,
     /// Ascending. Empty when it makes no difference.
     error_traces: Vec<TraceId>,
 }
 
-impl Sampler {
-    fn new(batch: &TraceBatch<'_>, facts: &[SpanFacts], settings: IngestSettings) -> Self {
+impl<'s> Sampler<'s> {
+    fn new(batch: &TraceBatch<'_>, facts: &[SpanFacts], settings: &'s IngestSettings) -> Self {
         let mut error_traces = Vec::new();
         if settings.sample_rate != settings.error_sample_rate {
             let errors = batch.spans.iter().zip(facts).filter(|(span, facts)| {

@@ -5,9 +5,10 @@
 //! 1. [`span_facts`]: one pass over a span's attributes; everything after asks the facts.
 //! 2. [`sampling`]: is the trace in the sample, and how many does it stand for?
 //! 3. [`entry_point`] and [`classify`]: the promotion table.
-//! 4. [`http`], [`endpoint_name`], [`ai_trace`], [`prices`], [`edge_platform`]: what a promoted row says.
-//! 5. [`exception`], [`stack_normalize`], [`issue_group`], [`owner`]: Issues.
-//! 6. [`row_id`]: the same export twice gives the same ids.
+//! 4. [`healthcheck`]: what a project asks to have left out.
+//! 5. [`http`], [`endpoint_name`], [`ai_trace`], [`prices`], [`edge_platform`]: what a promoted row says.
+//! 6. [`exception`], [`stack_normalize`], [`issue_group`], [`owner`]: Issues.
+//! 7. [`row_id`]: the same export twice gives the same ids.
 //!
 //! [`metric_names`] and [`log_mapping`] are the other two signals.
 
@@ -17,6 +18,7 @@ pub mod edge_platform;
 pub mod endpoint_name;
 pub mod entry_point;
 pub mod exception;
+pub mod healthcheck;
 pub mod http;
 pub mod issue_group;
 pub mod log_mapping;

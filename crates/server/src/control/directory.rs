@@ -10,7 +10,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::sync::{Arc, Weak};
 
+use tidewatch_domain::model::Signal;
 use tidewatch_domain::project::IngestSettings;
+use tidewatch_domain::rules::healthcheck::Healthchecks;
 use tokio::runtime::Handle;
 use uuid::Uuid;
 
@@ -92,6 +94,26 @@ pub struct ProjectSettings {
     pub profile_label_allowlist: Vec<String>,
     /// None: as the server has it.
     pub retention_days: Option<u32>,
+}
+
+impl ProjectSettings {
+    /// What decides about a request of `signal`. Health checks are spans: no other request carries their paths.
+    pub fn ingest_of(&self, signal: Signal) -> IngestSettings {
+        let healthchecks = self.ingest.healthchecks.as_ref().filter(|_| signal == Signal::Traces).cloned();
+        IngestSettings { healthchecks, ..self.ingest }
+    }
+
+    /// The filter that these two settings mean. Paths stored before their size had a limit are taken while they fit.
+    pub fn healthchecks(drop_healthy: bool, paths: &[String]) -> Option<Arc<Healthchecks>> {
+        let mut left = limits::HEALTHCHECK_PATHS_BYTES_MAX;
+        let fitting = paths.iter().take_while(|path| {
+            let fits = path.len() < left;
+            left = left.saturating_sub(path.len() + 1);
+            fits
+        });
+        let lines: Vec<&str> = fitting.map(String::as_str).collect();
+        drop_healthy.then(|| Arc::new(Healthchecks::new(&lines.join("\n"))))
+    }
 }
 
 /// Everything a request needs to know about people and projects.

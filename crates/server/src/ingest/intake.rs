@@ -60,7 +60,7 @@ impl Intake {
             ..LakeOptions::new(&config.data_dir)
         };
         let lake = Arc::new(Lake::open(lake_options).context("cannot open the telemetry store")?);
-        let record_bytes_max = config.otlp_body_bytes_max + record::HEADER_BYTES;
+        let record_bytes_max = config.otlp_body_bytes_max + record::HEADER_BYTES_MAX;
         let options = Options {
             disk,
             bytes_max: limits::JOURNAL_BYTES_MAX,
@@ -142,7 +142,9 @@ impl Intake {
         let (settled, wait) = oneshot::channel();
         let Prepared { rows, request_key, .. } = prepared;
         let pending = Pending { rows, request_key, received_ns: header.received_ns, settled };
-        self.journal.append(&[&header.encode(), &body.0], pending).map_err(|(error, _)| refuse(&error))?;
+        self.journal
+            .append(&[&header.encode(), header.paths(), &body.0], pending)
+            .map_err(|(error, _)| refuse(&error))?;
         drop(body);
         match wait.await {
             Ok(outcome) => outcome.map_err(|error| refuse(&error)),

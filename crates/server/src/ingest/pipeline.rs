@@ -59,7 +59,7 @@ pub async fn ingest(app: &Arc<App>, mut export: Export<'_>) -> Result<Told, Refu
         encoding: export.encoding,
         coding: export.coding,
         received_ns: app.clock.now_ns(),
-        settings: export.project.settings.ingest,
+        settings: export.project.settings.ingest_of(export.signal),
     };
     let bytes_max = app.config.otlp_body_bytes_max;
     let prepared = if is_small(&header, &export.body) {
@@ -67,6 +67,7 @@ pub async fn ingest(app: &Arc<App>, mut export: Export<'_>) -> Result<Told, Refu
     } else {
         let (body, turn) = (export.body, export.turn);
         let knowledge = app.intake.knowledge().clone();
+        let header = header.clone();
         // The slot goes along: it is held for as long as the work lasts, whether or not anyone still waits for it.
         let work = tokio::task::spawn_blocking(move || {
             let prepared = prepare(&header, &body, bytes_max, &knowledge);
@@ -158,7 +159,7 @@ fn rows(
 ) -> Result<Prepared, Refused> {
     let malformed = |error: decode::DecodeError| Refused::malformed(error.message);
     let context =
-        ProjectContext { project: header.project, received_ns: header.received_ns, settings: header.settings };
+        ProjectContext { project: header.project, received_ns: header.received_ns, settings: header.settings.clone() };
     let stacks = knowledge.stacks(header);
     let number = header.project_number;
     let (rows, mut told) = match header.signal {
@@ -215,7 +216,11 @@ fn told_of(dropped: &[Dropped]) -> Told {
             DropReason::UnsupportedMetricType => told.add("exponential histograms and summaries are not stored"),
             DropReason::NotFinite => told.add("value is not finite"),
             DropReason::InvalidId => told.add("invalid id"),
-            DropReason::UnmatchedRoot | DropReason::EmptyPoint | DropReason::Sampled | DropReason::Duplicate => {}
+            DropReason::UnmatchedRoot
+            | DropReason::EmptyPoint
+            | DropReason::Sampled
+            | DropReason::Healthcheck
+            | DropReason::Duplicate => {}
         }
     }
     told

@@ -1,28 +1,37 @@
-//! One journal record: a small header, then the request's body as it was received.
+//! One journal record: a small header, what the project has set, then the request's body as it was received.
 //!
 //! Everything the decoder and the rules need is in it, so a replay makes the same rows. Little-endian:
 //!
 //! ```text
-//! 0  version (1)      4  project number u32     24  received, ns i64    36  sample rate f64
+//! 0  version (1, 2)   4  project number u32     24  received, ns i64    36  sample rate f64
 //! 1  signal           8  project id, 16 bytes   32  flags u8            44  error sample rate f64
-//! 2  encoding                                   33  zero, 3 bytes       52  body ...
+//! 2  encoding                                   33  see below           52  own paths, then the body
 //! 3  content coding
 //! ```
+//!
+//! Version 2 says that health checks are left out (WIRE 8.6): 33 is the number of the list of well-known paths (u8), 34
+//! how many bytes the project's own paths take (u16). Version 1 has zeros and no paths.
+
+use std::sync::Arc;
 
 use tidewatch_domain::decode::Encoding;
 use tidewatch_domain::model::{ProjectId, Signal};
 use tidewatch_domain::project::IngestSettings;
+use tidewatch_domain::rules::healthcheck::{self, Healthchecks};
 
 use super::coding::Coding;
 
 const VERSION: u8 = 1;
-/// Bytes before the body.
+const VERSION_WITH_HEALTHCHECKS: u8 = 2;
+/// Bytes before the project's own paths and the body.
 pub const HEADER_BYTES: usize = 52;
+/// With the longest paths that a record can have.
+pub const HEADER_BYTES_MAX: usize = HEADER_BYTES + u16::MAX as usize;
 const KEEP_UNMATCHED_ROOTS: u8 = 1;
 const ISSUES_FROM_LOGS: u8 = 2;
 
 /// What is known about a request besides its body.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Header {
     pub project_number: u32,
     pub project: ProjectId,
@@ -41,11 +50,18 @@ pub enum RecordError {
     Short(usize),
     #[error("record version {0} is not known")]
     Version(u8),
+    #[error("the paths of health checks are no text")]
+    Paths,
     #[error("{field} {value} is not known")]
     Unknown { field: &'static str, value: u8 },
 }
 
 impl Header {
+    /// What stands between the header and the body.
+    pub fn paths(&self) -> &[u8] {
+        self.settings.healthchecks.as_ref().map_or(&[], |checks| checks.paths().as_bytes())
+    }
+
     pub fn encode(&self) -> [u8; HEADER_BYTES] {
         let mut bytes = [0; HEADER_BYTES];
         bytes[0] = VERSION;
@@ -70,6 +86,12 @@ impl Header {
         let keep = if self.settings.keep_unmatched_roots { KEEP_UNMATCHED_ROOTS } else { 0 };
         let issues = if self.settings.issues_from_logs { ISSUES_FROM_LOGS } else { 0 };
         bytes[32] = keep | issues;
+        if self.settings.healthchecks.is_some() {
+            bytes[0] = VERSION_WITH_HEALTHCHECKS;
+            bytes[33] = healthcheck::LIST;
+            let bytes_of_paths = u16::try_from(self.paths().len()).expect("settings are checked for their size");
+            bytes[34..36].copy_from_slice(&bytes_of_paths.to_le_bytes());
+        }
         bytes[36..44].copy_from_slice(&self.settings.sample_rate.to_le_bytes());
         bytes[44..52].copy_from_slice(&self.settings.error_sample_rate.to_le_bytes());
         bytes
@@ -79,11 +101,18 @@ impl Header {
 /// A record, apart again: header and body.
 pub fn decode(record: &[u8]) -> Result<(Header, &[u8]), RecordError> {
     let Some((&version, _)) = record.split_first() else { return Err(RecordError::Short(0)) };
-    if version != VERSION {
+    if !matches!(version, VERSION | VERSION_WITH_HEALTHCHECKS) {
         return Err(RecordError::Version(version));
     }
     let Some((header, body)) = record.split_first_chunk::<HEADER_BYTES>() else {
         return Err(RecordError::Short(record.len()));
+    };
+    let (healthchecks, body) = match version {
+        VERSION => (None, body),
+        _ => {
+            let (checks, body) = healthchecks(header, body).ok_or(RecordError::Short(record.len()))??;
+            (Some(checks), body)
+        }
     };
     let signal = match header[1] {
         1 => Signal::Traces,
@@ -115,9 +144,22 @@ pub fn decode(record: &[u8]) -> Result<(Header, &[u8]), RecordError> {
             issues_from_logs: header[32] & ISSUES_FROM_LOGS != 0,
             sample_rate: f64::from_le_bytes(at(header, 36)),
             error_sample_rate: f64::from_le_bytes(at(header, 44)),
+            healthchecks,
         },
     };
     Ok((header, body))
+}
+
+type Filtered<'r> = (Arc<Healthchecks>, &'r [u8]);
+
+/// The filter, and what follows its paths. `None`: the record ends before.
+fn healthchecks<'r>(header: &[u8; HEADER_BYTES], rest: &'r [u8]) -> Option<Result<Filtered<'r>, RecordError>> {
+    if header[33] != healthcheck::LIST {
+        return Some(Err(RecordError::Unknown { field: "list of paths", value: header[33] }));
+    }
+    let (paths, body) = rest.split_at_checked(usize::from(u16::from_le_bytes(at(header, 34))))?;
+    let paths = std::str::from_utf8(paths).map_err(|_| RecordError::Paths);
+    Some(paths.map(|paths| (Arc::new(Healthchecks::new(paths)), body)))
 }
 
 fn at<const N: usize>(header: &[u8; HEADER_BYTES], offset: usize) -> [u8; N] {
@@ -133,7 +175,8 @@ mod tests {
         let signal = prop_oneof![Just(Signal::Traces), Just(Signal::Metrics), Just(Signal::Logs)];
         let encoding = prop_oneof![Just(Encoding::Protobuf), Just(Encoding::Json)];
         let coding = prop_oneof![Just(Coding::Identity), Just(Coding::Gzip), Just(Coding::Deflate), Just(Coding::Zstd)];
-        let settings = (any::<bool>(), any::<bool>(), 0.0..=1.0, 0.0..=1.0);
+        let paths = proptest::option::of("[/a-zé*\n]{0,40}");
+        let settings = (any::<bool>(), any::<bool>(), 0.0..=1.0, 0.0..=1.0, paths);
         (any::<u32>(), any::<[u8; 16]>(), signal, encoding, coding, any::<i64>(), settings).prop_map(
             |(project_number, project, signal, encoding, coding, received_ns, settings)| Header {
                 project_number,
@@ -147,6 +190,7 @@ mod tests {
                     issues_from_logs: settings.1,
                     sample_rate: settings.2,
                     error_sample_rate: settings.3,
+                    healthchecks: settings.4.map(|paths| Arc::new(Healthchecks::new(&paths))),
                 },
             },
         )
@@ -155,7 +199,7 @@ mod tests {
     proptest! {
         #[test]
         fn a_record_comes_apart_as_it_was_put_together(header in header(), body: Vec<u8>) {
-            let record = [header.encode().as_slice(), &body].concat();
+            let record = [header.encode().as_slice(), header.paths(), &body].concat();
             prop_assert_eq!(decode(&record), Ok((header, body.as_slice())));
         }
 
@@ -167,7 +211,7 @@ mod tests {
 
     #[test]
     fn refusals() {
-        let good = Header {
+        let mut header = Header {
             project_number: 1,
             project: ProjectId([1; 16]),
             signal: Signal::Traces,
@@ -175,17 +219,22 @@ mod tests {
             coding: Coding::Gzip,
             received_ns: 1,
             settings: IngestSettings::default(),
-        }
-        .encode();
-        let with = |at: usize, value: u8| {
-            let mut record = good;
+        };
+        let good = header.encode();
+        header.settings.healthchecks = Some(Arc::new(Healthchecks::new("/é")));
+        let filtered = [header.encode().as_slice(), header.paths()].concat();
+        let changed = |mut record: Vec<u8>, at: usize, value: u8| {
             record[at] = value;
             record
         };
+        let with = |at, value| changed(good.to_vec(), at, value);
         for (record, expected) in [
             (&[][..], "a record of 0 bytes is too short"),
             (&good[..51], "a record of 51 bytes is too short"),
-            (&with(0, 2), "record version 2 is not known"),
+            (&with(0, 3), "record version 3 is not known"),
+            (&with(0, 2), "list of paths 0 is not known"),
+            (&filtered[..54], "a record of 54 bytes is too short"),
+            (&changed(filtered.clone(), 54, b'a'), "the paths of health checks are no text"),
             (&with(1, 9), "signal 9 is not known"),
             (&with(2, 0), "encoding 0 is not known"),
             (&with(3, 4), "content coding 4 is not known"),

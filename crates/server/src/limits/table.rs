@@ -87,6 +87,7 @@ pub fn table() -> Vec<[String; 3]> {
         row("a replaced project token is still taken for", time(TOKEN_GRACE), "our own"),
         row("a right that another node revoked still holds for", time(DIRECTORY_PAUSE), "our own"),
         row("healthcheck paths of a project", HEALTHCHECK_PATHS_MAX.to_string(), "wire, 5.6"),
+        row("healthcheck paths of a project, together", bytes(HEALTHCHECK_PATHS_BYTES_MAX), "our own"),
         row("profile labels of a project", PROFILE_LABELS_MAX.to_string(), "wire, 5.6"),
         row("shortest password", format!("{PASSWORD_CHARS_MIN} characters"), "wire, 5.1"),
         row("longest project name", format!("{PROJECT_NAME_CHARS_MAX} characters"), "wire, 5.6"),

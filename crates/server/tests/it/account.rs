@@ -127,6 +127,8 @@ on_both! {
             (json!({"sampleRate": 1.5}), 422),
             (json!({"errorSampleRate": -0.1}), 422),
             (json!({"healthcheckPaths": vec!["/"; 51]}), 422),
+            (json!({"healthcheckPaths": ["/*"]}), 422),
+            (json!({"healthcheckPaths": vec![format!("/{}", "a".repeat(99)); 41]}), 422),
             (json!({"profileLabelAllowlist": vec!["a"; 21]}), 422),
             (json!({"retentionDays": 100_000}), 422),
             (json!({"name": ""}), 400),

@@ -1,6 +1,7 @@
 //! `/api/drops` and the home page: what was received, and what became of it.
 
 use serde_json::{Value, json};
+use tidewatch_store::tables::Table;
 
 use crate::ask::{FROM, TO, made, request};
 use crate::harness::Harness;
@@ -98,4 +99,37 @@ async fn the_home_page_shows_the_worst_and_the_latest() {
     let later =
         harness.got(&project, "/api/dashboard/overview?from=2020-01-01T00:00:00Z&to=2020-01-02T00:00:00Z").await;
     assert_eq!((&later["hasData"], &later["counts"]["spans"]), (&json!(true), &json!(0)));
+}
+
+// WIRE 8.6. What a project leaves out is decided once, when it arrives: a replay finds the same, whatever is set then.
+#[tokio::test]
+async fn healthy_checks_are_left_out_and_counted() {
+    let (mut harness, project) = Harness::with_project().await;
+    let path = format!("/api/projects?projectId={}", project.id);
+    let set = async |harness: &Harness, change: Value| harness.api("PUT", &path, &change).await.expect(200);
+    let spans = |trace| {
+        [
+            request(trace, "/healthz", 200, 0.0, 5.0),
+            made(trace, 2, 1, "check db", 0.1, 1.0).parent(trace),
+            request(trace + 1, "/own/probe", 204, 1.0, 5.0),
+            request(trace + 2, "/healthz", 503, 2.0, 5.0),
+        ]
+    };
+    harness.send(&project, &spans(10)).await;
+    assert_eq!(harness.rows(Table::Endpoints), 3, "off: everything is stored");
+    set(&harness, json!({ "dropHealthyHealthchecks": true, "healthcheckPaths": ["/own/*"] })).await;
+    harness.send(&project, &spans(20)).await;
+    set(&harness, json!({ "healthcheckPaths": [] })).await;
+    harness.send(&project, &spans(30)).await;
+    set(&harness, json!({ "dropHealthyHealthchecks": false })).await;
+    harness.send(&project, &spans(40)).await;
+
+    let stored = (3 + 1 + 2 + 3, 4 + 1 + 2 + 4);
+    for round in ["as received", "replayed", "replayed again"] {
+        assert_eq!((harness.rows(Table::Endpoints), harness.rows(Table::Spans)), stored, "{round}");
+        let found = drops(&harness, &project).await;
+        let dropped = json!({ "signal": "traces", "reason": "healthcheck", "count": 3 + 2 });
+        assert!(found["data"].as_array().unwrap().contains(&dropped), "{round}: {found}");
+        harness.crash().await;
+    }
 }

@@ -5,6 +5,7 @@ import { PageHead, Section } from "../../parts/Page";
 import { SettingsTabs } from "../../parts/SettingsTabs";
 import { Danger } from "./Danger";
 import { General } from "./General";
+import { Healthchecks } from "./Healthchecks";
 import { Sampling } from "./Sampling";
 import { Stored } from "./Stored";
 import { ProjectTokens } from "./Tokens";
@@ -38,6 +39,9 @@ function Body({ project }: { project: ProjectExtra }) {
         </Section>
         <Section title="What is stored">
           <Stored project={project} readonly={readonly} />
+        </Section>
+        <Section title="Health checks">
+          <Healthchecks project={project} readonly={readonly} />
         </Section>
         <Section title="Sampling">
           <Sampling project={project} readonly={readonly} />

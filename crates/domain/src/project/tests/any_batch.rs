@@ -1,5 +1,7 @@
 //! What holds for any batch at all.
 
+use std::sync::Arc;
+
 use bumpalo::Bump;
 use proptest::prelude::*;
 
@@ -9,6 +11,7 @@ use crate::model::{
     StatusCode, TraceBatch,
 };
 use crate::project::{IngestSettings, TraceProjection, metrics, traces};
+use crate::rules::healthcheck::Healthchecks;
 
 const KEYS: [&str; 14] = [
     "http.request.method",
@@ -52,9 +55,16 @@ fn row() -> impl Strategy<Value = Row> {
 
 fn settings() -> impl Strategy<Value = IngestSettings> {
     let rates = || prop::sample::select(&[1.0, 0.5, 0.0][..]);
-    (any::<bool>(), rates(), rates()).prop_map(|(keep_unmatched_roots, sample_rate, error_sample_rate)| {
-        IngestSettings { keep_unmatched_roots, issues_from_logs: true, sample_rate, error_sample_rate }
-    })
+    let healthchecks = prop::option::of(Just(Arc::new(Healthchecks::new("/*"))));
+    (any::<bool>(), rates(), rates(), healthchecks).prop_map(
+        |(keep_unmatched_roots, sample_rate, error_sample_rate, healthchecks)| IngestSettings {
+            keep_unmatched_roots,
+            issues_from_logs: true,
+            sample_rate,
+            error_sample_rate,
+            healthchecks,
+        },
+    )
 }
 
 fn build(rows: &[Row]) -> TraceBatch<'static> {

@@ -1,10 +1,13 @@
 //! Spans to rows, told in one line per row.
 
+use std::sync::Arc;
+
 use bumpalo::Bump;
 
 use super::builder::{RECEIVED_NS, Traces, context, with_settings};
 use crate::model::{InvalidId, SpanKind, StatusCode};
 use crate::project::{DropReason, EntityKind, IngestSettings, Owner, ProjectContext, TraceProjection, traces};
+use crate::rules::healthcheck::Healthchecks;
 
 use SpanKind::{Client, Consumer, Internal, Producer, Server};
 
@@ -274,6 +277,66 @@ fn sampled_rows_weigh_what_they_stand_for() {
     assert!(projection.exceptions.iter().all(|exception| exception.weight == 4.0));
     assert_eq!(projection.spans.len() + projection.dropped.len(), 250);
     assert!(projection.dropped.iter().all(|dropped| dropped.reason == DropReason::Sampled));
+}
+
+// WIRE 8.6: a health check that went well goes with its span subtree; one that an exception belongs to stays.
+#[test]
+fn healthy_checks_are_left_out_with_what_is_below() {
+    let healthchecks = Some(Arc::new(Healthchecks::default()));
+    let on = with_settings(IngestSettings { healthchecks, ..IngestSettings::default() });
+    let probe = [GET, ("url.path", "/healthz"), OK];
+    let order = [GET, ("http.route", "/orders"), OK];
+    let check = |batch: Traces, expected: &str| check_in(batch, &on, expected);
+    // Below it in the request: in any process, whichever comes first. Not beside it, not above.
+    check(
+        Traces::default()
+            .span(3, 2, Client, "SELECT", &[])
+            .span(1, 0, Server, "GET", &probe)
+            .span(2, 1, Internal, "check db", &[])
+            .span(5, 0, Server, "GET", &order)
+            .span(6, 5, Client, "SELECT", &[])
+            .span_in(2, 3, 2, Client, "SELECT", &[])
+            .block(&[])
+            .span(4, 3, Server, "GET", &order),
+        "endpoint GET /orders 200 root | span 4 | span 5 | dropped 0 healthcheck | dropped 1 healthcheck \
+         | dropped 2 healthcheck | dropped 6 healthcheck",
+    );
+    // Off: nothing is left out.
+    check_in(Traces::default().span(1, 0, Server, "GET", &probe), &context(), "endpoint GET /healthz 200 root");
+    // No endpoint, or not healthy: stays.
+    check(Traces::default().span(1, 0, Client, "GET", &probe), "span 0");
+    check(
+        Traces::default().span(1, 0, Server, "GET", &order).span(2, 1, Internal, "h", &probe),
+        "endpoint GET /orders 200 root | span 1",
+    );
+    check(
+        Traces::default().span(
+            1,
+            0,
+            Server,
+            "GET",
+            &[GET, ("url.path", "/healthz"), ("http.response.status_code", "503")],
+        ),
+        "endpoint GET /healthz 503 root error",
+    );
+    // An exception below it keeps it whole, and what lies above it, but not a check beside the exception.
+    check(
+        Traces::default()
+            .span(1, 0, Server, "GET", &probe)
+            .span(2, 1, Internal, "check db", &[])
+            .event("exception", &[("exception.type", "E")])
+            .span(3, 1, Internal, "check disk", &[]),
+        "endpoint GET /healthz 200 root | span 1 | span 2 | issue E by GET /healthz",
+    );
+    check(
+        Traces::default()
+            .span(1, 0, Server, "GET", &probe)
+            .event("exception", &[("exception.type", "E")])
+            .span(2, 1, Client, "GET", &[])
+            .block(&[])
+            .span(3, 2, Server, "GET", &probe),
+        "endpoint GET /healthz 200 root | span 1 | dropped 2 healthcheck | issue E by GET /healthz",
+    );
 }
 
 // DECISIONS 11.

@@ -104,6 +104,7 @@ fn read_project(row: &AnyRow, sealer: &Sealer) -> Result<Project, ControlError> 
     let text = |column: usize| row.try_get::<String, _>(column);
     let texts = |column: usize| text(column).map(|json| serde_json::from_str(&json).unwrap_or_default());
     let number: i64 = row.try_get(1)?;
+    let (drop_healthy_healthchecks, healthcheck_paths): (bool, Vec<String>) = (is(12)?, texts(13)?);
     Ok(Project {
         id: Uuid::parse_str(&text(0)?).map_err(|_| ControlError::Unreadable("a project's id"))?,
         number: u32::try_from(number).map_err(|_| ControlError::Unreadable("a project's number"))?,
@@ -119,9 +120,10 @@ fn read_project(row: &AnyRow, sealer: &Sealer) -> Result<Project, ControlError> 
                 issues_from_logs: is(9)?,
                 sample_rate: row.try_get(10)?,
                 error_sample_rate: row.try_get(11)?,
+                healthchecks: ProjectSettings::healthchecks(drop_healthy_healthchecks, &healthcheck_paths),
             },
-            drop_healthy_healthchecks: is(12)?,
-            healthcheck_paths: texts(13)?,
+            drop_healthy_healthchecks,
+            healthcheck_paths,
             profile_label_allowlist: texts(14)?,
             retention_days: row.try_get::<Option<i64>, _>(15)?.and_then(|days| u32::try_from(days).ok()),
         },

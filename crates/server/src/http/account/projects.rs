@@ -7,6 +7,7 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use tidewatch_domain::project::IngestSettings;
+use tidewatch_domain::rules::healthcheck;
 
 use super::view;
 use crate::app::App;
@@ -205,20 +206,21 @@ fn changed(old: &Project, request: ProjectChangeRequest) -> Result<ProjectChange
         Some(texts) => Ok(texts),
     };
     let before = &old.settings;
+    let healthcheck_paths = match request.healthcheck_paths {
+        None => before.healthcheck_paths.clone(),
+        asked => check_paths(&texts("healthcheckPaths", asked, &[], limits::HEALTHCHECK_PATHS_MAX)?)?,
+    };
+    let drop_healthy_healthchecks = request.drop_healthy_healthchecks.unwrap_or(before.drop_healthy_healthchecks);
     let settings = Settings {
         ingest: IngestSettings {
             keep_unmatched_roots: request.keep_unmatched_roots.unwrap_or(before.ingest.keep_unmatched_roots),
             issues_from_logs: request.issues_from_logs.unwrap_or(before.ingest.issues_from_logs),
             sample_rate: rate("sampleRate", request.sample_rate, before.ingest.sample_rate)?,
             error_sample_rate: rate("errorSampleRate", request.error_sample_rate, before.ingest.error_sample_rate)?,
+            healthchecks: Settings::healthchecks(drop_healthy_healthchecks, &healthcheck_paths),
         },
-        drop_healthy_healthchecks: request.drop_healthy_healthchecks.unwrap_or(before.drop_healthy_healthchecks),
-        healthcheck_paths: texts(
-            "healthcheckPaths",
-            request.healthcheck_paths,
-            &before.healthcheck_paths,
-            limits::HEALTHCHECK_PATHS_MAX,
-        )?,
+        drop_healthy_healthchecks,
+        healthcheck_paths,
         profile_label_allowlist: texts(
             "profileLabelAllowlist",
             request.profile_label_allowlist,
@@ -240,6 +242,20 @@ fn changed(old: &Project, request: ProjectChangeRequest) -> Result<ProjectChange
         },
         settings,
     })
+}
+
+/// WIRE 8.6.
+fn check_paths(paths: &[String]) -> Result<Vec<String>, ApiError> {
+    if let Some(path) = paths.iter().find(|path| !healthcheck::is_own_path(path)) {
+        let what = "a path begins with /, has no spaces, and may have one * before it and one after it";
+        return Err(ApiError::unprocessable(format!("healthcheckPaths: {path:?} is no path: {what}")));
+    }
+    let bytes: usize = paths.iter().map(|path| path.len() + 1).sum();
+    if bytes > limits::HEALTHCHECK_PATHS_BYTES_MAX {
+        let most = limits::HEALTHCHECK_PATHS_BYTES_MAX;
+        return Err(ApiError::unprocessable(format!("healthcheckPaths are longer than {most} bytes together")));
+    }
+    Ok(paths.to_vec())
 }
 
 /// 1 to 100 letters, digits, spaces, `-`, `_` and `.`.

@@ -18,7 +18,8 @@ pub struct DropsRequest {
 pub struct DropCount {
     /// `traces`, `metrics` or `logs`.
     pub signal: String,
-    /// Why: `unmatched_root`, `invalid_id`, `unsupported_metric_type`, `empty_point`, `not_finite`, `sampled`, `duplicate`;
+    /// Why: `unmatched_root`, `invalid_id`, `unsupported_metric_type`, `empty_point`, `not_finite`, `sampled`,
+    /// `healthcheck`, `duplicate`;
     /// `shared_attributes_too_large` of a record that is stored without some attributes of its resource or scope;
     /// or, of a request, why it was refused.
     pub reason: String,
