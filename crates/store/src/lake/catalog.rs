@@ -41,7 +41,8 @@ CREATE TABLE IF NOT EXISTS parts (
     level INTEGER NOT NULL,      -- merges deep
     tail_sum INTEGER NOT NULL,   -- checksum of what follows the rows in the file
     received_min INTEGER NOT NULL, -- nanoseconds, inclusive; of everything when it is not known
-    received_max INTEGER NOT NULL
+    received_max INTEGER NOT NULL,
+    ids TEXT                     -- where its index of ids lies, as in its file; null: it has none
 ) STRICT;
 CREATE TABLE IF NOT EXISTS seen (
     id INTEGER PRIMARY KEY,
@@ -53,11 +54,15 @@ CREATE TABLE IF NOT EXISTS seen (
 ";
 
 /// Bumped when the meaning of the tables changes.
-const VERSION: i64 = 2;
+const VERSION: i64 = 3;
 const FROM_1_TO_2: &str = "
 ALTER TABLE parts ADD COLUMN received_min INTEGER NOT NULL DEFAULT -9223372036854775808;
 ALTER TABLE parts ADD COLUMN received_max INTEGER NOT NULL DEFAULT 9223372036854775807;
 PRAGMA user_version = 2;
+";
+const FROM_2_TO_3: &str = "
+ALTER TABLE parts ADD COLUMN ids TEXT;
+PRAGMA user_version = 3;
 ";
 
 impl Catalog {
@@ -71,7 +76,8 @@ impl Catalog {
             let version: i64 = connection.pragma_query_value(None, "user_version", |row| row.get(0))?;
             match version {
                 0 => connection.pragma_update(None, "user_version", VERSION)?,
-                1 => connection.execute_batch(&format!("BEGIN; {FROM_1_TO_2} COMMIT;"))?,
+                1 => connection.execute_batch(&format!("BEGIN; {FROM_1_TO_2} {FROM_2_TO_3} COMMIT;"))?,
+                2 => connection.execute_batch(&format!("BEGIN; {FROM_2_TO_3} COMMIT;"))?,
                 _ => {}
             }
             Ok(version)
@@ -96,7 +102,7 @@ impl Catalog {
         let read = || -> rusqlite::Result<Vec<PartFacts>> {
             let mut statement = self.connection.prepare(
                 "SELECT id, first_id, table_name, day, rows, bytes, time_min, time_max, project_min, project_max, level, tail_sum,
-                        received_min, received_max
+                        received_min, received_max, ids
                  FROM parts ORDER BY id",
             )?;
             statement.query_map([], part_row)?.collect()
@@ -190,8 +196,9 @@ fn delete(transaction: &Transaction<'_>, sql: &str, ids: &[u64]) -> rusqlite::Re
 }
 
 fn insert_part(transaction: &Transaction<'_>, facts: &PartFacts) -> rusqlite::Result<()> {
-    let mut statement = transaction
-        .prepare_cached("INSERT INTO parts VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)")?;
+    let mut statement = transaction.prepare_cached(
+        "INSERT INTO parts VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)",
+    )?;
     statement.execute(params![
         facts.id as i64,
         facts.first_id as i64,
@@ -207,6 +214,7 @@ fn insert_part(transaction: &Transaction<'_>, facts: &PartFacts) -> rusqlite::Re
         facts.tail_sum as i64,
         facts.received_min,
         facts.received_max,
+        facts.ids.as_deref(),
     ])?;
     Ok(())
 }
@@ -241,12 +249,32 @@ fn part_row(row: &rusqlite::Row<'_>) -> rusqlite::Result<PartFacts> {
         tail_sum: row.get::<_, i64>(11)? as u64,
         received_min: row.get(12)?,
         received_max: row.get(13)?,
+        ids: row.get(14)?,
     })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_catalog_of_version_2_is_taken_over() {
+        let folder = tempfile::TempDir::new().unwrap();
+        let path = folder.path().join("catalog.sqlite");
+        let old = Connection::open(&path).unwrap();
+        old.execute_batch(SCHEMA).unwrap();
+        old.execute_batch("ALTER TABLE parts DROP COLUMN ids").unwrap();
+        old.execute_batch("INSERT INTO parts VALUES (7, 7, 'spans', 20000, 1, 2, 3, 4, 5, 6, 0, 8, 9, 10)").unwrap();
+        old.execute_batch("PRAGMA user_version = 2").unwrap();
+        drop(old);
+        let mut catalog = Catalog::open(&path).unwrap();
+        let mut facts = catalog.parts().unwrap().remove(0);
+        assert_eq!((facts.received_min, facts.received_max, &facts.ids), (9, 10, &None));
+        facts.ids = Some("1 2 3".into());
+        assert!(catalog.replace_parts(&[7], std::slice::from_ref(&facts)).unwrap());
+        drop(catalog);
+        assert_eq!(Catalog::open(&path).unwrap().parts().unwrap(), [facts]);
+    }
 
     /// A catalog of version 1 says nothing of when rows were received: everything may be in its parts.
     #[test]
@@ -255,16 +283,18 @@ mod tests {
         let path = folder.path().join("catalog.sqlite");
         let old = Connection::open(&path).unwrap();
         old.execute_batch(SCHEMA).unwrap();
-        old.execute_batch("ALTER TABLE parts DROP COLUMN received_min; ALTER TABLE parts DROP COLUMN received_max;")
-            .unwrap();
+        for column in ["received_min", "received_max", "ids"] {
+            old.execute_batch(&format!("ALTER TABLE parts DROP COLUMN {column}")).unwrap();
+        }
         old.execute_batch("INSERT INTO parts VALUES (7, 7, 'spans', 20000, 1, 2, 3, 4, 5, 6, 0, 8)").unwrap();
         old.execute_batch("PRAGMA user_version = 1").unwrap();
         drop(old);
         for _ in 0..2 {
             let parts = Catalog::open(&path).unwrap().parts().unwrap();
             assert_eq!((parts[0].id, parts[0].received_min, parts[0].received_max), (7, i64::MIN, i64::MAX));
+            assert_eq!(parts[0].ids, None);
         }
-        Connection::open(&path).unwrap().execute_batch("PRAGMA user_version = 3").unwrap();
+        Connection::open(&path).unwrap().execute_batch("PRAGMA user_version = 4").unwrap();
         assert!(matches!(Catalog::open(&path), Err(StoreError::Corrupt { .. })));
     }
 }

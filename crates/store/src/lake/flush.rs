@@ -96,6 +96,7 @@ impl Layout {
             tail_sum: 0,
             received_min: i64::MIN,
             received_max: i64::MAX,
+            ids: None,
         };
         let path = self.part_path(&facts);
         self.make_folder(parent_of(&path))?;

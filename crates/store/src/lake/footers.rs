@@ -6,6 +6,7 @@ use std::sync::{Arc, OnceLock};
 use parking_lot::Mutex;
 use parquet::arrow::arrow_reader::ArrowReaderMetadata;
 
+use super::attr_columns::AttrColumns;
 use super::checksums::BlockSums;
 use super::grams;
 use crate::rollup::directory::Directory;
@@ -43,6 +44,8 @@ pub struct Footer {
     pub rollup: Option<Arc<Rollup>>,
     /// Where the filter of its texts lies; `None`: it has none.
     pub grams: Option<grams::Directory>,
+    /// The attributes that have columns of their own.
+    pub attr_columns: Arc<AttrColumns>,
 }
 
 /// A part's roll-up: where it lies, and its keys once somebody has asked.

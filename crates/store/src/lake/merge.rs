@@ -69,7 +69,7 @@ pub fn merge(
         writer.write(&sum_counts(&parts)?)?;
         return writer.finish().map(received);
     }
-    let folded = |columns: AttrColumns| if in_common.is_some() { AttrColumns::default() } else { columns };
+    let folded = |columns: Arc<AttrColumns>| if in_common.is_some() { Arc::default() } else { columns };
     // Then texts are copied as numbers, but for what is rolled up.
     let as_numbers = in_common.is_some() && !writer.is_rolled_up();
     let inputs = parts.iter().zip(duplicates).zip(columns);
@@ -224,7 +224,7 @@ struct Input {
     part: Arc<Part>,
     reader: ParquetRecordBatchReader,
     /// Attribute columns to put back before the rows go on; none when they go on as they are.
-    attr_columns: AttrColumns,
+    attr_columns: Arc<AttrColumns>,
     /// Rows to leave out, ascending, by row of the part; those before `skipped` are behind.
     duplicates: Vec<usize>,
     skipped: usize,
@@ -239,7 +239,7 @@ impl Input {
     fn new(
         part: &Arc<Part>,
         duplicates: Vec<usize>,
-        attr_columns: AttrColumns,
+        attr_columns: Arc<AttrColumns>,
         as_numbers: bool,
     ) -> Result<Input, StoreError> {
         let metadata = part.metadata()?;

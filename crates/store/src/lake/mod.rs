@@ -10,7 +10,7 @@
 //! - Down: `flush` (`days`, `sort`, `part_writer`, [`attr_columns`]) and `catalog`; later `pick` and `merge`, and
 //!   retention (`upkeep`).
 //! - Out: [`Lake::sources`], which [`scan`] answers plans over; [`Part`]s are read with positioned reads (`footers` keeps
-//!   what describes them).
+//!   what describes them, `ids` says which can hold a trace, `warm` reads ahead after a start).
 //!
 //! Invariants: a part is registered only after it, its name and its folder are synced; parts appear and the journal
 //! position advances in the same transaction; a reader sees a row in the memtable or in a part, never in both.
@@ -24,6 +24,7 @@ mod flush;
 mod footers;
 pub mod grams;
 mod group_writer;
+pub mod ids;
 mod memtable;
 mod merge;
 mod open;
@@ -41,6 +42,7 @@ mod state;
 mod text_chunk;
 mod unshare;
 mod upkeep;
+mod warm;
 mod workers;
 
 #[cfg(test)]

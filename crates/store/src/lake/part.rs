@@ -17,6 +17,7 @@ use super::attr_columns::AttrColumns;
 use super::checksums::{self, BlockSums, CHECKSUMS};
 use super::footers::{Footer, Footers, Rollup};
 use super::grams::{self, GRAMS, Grams};
+use super::ids::{Blocks, Ids};
 pub use super::part_file::PartFile;
 use super::part_file::Tail;
 use crate::StoreError;
@@ -50,20 +51,28 @@ pub struct PartFacts {
     /// When its rows were received, nanoseconds, both inclusive; everything when that is not known.
     pub received_min: i64,
     pub received_max: i64,
+    /// Where its index of ids lies, as its metadata says too (see `ids`); a look-up needs no footer then. `None`: it has
+    /// none.
+    pub ids: Option<Arc<str>>,
 }
+
+/// Read at a time when nobody needs the bytes yet.
+const TOUCH_BYTES: usize = 256 * 1024;
 
 pub struct Part {
     pub facts: PartFacts,
     path: PathBuf,
     disk: Arc<dyn Disk>,
     footers: Arc<Footers>,
+    ids: Option<Ids>,
     doomed: AtomicBool,
 }
 
 impl Part {
     /// `path` is the part's file; it is not touched yet.
     pub fn new(disk: Arc<dyn Disk>, path: PathBuf, facts: PartFacts) -> Part {
-        Part { facts, path, disk, footers: Arc::default(), doomed: AtomicBool::new(false) }
+        let ids = facts.ids.as_deref().and_then(Ids::decode);
+        Part { facts, path, disk, footers: Arc::default(), ids, doomed: AtomicBool::new(false) }
     }
 
     /// Its footer is kept among these, of parts with other ids.
@@ -128,7 +137,8 @@ impl Part {
             }
         }
         let grams = value(GRAMS).and_then(|text| grams::Directory::decode(&text));
-        let footer = Footer { metadata, sums, rollup, grams };
+        let attr_columns = Arc::new(AttrColumns::of(&metadata));
+        let footer = Footer { metadata, sums, rollup, grams, attr_columns };
         self.footers.keep(self.facts.id, &footer);
         Ok(footer)
     }
@@ -141,9 +151,58 @@ impl Part {
     /// The filter of its texts; `None` when it has none that this version can read.
     pub fn grams(&self) -> Result<Option<Grams>, StoreError> {
         let Some(directory) = self.footer()?.grams else { return Ok(None) };
-        let why = "the filter of texts cannot be read".to_owned();
-        let damaged = || StoreError::Corrupt { path: self.path.clone(), why };
+        let damaged = || self.corrupt("the filter of texts cannot be read");
         Grams::decode(&directory, &self.read(directory.place)?).map(Some).ok_or_else(damaged)
+    }
+
+    /// The blocks of rows that may hold one of these ids; `None` when it has no index that this version can read.
+    pub(super) fn blocks_of_ids<'a>(
+        &self,
+        values: impl Iterator<Item = &'a [u8]>,
+    ) -> Result<Option<Blocks>, StoreError> {
+        let Some(ids) = &self.ids else { return Ok(None) };
+        let failed = |e| StoreError::io("read", &self.path, e);
+        let file = self.open()?;
+        let read = |place: Place| {
+            let mut bytes = vec![0; place.length as usize];
+            file.read_exact_at(&mut bytes, place.offset).map(|()| bytes)
+        };
+        let blocks = ids.blocks(values, read).map_err(failed)?;
+        blocks.map(Some).ok_or_else(|| self.corrupt("the index of its ids cannot be read"))
+    }
+
+    /// Reads what a footer is found in, so that the system has it at hand. Bytes read.
+    pub(super) fn touch_tail(&self) -> Result<u64, StoreError> {
+        let length = Tail::length(self.facts.bytes);
+        self.touch(Place { offset: self.facts.bytes - length, length })
+    }
+
+    /// As [`Part::touch_tail`], the index of ids; of that the list of buckets is kept.
+    pub(super) fn touch_ids(&self) -> Result<u64, StoreError> {
+        let Some(ids) = &self.ids else { return Ok(0) };
+        let read = self.touch(ids.place())?;
+        self.blocks_of_ids(std::iter::once(&[0; 16][..]))?;
+        Ok(read)
+    }
+
+    /// As [`Part::touch_tail`], the roll-up; the footer is kept.
+    pub(super) fn touch_rollup(&self) -> Result<u64, StoreError> {
+        let Some(rollup) = self.footer()?.rollup else { return Ok(0) };
+        let Directory { keys, chunks } = &rollup.directory;
+        let end = chunks.iter().map(|chunk| chunk.place.offset + chunk.place.length).max().unwrap_or(keys.offset);
+        self.touch(Place { offset: keys.offset, length: end.saturating_sub(keys.offset) })
+    }
+
+    fn touch(&self, place: Place) -> Result<u64, StoreError> {
+        let failed = |e| StoreError::io("read", &self.path, e);
+        let file = self.open()?;
+        let end = place.offset.saturating_add(place.length).min(self.facts.bytes);
+        let mut bytes = vec![0; TOUCH_BYTES];
+        for offset in (place.offset..end).step_by(TOUCH_BYTES) {
+            let length = TOUCH_BYTES.min((end - offset) as usize);
+            file.read_exact_at(&mut bytes[..length], offset).map_err(failed)?;
+        }
+        Ok(place.length)
     }
 
     /// Some bytes of the part's file, checked.
@@ -153,8 +212,13 @@ impl Part {
     }
 
     /// The attributes that have columns of their own in this part.
-    pub fn attr_columns(&self) -> Result<AttrColumns, StoreError> {
-        Ok(AttrColumns::of(&self.metadata()?))
+    pub fn attr_columns(&self) -> Result<Arc<AttrColumns>, StoreError> {
+        Ok(self.footer()?.attr_columns)
+    }
+
+    /// The error for bytes that are not what they should be.
+    pub fn corrupt(&self, why: &str) -> StoreError {
+        StoreError::Corrupt { path: self.path.clone(), why: why.to_owned() }
     }
 
     /// The error for rows that cannot be decoded.

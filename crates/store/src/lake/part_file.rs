@@ -79,8 +79,13 @@ const TAIL_SHARE: u64 = 256;
 const TAIL_BYTES: std::ops::RangeInclusive<u64> = 64 * 1024..=512 * 1024;
 
 impl Tail {
+    /// Bytes of the tail of a file of so many.
+    pub fn length(bytes: u64) -> u64 {
+        (bytes / TAIL_SHARE).clamp(*TAIL_BYTES.start(), *TAIL_BYTES.end()).min(bytes)
+    }
+
     pub fn read(file: PartFile) -> Result<Tail, ParquetError> {
-        let length = (file.bytes / TAIL_SHARE).clamp(*TAIL_BYTES.start(), *TAIL_BYTES.end()).min(file.bytes);
+        let length = Tail::length(file.bytes);
         let start = file.bytes - length;
         let bytes = file.get_bytes(start, length as usize)?;
         Ok(Tail { file, start, bytes })

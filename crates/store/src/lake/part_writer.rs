@@ -1,7 +1,8 @@
 //! Writing one part: how each column is encoded, and a file that counts only once it is synced under its name.
 //!
 //! The choices are measured (zstd-1, zstd-3 when merged; no dictionary on ids, times and opaque columns; times delta-packed; statistics per
-//! page on what is filtered or sorted by, none on what never is; a bloom filter on what is looked up by id).
+//! page on what is filtered or sorted by, none on what never is; a bloom filter on what is looked up by id, where there is
+//! no index of `ids`).
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -22,6 +23,7 @@ use super::attr_columns::{self, AttrKey, Splitter};
 use super::checksums::{CHECKSUMS, Summing};
 use super::grams::{self, GRAMS};
 use super::group_writer::GroupWriter;
+use super::ids::{self, IDS};
 use super::part::PartFacts;
 use crate::StoreError;
 use crate::rollup::builder::Builder;
@@ -40,6 +42,8 @@ const GROUP_BYTES_MAX: usize = 256 * 1024 * 1024;
 /// Filters are powers of two: at 0.01 one of a full row group takes 16 bits per trace instead of 8, for a page less read in 30.
 const BLOOM_FALSE_POSITIVES: f64 = 0.04;
 const WRITE_BUFFER_BYTES: usize = 1024 * 1024;
+/// Synced in pieces: the disk would be busy with a whole part for as long as it takes, and the journal would wait.
+const SYNC_BYTES: u64 = 4 * 1024 * 1024;
 
 /// A part in the making. Dropped unfinished, it leaves nothing but perhaps a temporary file, which the next start removes.
 pub struct PartWriter {
@@ -49,6 +53,7 @@ pub struct PartWriter {
     splitter: Splitter,
     rollup: Option<Builder>,
     grams: Option<grams::Builder>,
+    ids: Option<ids::Builder>,
     temporary: PathBuf,
     path: PathBuf,
     facts: PartFacts,
@@ -69,7 +74,8 @@ impl PartWriter {
         let splitter = Splitter::new(facts.table, keys, facts.level == 0);
         let temporary = path.with_extension("parquet.tmp");
         let file = disk.create(&temporary).map_err(|e| StoreError::io("create", &temporary, e))?;
-        let file = FileWriter { file: Arc::from(file), buffer: Vec::new(), offset: 0, summing: Summing::default() };
+        let file =
+            FileWriter { file: Arc::from(file), buffer: Vec::new(), offset: 0, synced: 0, summing: Summing::default() };
         let writer = GroupWriter::new(file, Arc::clone(splitter.schema()), properties, GROUP_BYTES_MAX)
             .map_err(|e| write_error(&temporary, e))?;
         Ok(PartWriter {
@@ -78,6 +84,7 @@ impl PartWriter {
             splitter,
             rollup,
             grams: grams::Builder::new(facts.table, grams::BLOCK_ROWS),
+            ids: ids::Builder::new(facts.table, ids::PAGE_ROWS),
             temporary,
             path,
             facts: PartFacts { rows: 0, bytes: 0, ..facts },
@@ -106,6 +113,9 @@ impl PartWriter {
         if let Some(grams) = &mut self.grams {
             grams.add(batch)?;
         }
+        if let Some(ids) = &mut self.ids {
+            ids.add(batch)?;
+        }
         Ok(())
     }
 
@@ -118,6 +128,9 @@ impl PartWriter {
         note_places(&mut self.facts, batches, places);
         if let Some(grams) = &mut self.grams {
             grams.add_places(batches, places)?;
+        }
+        if let Some(ids) = &mut self.ids {
+            ids.add_places(batches, places)?;
         }
         Ok(())
     }
@@ -145,6 +158,11 @@ impl PartWriter {
         if let Some(section) = self.grams.take().and_then(|grams| grams.finish(writer.bytes_written() as u64)) {
             writer.write_all(&section.bytes).map_err(|e| StoreError::io("write", &self.temporary, e))?;
             writer.append_key_value_metadata(KeyValue::new(GRAMS.to_owned(), section.directory));
+        }
+        if let Some(section) = self.ids.take().and_then(|ids| ids.finish(writer.bytes_written() as u64)) {
+            writer.write_all(&section.bytes).map_err(|e| StoreError::io("write", &self.temporary, e))?;
+            self.facts.ids = Some(section.directory.as_str().into());
+            writer.append_key_value_metadata(KeyValue::new(IDS.to_owned(), section.directory));
         }
         writer.flush().map_err(|e| StoreError::io("write", &self.temporary, e))?;
         let sums = writer.inner_mut().summing.cut().encode();
@@ -242,6 +260,10 @@ fn with_column(builder: WriterPropertiesBuilder, table: Table, column: &Column) 
         Kind::Id8 if column.name == "span_id" && table != Table::Logs => builder
             .set_column_dictionary_enabled(path.clone(), false)
             .set_column_compression(path.clone(), Compression::UNCOMPRESSED),
+        // Sorted within five minutes, so that neighbours begin alike.
+        Kind::Id16 if is_sorted_by(table, column) => builder
+            .set_column_dictionary_enabled(path.clone(), false)
+            .set_column_encoding(path.clone(), Encoding::DELTA_BYTE_ARRAY),
         Kind::Id8 | Kind::Id16 => builder.set_column_dictionary_enabled(path.clone(), false),
         Kind::I64 => builder
             .set_column_dictionary_enabled(path.clone(), false)
@@ -255,7 +277,7 @@ fn with_column(builder: WriterPropertiesBuilder, table: Table, column: &Column) 
         true => builder.set_column_statistics_enabled(path.clone(), EnabledStatistics::Page),
         false => builder,
     };
-    match is_looked_up(column) {
+    match is_looked_up(table, column) {
         true => builder.set_column_bloom_filter_fpp(path, BLOOM_FALSE_POSITIVES),
         false => builder,
     }
@@ -281,13 +303,18 @@ fn is_filtered(table: Table, column: &Column) -> bool {
             "body" | "message" | "stack_trace" | "status_message" | "description" | "trace_state" | "scope_version"
         ),
         // Rows of one trace lie together in the spans only.
-        Kind::Id16 => table == Table::Spans && column.name == "trace_id",
+        Kind::Id16 => is_sorted_by(table, column),
         Kind::Id8 | Kind::Bytes => false,
     }
 }
 
-fn is_looked_up(column: &Column) -> bool {
-    matches!(column.name, "trace_id" | "row_id")
+/// What has an index of its own needs no bloom filter.
+fn is_sorted_by(table: Table, column: &Column) -> bool {
+    table.sort_key().contains(&column.name)
+}
+
+fn is_looked_up(table: Table, column: &Column) -> bool {
+    matches!(column.name, "trace_id" | "row_id") && ids::column(table) != Some(column.name)
 }
 
 /// Collects small writes into large ones at growing offsets.
@@ -295,6 +322,8 @@ struct FileWriter {
     file: Arc<dyn DiskFile>,
     buffer: Vec<u8>,
     offset: u64,
+    /// Of `offset`, what is on the disk.
+    synced: u64,
     summing: Summing,
 }
 
@@ -303,6 +332,10 @@ impl FileWriter {
         self.file.write_at(&self.buffer, self.offset)?;
         self.offset += self.buffer.len() as u64;
         self.buffer.clear();
+        if self.offset - self.synced >= SYNC_BYTES {
+            self.file.sync_data()?;
+            self.synced = self.offset;
+        }
         Ok(())
     }
 
@@ -323,7 +356,7 @@ impl Write for FileWriter {
         Ok(bytes.len())
     }
 
-    /// Parquet flushes after each row group; the file is synced once, in [`PartWriter::finish`].
+    /// Parquet flushes after each row group; the rest of the file is synced in [`PartWriter::finish`].
     fn flush(&mut self) -> io::Result<()> {
         Ok(())
     }

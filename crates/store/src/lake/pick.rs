@@ -10,7 +10,8 @@ use crate::tables::Table;
 pub struct MergeOptions {
     /// Parts of one level that become one of the next.
     pub fan_in: usize,
-    /// Rows of a merged part, about. Parts of more than half of it are left alone.
+    /// Rows of a merged part, about. Parts of more than half of it are left alone, and while their day gets rows, those
+    /// of more than a quarter.
     pub rows_max: u64,
     /// Bytes of the parts that are merged into one.
     pub bytes_max: u64,
@@ -24,11 +25,15 @@ impl Default for MergeOptions {
 
 /// The next parts to merge, oldest first; `None` when nothing is worth it.
 ///
-/// `today`: UTC day. Days before yesterday get no more rows, as a rule: their small parts are merged whatever their level.
+/// `today`: UTC day. The small parts of days that are over are merged whatever their level.
 pub fn pick(parts: &[Arc<Part>], options: MergeOptions, today: i32) -> Option<Vec<Arc<Part>>> {
     let mut days: BTreeMap<(Table, i32), Vec<&Arc<Part>>> = BTreeMap::new();
-    let is_small =
-        |part: &&Arc<Part>| part.facts.rows < options.rows_max / 2 && part.facts.bytes < options.bytes_max / 2;
+    // Rows that have just come are written again once, as a rule; the rest waits for a quiet hour.
+    let share = |part: &Part| if is_closed(part.facts.day, today) { 2 } else { 4 };
+    let is_small = |part: &&Arc<Part>| {
+        let share = share(part);
+        part.facts.rows < options.rows_max / share && part.facts.bytes < options.bytes_max / share
+    };
     for part in parts.iter().filter(is_small) {
         days.entry((part.facts.table, part.facts.day)).or_default().push(part);
     }
@@ -37,8 +42,13 @@ pub fn pick(parts: &[Arc<Part>], options: MergeOptions, today: i32) -> Option<Ve
         let mut levels: BTreeMap<u8, Vec<&Arc<Part>>> = BTreeMap::new();
         parts.iter().for_each(|part| levels.entry(part.facts.level).or_default().push(part));
         let tier = levels.into_values().find_map(|level| full_tier(&level, options));
-        tier.or_else(|| if day < today - 1 { closed_day(&parts, options) } else { None })
+        tier.or_else(|| if is_closed(day, today) { closed_day(&parts, options) } else { None })
     })
+}
+
+/// Days before yesterday get no more rows, as a rule.
+fn is_closed(day: i32, today: i32) -> bool {
+    day < today - 1
 }
 
 /// The oldest parts of a level, when there are enough of them.

@@ -1,4 +1,5 @@
-//! The lake's own threads: one flushes, one merges and retains. Both end when the lake does.
+//! The lake's own threads: one flushes, one merges and retains, one reads ahead after the start. All end when the lake
+//! does.
 
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
@@ -6,6 +7,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use super::day_of;
 use super::state::{Shared, State};
+use super::warm::warm_up;
 
 /// Waiting time after a failed flush: doubled each time up to the maximum.
 const RETRY_MIN: Duration = Duration::from_millis(100);
@@ -31,9 +33,16 @@ impl Workers {
         let spawn = |name: &str, run: fn(&Shared)| {
             let shared = Arc::clone(shared);
             let thread = thread::Builder::new().name(name.to_owned()).spawn(move || run(&shared));
-            thread.expect("the process may have two more threads")
+            thread.expect("the process may have three more threads")
         };
-        let threads = vec![spawn("lake-flush", flush_loop), spawn("lake-upkeep", upkeep_loop)];
+        let threads = vec![
+            spawn("lake-flush", flush_loop),
+            spawn("lake-upkeep", upkeep_loop),
+            spawn("lake-warm-up", |shared| {
+                step_back();
+                warm_up(shared);
+            }),
+        ];
         Workers { shared: Some(Arc::clone(shared)), threads }
     }
 

@@ -2,7 +2,7 @@
 
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::levels::{CHUNKS, WIDTHS};
+use super::levels::{CHUNKS, EARLIER, WIDTHS};
 use super::spec::Spec;
 
 /// File metadata: numbers separated by blanks: the version, place of the keys (offset, length), then per chunk its
@@ -34,8 +34,17 @@ pub struct ChunkPlace {
 }
 
 /// Says what was rolled up, so that a part written by another version is scanned, not misread.
-fn version(spec: &Spec) -> u64 {
-    xxh3_64(format!("{ENCODING} {WIDTHS:?} {CHUNKS:?} {spec:?}").as_bytes())
+fn version(widths: &[i64], chunks: &[i64], spec: &Spec) -> u64 {
+    xxh3_64(format!("{ENCODING} {widths:?} {chunks:?} {spec:?}").as_bytes())
+}
+
+/// The levels that those of a part are now; `None` when it is of a version that cannot be read.
+fn levels_of(found: u64, spec: &Spec) -> Option<Vec<usize>> {
+    if found == version(&WIDTHS, &CHUNKS, spec) {
+        return Some((0..WIDTHS.len()).collect());
+    }
+    let mut earlier = EARLIER.iter();
+    earlier.find(|(widths, chunks, _)| found == version(widths, chunks, spec)).map(|(_, _, levels)| levels.to_vec())
 }
 
 impl ChunkPlace {
@@ -52,7 +61,7 @@ impl Directory {
     }
 
     pub fn encode(&self, spec: &Spec) -> String {
-        let mut text = format!("{} {} {}", version(spec), self.keys.offset, self.keys.length);
+        let mut text = format!("{} {} {}", version(&WIDTHS, &CHUNKS, spec), self.keys.offset, self.keys.length);
         for ChunkPlace { level, number, place } in &self.chunks {
             text.push_str(&format!(" {level} {number} {} {}", place.offset, place.length));
         }
@@ -63,16 +72,14 @@ impl Directory {
     pub fn decode(text: &str, spec: &Spec) -> Option<Directory> {
         let mut words = text.split(' ');
         let mut word = || words.next();
-        if word()?.parse() != Ok(version(spec)) {
-            return None;
-        }
+        let levels = levels_of(word()?.parse().ok()?, spec)?;
         let place = |first: Option<&str>, second: Option<&str>| -> Option<Place> {
             Some(Place { offset: first?.parse().ok()?, length: second?.parse().ok()? })
         };
         let keys = place(word(), word())?;
         let mut chunks = Vec::new();
         while let Some(level) = word() {
-            let level = level.parse().ok().filter(|level| *level < WIDTHS.len())?;
+            let level = *levels.get(level.parse::<usize>().ok()?)?;
             let number = word()?.parse().ok()?;
             chunks.push(ChunkPlace { level, number, place: place(word(), word())? });
         }
@@ -97,6 +104,13 @@ mod tests {
             assert_eq!(Directory::decode(&format!("{text} 1"), spec), None);
         }
         assert_eq!(Directory::decode("", spec), None);
+        let (widths, chunks, _) = EARLIER[0];
+        let earlier = Directory::decode(&format!("{} 4 5 2 7 9 7 3 0 9 7", version(widths, chunks, spec)), spec);
+        assert_eq!(
+            earlier.map(|directory| directory.chunks),
+            Some(vec![chunk(2, 7), chunk(4, 0)]),
+            "days have moved up"
+        );
         assert!(chunk(2, 1).overlaps(CHUNKS[2], CHUNKS[2] + 1) && !chunk(2, 1).overlaps(0, CHUNKS[2]));
     }
 }

@@ -5,10 +5,16 @@ pub const HOUR: i64 = 60 * MINUTE;
 pub const DAY: i64 = 24 * HOUR;
 
 /// Widths of cells, nanoseconds; each divides the next. Cells start at whole multiples, counted from the epoch.
-pub const WIDTHS: [i64; 4] = [MINUTE, 15 * MINUTE, HOUR, DAY];
+///
+/// Four hours are the buckets of a chart of a week or more.
+pub const WIDTHS: [i64; 5] = [MINUTE, 15 * MINUTE, HOUR, 4 * HOUR, DAY];
 
 /// Cells of a level are stored in chunks of so much time, so that a short range reads little.
-pub const CHUNKS: [i64; 4] = [HOUR, 6 * HOUR, DAY, 30 * DAY];
+pub const CHUNKS: [i64; 5] = [HOUR, 6 * HOUR, DAY, DAY, 30 * DAY];
+
+/// Widths and chunks of parts that were written before, with the levels that these are now.
+pub const EARLIER: &[(&[i64], &[i64], &[usize])] =
+    &[(&[MINUTE, 15 * MINUTE, HOUR, DAY], &[HOUR, 6 * HOUR, DAY, 30 * DAY], &[0, 1, 2, 4])];
 
 /// Times beyond this have no cells: nothing overflows.
 pub const TIME_MAX: i64 = 1 << 62;
@@ -80,12 +86,20 @@ mod tests {
     use super::*;
 
     #[test]
+    fn what_was_written_before_is_still_there() {
+        for (widths, chunks, levels) in EARLIER {
+            let now = |all: &[i64]| levels.iter().map(|level| all[*level]).collect::<Vec<_>>();
+            assert_eq!((now(&WIDTHS), now(&CHUNKS)), (widths.to_vec(), chunks.to_vec()));
+        }
+    }
+
+    #[test]
     fn coarse_inside_fine_at_the_ends() {
         let at = |day: i64, hour: i64, minute: i64| day * DAY + hour * HOUR + minute * MINUTE;
         let span = Span { from: at(1, 22, 44) + 5, to: at(4, 1, 1) + 7, bucket: None };
-        let found = cover(&span, |level| level != 1, 0, at(9, 0, 0));
+        let found = cover(&span, |level| level != 1 && level != 3, 0, at(9, 0, 0));
         let cells = [
-            (3, at(2, 0, 0), at(4, 0, 0)),
+            (4, at(2, 0, 0), at(4, 0, 0)),
             (2, at(1, 23, 0), at(2, 0, 0)),
             (0, at(1, 22, 45), at(1, 23, 0)),
             (2, at(4, 0, 0), at(4, 1, 0)),
@@ -99,7 +113,7 @@ mod tests {
     fn beyond_the_rows_nothing_is_ragged() {
         let span = Span { from: i64::MIN, to: i64::MAX, bucket: None };
         let found = cover(&span, |_| true, 3 * DAY + 5, 4 * DAY - 1);
-        assert_eq!((found.cells.as_slice(), found.rest.len()), (&[(3, 3 * DAY, 4 * DAY)][..], 0));
+        assert_eq!((found.cells.as_slice(), found.rest.len()), (&[(4, 3 * DAY, 4 * DAY)][..], 0));
         let found = cover(&Span { from: 3 * DAY + 6, ..span }, |_| true, 3 * DAY + 5, 4 * DAY - 1);
         assert_eq!(found.rest, [(3 * DAY + 6, 3 * DAY + MINUTE)]);
     }
@@ -119,7 +133,7 @@ mod tests {
         /// Every moment at which a row may lie is covered once when it is asked for, else never.
         #[test]
         fn every_moment_once(
-            from in -3 * DAY..3 * DAY, length in 0..4 * DAY, has in prop::array::uniform4(any::<bool>()),
+            from in -3 * DAY..3 * DAY, length in 0..4 * DAY, has in prop::array::uniform5(any::<bool>()),
             time_min in -2 * DAY..DAY, rows in 0..2 * DAY, at in prop::collection::vec(0.0..=1.0, 20),
         ) {
             let span = Span { from, to: from + length, bucket: None };

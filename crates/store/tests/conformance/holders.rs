@@ -16,6 +16,7 @@ use tidewatch_journal::disk::RealDisk;
 use tidewatch_store::columns::{NO_KEY, Rows};
 use tidewatch_store::lake::attr_columns::{self, Splitter};
 use tidewatch_store::lake::grams;
+use tidewatch_store::lake::ids;
 use tidewatch_store::lake::{Lake, LakeOptions, MergeOptions, Part, PartFacts, RollupOptions, Source};
 use tidewatch_store::plan::{Filter, Plan, Shape};
 use tidewatch_store::tables::Table;
@@ -149,6 +150,16 @@ fn write_part(table: Table, id: u64, rows: &[Row], path: &Path, dice: &mut Dice)
             writer.append_key_value_metadata(KeyValue::new(grams::GRAMS.to_owned(), section.directory));
         }
     }
+    let mut ids = None;
+    if dice.once_in(2)
+        && let Some(mut builder) = ids::Builder::new(table, 1 + dice.below(5))
+    {
+        builder.add(&batch).expect("rows have their ids");
+        if let Some(section) = builder.finish(writer.bytes_written() as u64) {
+            writer.write_all(&section.bytes).expect("the file takes it");
+            ids = Some(section.directory.into());
+        }
+    }
     writer.close().expect("a part can be finished");
     let places: Vec<(i64, u32)> = rows.iter().map(|row| time_and_project(table, row)).collect();
     let times = || places.iter().map(|(time, _)| *time);
@@ -168,6 +179,7 @@ fn write_part(table: Table, id: u64, rows: &[Row], path: &Path, dice: &mut Dice)
         tail_sum: 0,
         received_min: i64::MIN,
         received_max: i64::MAX,
+        ids,
     };
     Part::new(Arc::new(RealDisk), path.to_path_buf(), facts)
 }

@@ -21,6 +21,8 @@ mod values;
 #[cfg(test)]
 mod tests;
 
+use std::sync::Arc;
+
 use arrow::datatypes::DataType;
 use parquet::arrow::arrow_reader::ArrowReaderMetadata;
 
@@ -99,7 +101,7 @@ impl AttrColumns {
 
     /// What parts with the same extra columns are split by, and which of these columns are not complete in all of them.
     /// `None` when they differ, or have none: such parts are taken apart anew when they are merged.
-    pub fn in_common(all: &[AttrColumns]) -> Option<(Vec<AttrKey>, Vec<bool>)> {
+    pub fn in_common(all: &[Arc<AttrColumns>]) -> Option<(Vec<AttrKey>, Vec<bool>)> {
         let (first, others) = all.split_first().filter(|(first, _)| !first.is_empty())?;
         let key = |c: &AttrColumn| AttrKey { encoded: c.encoded, key: c.key.clone(), is_int: c.is_int };
         let keys: Vec<AttrKey> = first.columns.iter().map(key).collect();

@@ -59,7 +59,7 @@ fn columns(keys: &[AttrKey], incomplete: &str) -> AttrColumns {
 fn parts_with_the_same_columns_have_them_in_common() {
     let key = |key: &str, is_int| AttrKey { encoded: "attributes", key: key.to_owned(), is_int };
     let keys = [key("a", false), key("b", true)];
-    let common = |all: &[AttrColumns]| AttrColumns::in_common(all);
+    let common = |all: &[AttrColumns]| AttrColumns::in_common(&all.iter().cloned().map(Arc::new).collect::<Vec<_>>());
     let same = [columns(&keys, ""), columns(&keys, "1")];
     assert_eq!(common(&same), Some((keys.to_vec(), vec![false, true])), "not complete in one, not complete in all");
     for other in [&keys[..1], &[key("a", true), key("b", true)], &[]] {

@@ -21,8 +21,8 @@ use parquet::file::metadata::ParquetMetaData;
 use super::filter::passes_all;
 use super::needs::Needs;
 use super::pool::check_deadline;
-use super::prune::{self, Stretch};
-use super::question::Test;
+use super::prune::{self, Blocks, Stretch};
+use super::question::{Question, Test};
 use crate::StoreError;
 use crate::lake::attr_columns::AttrColumns;
 use crate::lake::part::{Part, PartFile};
@@ -38,7 +38,9 @@ pub(crate) struct OpenPart {
     pub part: Arc<Part>,
     pub file: PartFile,
     footer: ArrowReaderMetadata,
-    pub extras: AttrColumns,
+    pub extras: Arc<AttrColumns>,
+    /// The rows that may answer, by the index of ids.
+    pub ids: Vec<Blocks>,
 }
 
 /// What to read of the rows that pass.
@@ -50,13 +52,16 @@ pub(crate) struct Want<'a> {
 }
 
 impl OpenPart {
-    pub fn open(part: &Arc<Part>) -> Result<OpenPart, StoreError> {
-        Ok(OpenPart {
+    /// `None` when the part's index of ids rules out every row: its footer is not read then.
+    pub fn open(part: &Arc<Part>, question: &Question) -> Result<Option<OpenPart>, StoreError> {
+        let Some(ids) = prune::ids(part, question)? else { return Ok(None) };
+        Ok(Some(OpenPart {
             part: Arc::clone(part),
             file: part.file()?,
             footer: part.metadata()?,
             extras: part.attr_columns()?,
-        })
+            ids,
+        }))
     }
 
     pub fn metadata(&self) -> &Arc<ParquetMetaData> {
@@ -180,7 +185,7 @@ impl OpenPart {
             let mut needs = Needs::default();
             level.iter().for_each(|test| test.needs(&mut needs));
             let mask = self.mask(&needs);
-            let extras = self.extras.clone();
+            let extras = Arc::clone(&self.extras);
             let predicate = move |batch: RecordBatch| {
                 if Instant::now() >= deadline {
                     return Ok(BooleanArray::from(vec![false; batch.num_rows()]));

@@ -12,7 +12,8 @@ use super::part_reader::OpenPart;
 use super::question::{Needle, Question, Test};
 use super::stats::{Bounds, Verdict, judge, of_chunk, of_page};
 use crate::StoreError;
-use crate::lake::grams;
+use crate::lake::part::Part;
+use crate::lake::{grams, ids};
 use crate::plan::Op;
 use crate::tables::{Column, Kind};
 
@@ -36,7 +37,9 @@ pub(crate) fn stretches(open: &OpenPart, question: &Question) -> Result<Vec<Stre
         let bounds = |column: &'static Column| chunk_bounds(open, row_group, column);
         let mut tests = Vec::new();
         let count = metadata.row_group(row_group).num_rows() as usize;
-        let rows = texts.as_ref().and_then(|texts| texts.rows(first..first + count));
+        let of_blocks = |blocks: &Blocks| blocks.rows(first..first + count);
+        let rows =
+            texts.iter().chain(&open.ids).filter_map(of_blocks).reduce(|rows, others| rows.intersection(&others));
         first += count;
         let mut possible = rows.as_ref().is_none_or(RowSelection::selects_any);
         for test in &question.tests {
@@ -56,14 +59,49 @@ pub(crate) fn stretches(open: &OpenPart, question: &Question) -> Result<Vec<Stre
     Ok(stretches)
 }
 
-/// Blocks of a part's rows, and whether texts in them may pass.
-struct Texts {
+/// What the index of ids says of every comparison with ids: `None` when no row can pass them.
+pub(crate) fn ids(part: &Part, question: &Question) -> Result<Option<Vec<Blocks>>, StoreError> {
+    let mut all = Vec::new();
+    let Some(covered) = ids::column(question.table) else { return Ok(Some(all)) };
+    for test in &question.tests {
+        let Some((column, values)) = looked_up(test) else { continue };
+        if column.name != covered || values.len() > ids::VALUES_MAX {
+            continue;
+        }
+        let Some(named) = part.blocks_of_ids(values.iter().filter_map(bytes_of))? else { return Ok(Some(all)) };
+        let Some(last) = named.numbers.last() else { return Ok(None) };
+        let count = (part.facts.rows as usize).div_ceil(named.rows).max(last + 1);
+        let mut blocks = vec![false; count];
+        named.numbers.iter().for_each(|number| blocks[*number] = true);
+        all.push(Blocks { block_rows: named.rows, blocks });
+    }
+    Ok(Some(all))
+}
+
+/// The column and values of a test for equality.
+fn looked_up(test: &Test) -> Option<(&'static Column, &[Datum])> {
+    match test {
+        Test::Compare { column, op: Op::Eq, value } => Some((column, std::slice::from_ref(value))),
+        Test::In { column, values } => Some((column, values.as_slice())),
+        _ => None,
+    }
+}
+
+fn bytes_of(value: &Datum) -> Option<&[u8]> {
+    match value {
+        Datum::Bytes(bytes) => Some(bytes),
+        _ => None,
+    }
+}
+
+/// Blocks of a part's rows, and whether rows in them may pass.
+pub(crate) struct Blocks {
     block_rows: usize,
     blocks: Vec<bool>,
 }
 
 /// What the filter of texts says; `None` when it was not asked or rules out nothing.
-fn texts(open: &OpenPart, question: &Question) -> Result<Option<Texts>, StoreError> {
+fn texts(open: &OpenPart, question: &Question) -> Result<Option<Blocks>, StoreError> {
     let Some(covered) = grams::column(question.table) else { return Ok(None) };
     let is_searched = |column: &Column, needle: &Needle| column.name == covered && !needle.bits.is_empty();
     let allow = |may_contain: &dyn Fn(&'static Column, &Needle) -> bool| {
@@ -77,10 +115,10 @@ fn texts(open: &OpenPart, question: &Question) -> Result<Option<Texts>, StoreErr
     let may_pass =
         |block: usize| allow(&|column, needle| !is_searched(column, needle) || grams.may_have(block, &needle.bits));
     let blocks: Vec<bool> = (0..grams.blocks()).map(may_pass).collect();
-    Ok(blocks.contains(&false).then_some(Texts { block_rows: grams.block_rows, blocks }))
+    Ok(blocks.contains(&false).then_some(Blocks { block_rows: grams.block_rows, blocks }))
 }
 
-impl Texts {
+impl Blocks {
     /// Of the part's rows `rows`, counted from the first of them; `None`: all.
     fn rows(&self, rows: Range<usize>) -> Option<RowSelection> {
         let blocks = rows.start / self.block_rows..rows.end.div_ceil(self.block_rows);
@@ -104,20 +142,13 @@ pub(crate) fn chunk_bounds(open: &OpenPart, row_group: usize, column: &Column) -
 /// False when a bloom filter knows that no row of the group passes.
 fn blooms_allow(open: &OpenPart, row_group: usize, tests: &[Arc<Test>]) -> Result<bool, StoreError> {
     for test in tests {
-        let (column, values) = match test.as_ref() {
-            Test::Compare { column, op: Op::Eq, value } => (column, std::slice::from_ref(value)),
-            Test::In { column, values } => (column, values.as_slice()),
-            _ => continue,
-        };
+        let Some((column, values)) = looked_up(test) else { continue };
         if !matches!(column.kind, Kind::Text | Kind::Id8 | Kind::Id16) {
             continue;
         }
         let Some(leaf) = open.leaf(column.name) else { continue };
         let chunk = open.metadata().row_group(row_group).column(leaf);
-        let values = values.iter().filter_map(|value| match value {
-            Datum::Bytes(bytes) => Some(bytes.as_slice()),
-            _ => None,
-        });
+        let values = values.iter().filter_map(bytes_of);
         if !bloom::may_hold(chunk, &open.file, values).map_err(|e| StoreError::parquet(open.part.path(), e))? {
             return Ok(false);
         }

@@ -43,7 +43,7 @@ pub(crate) enum Work {
     },
 }
 
-/// The sources of a question; the footer of every part that may answer is at hand.
+/// The sources of a question; the footer of every part that may answer is at hand, of the others there is none.
 pub(crate) struct Opened<'a> {
     sources: &'a [Source],
     parts: Vec<Option<OpenPart>>,
@@ -59,13 +59,13 @@ impl<'a> Opened<'a> {
             .collect();
         let opened = share_waits(&candidates, Vec::new, |opened, &source| {
             if let Source::Part(part) = &sources[source] {
-                opened.push((source, OpenPart::open(part)?));
+                opened.push((source, OpenPart::open(part, question)?));
             }
             Ok(())
         })?;
         let mut parts: Vec<Option<OpenPart>> = sources.iter().map(|_| None).collect();
         for (source, part) in opened.into_iter().flatten() {
-            parts[source] = Some(part);
+            parts[source] = part;
         }
         Ok(Opened { sources, parts })
     }
