@@ -12,10 +12,13 @@ use crate::goals::Measured;
 use crate::settings::Settings;
 
 /// Increased when parts of the same rows look different: sort order, encodings.
-const LAYOUT: u32 = 3;
+const LAYOUT: u32 = 4;
 /// What says how roll-ups are encoded: parts with others would be scanned instead.
-const ROLLUPS: [&str; 2] =
-    [include_str!("../../../../store/src/rollup/directory.rs"), include_str!("../../../../store/src/rollup/spec.rs")];
+const ROLLUPS: [&str; 3] = [
+    include_str!("../../../../store/src/rollup/directory.rs"),
+    include_str!("../../../../store/src/rollup/levels.rs"),
+    include_str!("../../../../store/src/rollup/spec.rs"),
+];
 
 /// The data directory with so many spans, made when missing.
 pub fn large(settings: &Settings) -> (PathBuf, Manifest) {
