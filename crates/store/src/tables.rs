@@ -55,22 +55,28 @@ const fn optional(name: &'static str, kind: Kind, doc: &'static str) -> Column {
     Column { name, kind, nullable: true, shared: false, doc }
 }
 
+/// Opaque bytes of which many rows have the same.
 const fn shared(name: &'static str, doc: &'static str) -> Column {
     Column { name, kind: Kind::Bytes, nullable: false, shared: true, doc }
+}
+
+/// Text of which many rows have the same.
+const fn label(name: &'static str, doc: &'static str) -> Column {
+    Column { name, kind: Kind::Text, nullable: false, shared: true, doc }
 }
 
 const PROJECT: Column = column("project", Kind::U32, "number of the project");
 const TRACE_ID: Column = column("trace_id", Kind::Id16, "trace id as received; zero when none");
 const SPAN_ID: Column = column("span_id", Kind::Id8, "span id as received; zero when none");
 const PARENT: Column = column("parent_span_id", Kind::Id8, "direct parent; zero for a root span");
-const NAME: Column = column("name", Kind::Text, "name");
+const NAME: Column = label("name", "name");
 const DURATION: Column = column("duration", Kind::I64, "nanoseconds, never negative");
-const SERVER_NAME: Column = column("server_name", Kind::Text, "service.name of the resource, empty when absent");
-const APP_VERSION: Column = column("app_version", Kind::Text, "application version, empty when unknown");
+const SERVER_NAME: Column = label("server_name", "service.name of the resource, empty when absent");
+const APP_VERSION: Column = label("app_version", "application version, empty when unknown");
 const ATTRIBUTES: Column = column("attributes", Kind::Bytes, "the record's attributes, OTLP KeyValueList");
 const RESOURCE: Column = shared("resource", "resource attributes, OTLP KeyValueList");
-const SCOPE: Column = column("scope", Kind::Text, "instrumentation scope name");
-const SCOPE_VERSION: Column = column("scope_version", Kind::Text, "instrumentation scope version");
+const SCOPE: Column = label("scope", "instrumentation scope name");
+const SCOPE_VERSION: Column = label("scope_version", "instrumentation scope version");
 const ROW_ID: Column = column("row_id", Kind::Id16, "UUID v5 of project, trace and span (and event index)");
 const WEIGHT: Column = column("weight", Kind::F64, "how many records this one stands for: 1 / sample rate");
 const IS_ROOT: Column = column("is_root", Kind::Bool, "no parent in any process");
@@ -88,14 +94,14 @@ pub const SPANS: &[Column] = &[
     NAME,
     column("kind", Kind::U8, "OTLP span kind, 0 to 5"),
     column("status", Kind::U8, "OTLP status code, 0 to 2"),
-    column("status_message", Kind::Text, "status message"),
+    label("status_message", "status message"),
     column("http_status", Kind::I16, "HTTP status, 0 when none"),
     column("promoted", Kind::U8, "bit 0 Endpoint, 1 Task, 2 AI Trace, 3 has exceptions"),
     SERVER_NAME,
     APP_VERSION,
     SCOPE,
     SCOPE_VERSION,
-    column("trace_state", Kind::Text, "W3C trace state"),
+    label("trace_state", "W3C trace state"),
     column("flags", Kind::U32, "OTLP span flags"),
     WEIGHT,
     ATTRIBUTES,
@@ -174,13 +180,13 @@ pub const EXCEPTIONS: &[Column] = &[
     TRACE_ID,
     SPAN_ID,
     ROW_ID,
-    column("exception_type", Kind::Text, "exception.type, empty when absent"),
+    label("exception_type", "exception.type, empty when absent"),
     column("message", Kind::Text, "exception.message, empty when absent"),
     column("stack_trace", Kind::Text, "header and frames"),
     SERVER_NAME,
     APP_VERSION,
     column("owner_kind", Kind::U8, "0 nobody, 1 Endpoint, 2 Task, 255 look above owner_span_id when reading"),
-    column("owner_name", Kind::Text, "name of the owning Endpoint or Task"),
+    label("owner_name", "name of the owning Endpoint or Task"),
     column("owner_span_id", Kind::Id8, "the owner's span, or where to look"),
     WEIGHT,
     ATTRIBUTES,
@@ -193,11 +199,11 @@ pub const LOGS: &[Column] = &[
     column("time", Kind::I64, "DECISIONS 17"),
     column("observed_time", Kind::I64, "observed time, 0 when absent"),
     column("severity", Kind::U8, "OTLP severity number, 0 to 24"),
-    column("severity_text", Kind::Text, "upper case"),
+    label("severity_text", "upper case"),
     column("body", Kind::Text, "text, or JSON of any other value"),
     TRACE_ID,
     SPAN_ID,
-    column("event_name", Kind::Text, "event name"),
+    label("event_name", "event name"),
     column("flags", Kind::U32, "W3C flags"),
     SCOPE,
     SCOPE_VERSION,
@@ -216,8 +222,8 @@ pub const METRIC_POINTS: &[Column] = &[
     column("metric_kind", Kind::U8, "OTLP kind received: 1 gauge, 2 sum, 3 histogram"),
     column("temporality", Kind::U8, "1 delta, 2 cumulative, 0 unspecified"),
     column("monotonic", Kind::Bool, "of a sum"),
-    column("unit", Kind::Text, "UCUM unit"),
-    column("description", Kind::Text, "description"),
+    label("unit", "UCUM unit"),
+    label("description", "description"),
     column("series", Kind::U64, "hash of name, attributes and resource: one per time series"),
     SERVER_NAME,
     ATTRIBUTES,

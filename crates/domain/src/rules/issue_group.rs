@@ -2,6 +2,7 @@
 
 use sha2::{Digest, Sha256};
 
+use super::group_memo::group_of;
 use super::stack_normalize::normalize_stack;
 
 const TITLE_CHARACTERS_MAX: usize = 200;
@@ -12,17 +13,17 @@ const TITLE_CHARACTERS_MAX: usize = 200;
 /// The message is no part of it where the text begins with `type: message` and frames follow, however many lines the
 /// message has.
 pub fn issue_group(exception_type: &str, message: &str, stack_trace: &str) -> u64 {
-    let digest = match without_message(exception_type, message, stack_trace) {
-        Some(text) => Sha256::digest(normalize_stack(&text)),
-        None => Sha256::digest(normalize_stack(stack_trace)),
-    };
-    let first_bytes = digest.first_chunk().expect("a SHA-256 digest has 32 bytes");
-    u64::from_be_bytes(*first_bytes)
+    let parts = without_message(exception_type, message, stack_trace).unwrap_or([stack_trace, "", ""]);
+    group_of(&parts, |text| {
+        let digest = Sha256::digest(normalize_stack(text));
+        let first_bytes = digest.first_chunk().expect("a SHA-256 digest has 32 bytes");
+        u64::from_be_bytes(*first_bytes)
+    })
 }
 
-/// The text with `type: message` at its start cut down to `type`; `None` when it starts otherwise or nothing follows.
-/// Where the message comes again at the end (Python), its further lines go there too.
-fn without_message(exception_type: &str, message: &str, stack_trace: &str) -> Option<String> {
+/// The text with `type: message` at its start cut down to `type`, in parts; `None` when it starts otherwise or nothing
+/// follows. Where the message comes again at the end (Python), its further lines go there too.
+fn without_message<'a>(exception_type: &'a str, message: &'a str, stack_trace: &'a str) -> Option<[&'a str; 3]> {
     let frames = stack_trace
         .strip_prefix(exception_type)
         .filter(|_| !exception_type.is_empty() && !message.is_empty())?
@@ -31,10 +32,8 @@ fn without_message(exception_type: &str, message: &str, stack_trace: &str) -> Op
         .filter(|rest| rest.starts_with(['\n', '\r']) && !rest.trim().is_empty())?;
     Some(match frames.trim_end().strip_suffix(message) {
         // The first line of the message is left to tell the line it stands on for a header.
-        Some(before) if message.contains('\n') => {
-            [exception_type, before, message.lines().next().unwrap_or("")].concat()
-        }
-        _ => [exception_type, frames].concat(),
+        Some(before) if message.contains('\n') => [exception_type, before, message.lines().next().unwrap_or("")],
+        _ => [exception_type, frames, ""],
     })
 }
 

@@ -1,6 +1,7 @@
 //! The specification's rules, one file per idea.
 //!
-//! A rule is a pure function: values in, value out, no error. [`crate::project`] calls them in this order:
+//! A rule is a pure function: values in, value out, no error (`group_memo` remembers answers, which changes none).
+//! [`crate::project`] calls them in this order:
 //!
 //! 1. [`span_facts`]: one pass over a span's attributes; everything after asks the facts.
 //! 2. [`sampling`]: is the trace in the sample, and how many does it stand for?
@@ -18,6 +19,7 @@ pub mod edge_platform;
 pub mod endpoint_name;
 pub mod entry_point;
 pub mod exception;
+mod group_memo;
 pub mod healthcheck;
 pub mod http;
 pub mod issue_group;

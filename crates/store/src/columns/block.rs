@@ -45,11 +45,17 @@ impl<'a> Block<'a> {
     }
 
     pub fn text<'t>(&mut self, cells: impl Iterator<Item = &'t str>) -> &mut Self {
-        self.bytes_with(cells, |text, bytes| {
-            if !text.is_empty() {
-                bytes.extend_from_slice(text.as_bytes());
-            }
-        })
+        match self.next() {
+            Cells::Shared(shared) => shared.extend_texts(cells),
+            Cells::Variable { ends, bytes, .. } => ends.extend(cells.map(|text| {
+                if !text.is_empty() {
+                    bytes.extend_from_slice(text.as_bytes());
+                }
+                offset(bytes.len())
+            })),
+            other => other.refuse("text"),
+        }
+        self
     }
 
     /// Bytes that `write` appends in place.

@@ -39,7 +39,7 @@ pub(super) fn variable<'c>(ends: &[i32], bytes: &'c [u8], row: usize) -> &'c [u8
 impl Cells {
     pub fn new(column: &Column) -> Cells {
         match column.kind {
-            _ if column.shared => Cells::Shared(SharedCells::default()),
+            kind if column.shared => Cells::Shared(SharedCells::new(kind)),
             Kind::Bool => Cells::Bool(Vec::new()),
             Kind::U8 => Cells::U8(Vec::new()),
             Kind::I16 => Cells::I16(Vec::new()),
@@ -143,6 +143,7 @@ impl Cells {
                 ends.reserve(roomy(other_ends.len()) + 1);
                 bytes.reserve(roomy(other.len()));
             }
+            (Cells::Shared(shared), Cells::Shared(other)) => shared.reserve(roomy(other.len())),
             _ => {}
         }
     }

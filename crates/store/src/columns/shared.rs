@@ -1,26 +1,39 @@
 //! Cells that many rows share: each value once, and a number per row. A resource of a kilobyte would otherwise be copied
-//! with every span, twice before it is acknowledged.
+//! with every span, twice before it is acknowledged; and names of few values would be compared row by row when a part is
+//! written.
 
 use std::sync::Arc;
 
 use arrow::array::{ArrayRef, DictionaryArray, Int32Array};
 use arrow::datatypes::Int32Type;
+use xxhash_rust::xxh3::xxh3_64;
 
 use super::cells::{extend, extend_variable, offset, variable, variable_array};
 use crate::tables::Kind;
 
-/// A value that comes again is looked for among so many of the latest ones.
-const LATEST: usize = 16;
+/// Places where a value is looked for that comes again, by its hash; the latest value has a place. One that is not found
+/// is there twice, which only costs room.
+const PLACES: usize = 128;
+/// The values of a request with more than these are appended without being looked for.
+const FEW: usize = 64;
 
 /// By row the number of its value; values as variable-length cells.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub(super) struct SharedCells {
+    kind: Kind,
     numbers: Vec<i32>,
     ends: Vec<i32>,
     bytes: Vec<u8>,
+    /// By place, one more than the number of the value that has it; empty before the first is looked for.
+    places: Vec<u32>,
 }
 
 impl SharedCells {
+    /// Of texts or bytes.
+    pub fn new(kind: Kind) -> SharedCells {
+        SharedCells { kind, numbers: Vec::new(), ends: Vec::new(), bytes: Vec::new(), places: Vec::new() }
+    }
+
     pub fn len(&self) -> usize {
         self.numbers.len()
     }
@@ -31,30 +44,80 @@ impl SharedCells {
     }
 
     pub fn capacity_bytes(&self) -> usize {
-        (self.numbers.capacity() + self.ends.capacity()) * 4 + self.bytes.capacity()
+        (self.numbers.capacity() + self.ends.capacity() + self.places.capacity()) * 4 + self.bytes.capacity()
     }
 
     pub fn clear(&mut self) {
         self.numbers.clear();
         self.ends.clear();
         self.bytes.clear();
+        self.places.clear();
+    }
+
+    /// Room for so many more rows.
+    pub fn reserve(&mut self, rows: usize) {
+        self.numbers.reserve(rows);
     }
 
     /// A row whose value `write` appends.
     pub fn push_with(&mut self, write: impl FnOnce(&mut Vec<u8>)) {
         let start = self.bytes.len();
         write(&mut self.bytes);
-        let number = match self.find(start) {
-            Some(number) => {
-                self.bytes.truncate(start);
-                number
-            }
-            None => {
-                self.ends.push(offset(self.bytes.len()));
-                self.ends.len() as i32 - 1
-            }
-        };
+        let number = self.settle(start);
         self.numbers.push(number);
+    }
+
+    /// Rows with these texts.
+    pub fn extend_texts<'t>(&mut self, texts: impl Iterator<Item = &'t str>) {
+        // Texts of one resource or scope are the same memory.
+        let mut last: (&str, i32) = ("", -1);
+        for text in texts {
+            if last.1 < 0 || !std::ptr::eq(last.0, text) {
+                last = (text, self.number_of(text.as_bytes()));
+            }
+            self.numbers.push(last.1);
+        }
+    }
+
+    /// The number of a value that equals the bytes.
+    fn number_of(&mut self, value: &[u8]) -> i32 {
+        self.make_places();
+        let place = place_of(value);
+        let at_hand = self.places[place].checked_sub(1);
+        match at_hand.filter(|number| variable(&self.ends, &self.bytes, *number as usize) == value) {
+            Some(number) => number as i32,
+            None => {
+                self.bytes.extend_from_slice(value);
+                self.add(place)
+            }
+        }
+    }
+
+    /// The number of a value that equals the bytes from `start` on, which are taken back when it was there before.
+    fn settle(&mut self, start: usize) -> i32 {
+        self.make_places();
+        let value = &self.bytes[start..];
+        let place = place_of(value);
+        match self.places[place].checked_sub(1) {
+            Some(number) if variable(&self.ends, &self.bytes, number as usize) == value => {
+                self.bytes.truncate(start);
+                number as i32
+            }
+            _ => self.add(place),
+        }
+    }
+
+    fn make_places(&mut self) {
+        if self.places.is_empty() {
+            self.places.resize(PLACES, 0);
+        }
+    }
+
+    /// The bytes behind the last value are another.
+    fn add(&mut self, place: usize) -> i32 {
+        self.ends.push(offset(self.bytes.len()));
+        self.places[place] = self.ends.len() as u32;
+        self.ends.len() as i32 - 1
     }
 
     /// Rows by their place in `values`, which are the same each time this is called between two [`SharedCells::clear`]s.
@@ -67,28 +130,16 @@ impl SharedCells {
     }
 
     pub fn append(&mut self, from: &SharedCells, keep: Option<&[bool]>) {
-        // Whole requests with values of their own are appended as they are.
-        if from.ends.len() > LATEST {
+        if from.ends.len() > FEW {
             let first = offset(self.ends.len());
             extend_variable(&mut self.ends, &mut self.bytes, &from.ends, &from.bytes, None);
             return self.append_numbers(from, keep, |number| first + number);
         }
-        let mut places = [0; LATEST];
-        for (value, place) in places.iter_mut().enumerate().take(from.ends.len()) {
-            let start = self.bytes.len();
-            self.bytes.extend_from_slice(variable(&from.ends, &from.bytes, value));
-            *place = match self.find(start) {
-                Some(number) => {
-                    self.bytes.truncate(start);
-                    number
-                }
-                None => {
-                    self.ends.push(offset(self.bytes.len()));
-                    self.ends.len() as i32 - 1
-                }
-            };
+        let mut numbers = [0; FEW];
+        for (value, number) in numbers.iter_mut().enumerate().take(from.ends.len()) {
+            *number = self.number_of(variable(&from.ends, &from.bytes, value));
         }
-        self.append_numbers(from, keep, |number| places[number as usize % LATEST]);
+        self.append_numbers(from, keep, |number| numbers[number as usize % FEW]);
     }
 
     fn append_numbers(&mut self, from: &SharedCells, keep: Option<&[bool]>, place: impl Fn(i32) -> i32) {
@@ -102,16 +153,13 @@ impl SharedCells {
         }
     }
 
-    /// The number of a late value that equals the bytes from `start` on.
-    fn find(&self, start: usize) -> Option<i32> {
-        let sought = &self.bytes[start..];
-        let latest = (0..self.ends.len()).rev().take(LATEST);
-        latest.into_iter().find(|value| variable(&self.ends, &self.bytes, *value) == sought).map(|value| value as i32)
-    }
-
     pub fn into_array(self) -> ArrayRef {
-        let values = variable_array(Kind::Bytes, self.ends, self.bytes, None);
+        let values = variable_array(self.kind, self.ends, self.bytes, None);
         let array = DictionaryArray::<Int32Type>::try_new(Int32Array::from(self.numbers), values);
         Arc::new(array.expect("every row has the number of a value"))
     }
+}
+
+fn place_of(value: &[u8]) -> usize {
+    xxh3_64(value) as usize % PLACES
 }

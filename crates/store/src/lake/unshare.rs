@@ -4,25 +4,25 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use arrow::array::{
-    Array, ArrayRef, AsArray, BinaryArray, DictionaryArray, Int32Array, RecordBatch, RecordBatchOptions,
-};
+use arrow::array::{Array, ArrayRef, AsArray, DictionaryArray, Int32Array, RecordBatch, RecordBatchOptions};
+use arrow::compute::{interleave, take};
 use arrow::datatypes::{DataType, Field, FieldRef, Int32Type, Schema, SchemaRef};
-
-fn is_shared(kind: &DataType) -> bool {
-    matches!(kind, DataType::Dictionary(_, value) if **value == DataType::Binary)
-}
+use arrow::error::ArrowError;
+use xxhash_rust::xxh3::Xxh3Builder;
 
 fn plain_field(field: &FieldRef) -> FieldRef {
-    match is_shared(field.data_type()) {
-        true => Arc::new(Field::new(field.name(), DataType::Binary, field.is_nullable())),
-        false => Arc::clone(field),
+    match field.data_type() {
+        DataType::Dictionary(_, value) => {
+            Arc::new(Field::new(field.name(), value.as_ref().clone(), field.is_nullable()))
+        }
+        _ => Arc::clone(field),
     }
 }
 
 /// The schema without shared columns.
 pub fn plain_schema(schema: &SchemaRef) -> SchemaRef {
-    match schema.fields().iter().any(|field| is_shared(field.data_type())) {
+    let is_shared = |field: &FieldRef| matches!(field.data_type(), DataType::Dictionary(..));
+    match schema.fields().iter().any(is_shared) {
         true => Arc::new(Schema::new(schema.fields().iter().map(plain_field).collect::<Vec<_>>())),
         false => Arc::clone(schema),
     }
@@ -30,9 +30,9 @@ pub fn plain_schema(schema: &SchemaRef) -> SchemaRef {
 
 /// The batch without shared columns.
 pub fn plain(batch: &RecordBatch) -> RecordBatch {
-    let column = |array: &ArrayRef| match is_shared(array.data_type()) {
-        true => values(array, 0..array.len()),
-        false => Arc::clone(array),
+    let column = |array: &ArrayRef| match array.as_dictionary_opt::<Int32Type>() {
+        Some(shared) => take(shared.values(), shared.keys(), None).expect("every key is that of a value"),
+        None => Arc::clone(array),
     };
     let columns = batch.columns().iter().map(column).collect();
     let options = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
@@ -40,20 +40,12 @@ pub fn plain(batch: &RecordBatch) -> RecordBatch {
         .expect("the same rows, each column as its schema says")
 }
 
-fn values(array: &ArrayRef, rows: std::ops::Range<usize>) -> ArrayRef {
-    let Some((numbers, values)) = open(array.as_ref()) else { return Arc::clone(array) };
-    let value = |row: usize| values.value(numbers.value(row) as usize);
-    let bytes = rows.clone().map(|row| value(row).len()).sum();
-    let mut array = arrow::array::BinaryBuilder::with_capacity(rows.len(), bytes);
-    rows.for_each(|row| array.append_value(value(row)));
-    let array: BinaryArray = array.finish();
-    Arc::new(array)
-}
-
-/// The numbers and values of a shared column.
-fn open(array: &dyn Array) -> Option<(&Int32Array, &BinaryArray)> {
-    let dictionary = array.as_any().downcast_ref::<DictionaryArray<Int32Type>>()?;
-    Some((dictionary.keys(), dictionary.values().as_binary_opt::<i32>()?))
+/// A value of a shared column.
+fn value(values: &dyn Array, number: usize) -> &[u8] {
+    match values.as_string_opt::<i32>() {
+        Some(texts) => texts.value(number).as_bytes(),
+        None => values.as_binary::<i32>().value(number),
+    }
 }
 
 /// One shared column of several batches: what is equal is there once.
@@ -67,24 +59,30 @@ pub struct SharedColumn<'b> {
 
 impl<'b> SharedColumn<'b> {
     /// `None` when the column is not shared.
-    pub fn new(pieces: &[&'b dyn Array]) -> Option<SharedColumn<'b>> {
-        let pieces: Vec<_> = pieces.iter().map(|piece| open(*piece)).collect::<Option<_>>()?;
-        let mut known: HashMap<&[u8], i32, xxhash_rust::xxh3::Xxh3Builder> = HashMap::default();
-        let mut values = Vec::new();
-        let mut place = |value: &'b [u8]| {
-            *known.entry(value).or_insert_with(|| {
-                values.push(value);
-                values.len() as i32 - 1
-            })
-        };
-        let places = pieces.iter().map(|(_, values)| (0..values.len()).map(|n| place(values.value(n))).collect());
+    pub fn new(pieces: &[&'b dyn Array]) -> Result<Option<SharedColumn<'b>>, ArrowError> {
+        let pieces = pieces.iter().map(|piece| piece.as_any().downcast_ref::<DictionaryArray<Int32Type>>());
+        let Some(pieces) = pieces.collect::<Option<Vec<_>>>() else { return Ok(None) };
+        let mut known: HashMap<&[u8], i32, Xxh3Builder> = HashMap::default();
+        // Where each value was met first.
+        let mut first = Vec::new();
+        let places = pieces.iter().enumerate().map(|(piece, shared)| {
+            let values = shared.values();
+            let place = |number: usize| {
+                *known.entry(value(values.as_ref(), number)).or_insert_with(|| {
+                    first.push((piece, number));
+                    first.len() as i32 - 1
+                })
+            };
+            (0..values.len()).map(place).collect()
+        });
         let places = places.collect();
-        let values: ArrayRef = Arc::new(BinaryArray::from_iter_values(values));
-        Some(SharedColumn { numbers: pieces.into_iter().map(|(numbers, _)| numbers).collect(), places, values })
+        let lists: Vec<&dyn Array> = pieces.iter().map(|shared| shared.values().as_ref()).collect();
+        let values = interleave(&lists, &first)?;
+        Ok(Some(SharedColumn { numbers: pieces.into_iter().map(DictionaryArray::keys).collect(), places, values }))
     }
 
     /// The cells at these places (batch, row); all that is gathered has the same list of values.
-    pub fn gather(&self, places: &[(usize, usize)]) -> Result<ArrayRef, arrow::error::ArrowError> {
+    pub fn gather(&self, places: &[(usize, usize)]) -> Result<ArrayRef, ArrowError> {
         let number = |(batch, row): &(usize, usize)| self.places[*batch][self.numbers[*batch].value(*row) as usize];
         let numbers = Int32Array::from_iter_values(places.iter().map(number));
         Ok(Arc::new(DictionaryArray::<Int32Type>::try_new(numbers, Arc::clone(&self.values))?))

@@ -75,7 +75,9 @@ pub fn gather(
     let Some(first) = batches.first() else { return Ok(()) };
     let pieces = |column| batches.iter().map(|batch: &RecordBatch| batch.column(column).as_ref()).collect();
     let columns: Vec<Vec<&dyn Array>> = (0..first.num_columns()).map(pieces).collect();
-    let shared: Vec<Option<SharedColumn<'_>>> = columns.iter().map(|pieces| SharedColumn::new(pieces)).collect();
+    let shared: Result<Vec<Option<SharedColumn<'_>>>, _> =
+        columns.iter().map(|pieces| SharedColumn::new(pieces)).collect();
+    let shared = shared.map_err(StoreError::internal("gather rows"))?;
     for places in order.chunks(BATCH_ROWS) {
         let gathered = columns.iter().zip(&shared).map(|(pieces, shared)| match shared {
             Some(shared) => shared.gather(places),

@@ -5,8 +5,8 @@
 
 use std::collections::HashMap;
 
-use arrow::array::{Array, AsArray, RecordBatch};
-use arrow::datatypes::{Int64Type, UInt32Type, UInt64Type};
+use arrow::array::{Array, ArrayRef, AsArray, RecordBatch};
+use arrow::datatypes::{Int32Type, Int64Type, UInt32Type, UInt64Type};
 
 use super::FIVE_MINUTES_NS;
 use crate::tables::{Kind, Table};
@@ -66,7 +66,7 @@ impl Packer {
                 self.put_64(half(0));
                 self.put_64(half(8));
             }
-            Kind::Text => self.put_32(ranks(arrays.map(|array| array.as_string::<i32>()))),
+            Kind::Text => self.put_32(ranks(arrays)),
             other => unreachable!("no table is sorted by a column of kind {other:?}"),
         }
     }
@@ -106,25 +106,24 @@ impl Packer {
 }
 
 /// The rank of every text among all of them, by batch and row.
-fn ranks<'a>(
-    arrays: impl Iterator<Item = &'a arrow::array::StringArray>,
-) -> impl Iterator<Item = impl Iterator<Item = u32>> {
+fn ranks<'a>(arrays: impl Iterator<Item = &'a ArrayRef>) -> impl Iterator<Item = impl Iterator<Item = u32>> {
     let mut numbers: HashMap<&str, u32, xxhash_rust::xxh3::Xxh3Builder> = HashMap::default();
-    let numbered: Vec<Vec<u32>> = arrays
-        .map(|array| {
-            let mut last = ("", u32::MAX);
-            (0..array.len())
-                .map(|row| {
-                    let text = array.value(row);
-                    if last.1 == u32::MAX || last.0 != text {
-                        let next = numbers.len() as u32;
-                        last = (text, *numbers.entry(text).or_insert(next));
-                    }
-                    last.1
-                })
-                .collect()
-        })
-        .collect();
+    let mut number = |text: &'a str| {
+        let next = numbers.len() as u32;
+        *numbers.entry(text).or_insert(next)
+    };
+    let numbered = arrays.map(|array| match array.as_dictionary_opt::<Int32Type>() {
+        Some(shared) => {
+            let texts = shared.values().as_string::<i32>();
+            let of_values: Vec<u32> = (0..texts.len()).map(|value| number(texts.value(value))).collect();
+            shared.keys().values().iter().map(|key| of_values[*key as usize]).collect()
+        }
+        None => {
+            let texts = array.as_string::<i32>();
+            (0..texts.len()).map(|row| number(texts.value(row))).collect()
+        }
+    });
+    let numbered: Vec<Vec<u32>> = numbered.collect();
     let mut texts: Vec<(&str, u32)> = numbers.into_iter().collect();
     texts.sort_unstable();
     let mut ranks = vec![0; texts.len()];
