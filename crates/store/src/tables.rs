@@ -226,7 +226,8 @@ pub const METRIC_POINTS: &[Column] = &[
     label("description", "description"),
     column("series", Kind::U64, "hash of name, attributes and resource: one per time series"),
     SERVER_NAME,
-    ATTRIBUTES,
+    // Those of a series come again with each of its points.
+    shared("attributes", ATTRIBUTES.doc),
     RESOURCE,
     SCOPE,
     optional("bounds", Kind::Bytes, "of a histogram's .count: upper bounds, little-endian f64"),

@@ -69,6 +69,7 @@ impl<'a> Block<'a> {
                 write(cell, bytes);
                 offset(bytes.len())
             })),
+            Cells::Shared(shared) => cells.for_each(|cell| shared.push_with(|bytes| write(cell, bytes))),
             other => other.refuse("bytes"),
         }
         self

@@ -8,14 +8,13 @@ use arrow::array::{ArrayRef, DictionaryArray, Int32Array};
 use arrow::datatypes::Int32Type;
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::cells::{extend, extend_variable, offset, variable, variable_array};
+use super::cells::{extend, offset, variable, variable_array};
 use crate::tables::Kind;
 
 /// Places where a value is looked for that comes again, by its hash; the latest value has a place. One that is not found
-/// is there twice, which only costs room.
-const PLACES: usize = 128;
-/// The values of a request with more than these are appended without being looked for.
-const FEW: usize = 64;
+/// is there twice, which only costs room. There are twice as many places as values, between these bounds.
+const PLACES_MIN: usize = 128;
+const PLACES_MAX: usize = 8192;
 
 /// By row the number of its value; values as variable-length cells.
 #[derive(Debug, Clone)]
@@ -82,7 +81,7 @@ impl SharedCells {
     /// The number of a value that equals the bytes.
     fn number_of(&mut self, value: &[u8]) -> i32 {
         self.make_places();
-        let place = place_of(value);
+        let place = self.place_of(value);
         let at_hand = self.places[place].checked_sub(1);
         match at_hand.filter(|number| variable(&self.ends, &self.bytes, *number as usize) == value) {
             Some(number) => number as i32,
@@ -97,7 +96,7 @@ impl SharedCells {
     fn settle(&mut self, start: usize) -> i32 {
         self.make_places();
         let value = &self.bytes[start..];
-        let place = place_of(value);
+        let place = self.place_of(value);
         match self.places[place].checked_sub(1) {
             Some(number) if variable(&self.ends, &self.bytes, number as usize) == value => {
                 self.bytes.truncate(start);
@@ -107,10 +106,24 @@ impl SharedCells {
         }
     }
 
+    /// As many places as the values want.
     fn make_places(&mut self) {
-        if self.places.is_empty() {
-            self.places.resize(PLACES, 0);
+        let is_full = self.ends.len() * 2 >= self.places.len() && self.places.len() < PLACES_MAX;
+        if self.places.is_empty() || is_full {
+            let places = (self.places.len() * 2).max(PLACES_MIN);
+            self.places.clear();
+            self.places.resize(places, 0);
+            for value in 0..self.ends.len() {
+                let place = self.place_of(variable(&self.ends, &self.bytes, value));
+                self.places[place] = value as u32 + 1;
+            }
         }
+    }
+
+    /// Where a value is looked for.
+    fn place_of(&self, value: &[u8]) -> usize {
+        // A power of two.
+        xxh3_64(value) as usize & (self.places.len() - 1)
     }
 
     /// The bytes behind the last value are another.
@@ -130,16 +143,10 @@ impl SharedCells {
     }
 
     pub fn append(&mut self, from: &SharedCells, keep: Option<&[bool]>) {
-        if from.ends.len() > FEW {
-            let first = offset(self.ends.len());
-            extend_variable(&mut self.ends, &mut self.bytes, &from.ends, &from.bytes, None);
-            return self.append_numbers(from, keep, |number| first + number);
-        }
-        let mut numbers = [0; FEW];
-        for (value, number) in numbers.iter_mut().enumerate().take(from.ends.len()) {
-            *number = self.number_of(variable(&from.ends, &from.bytes, value));
-        }
-        self.append_numbers(from, keep, |number| numbers[number as usize % FEW]);
+        let values = 0..from.ends.len();
+        let numbers: Vec<i32> =
+            values.map(|value| self.number_of(variable(&from.ends, &from.bytes, value))).collect();
+        self.append_numbers(from, keep, |number| numbers[number as usize]);
     }
 
     fn append_numbers(&mut self, from: &SharedCells, keep: Option<&[bool]>, place: impl Fn(i32) -> i32) {
@@ -158,8 +165,4 @@ impl SharedCells {
         let array = DictionaryArray::<Int32Type>::try_new(Int32Array::from(self.numbers), values);
         Arc::new(array.expect("every row has the number of a value"))
     }
-}
-
-fn place_of(value: &[u8]) -> usize {
-    xxh3_64(value) as usize % PLACES
 }
