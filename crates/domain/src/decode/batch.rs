@@ -1,7 +1,7 @@
 //! What the three batches have in common, and the bounds that keep a hostile body from growing them.
 
 use super::fault::{Fault, fault};
-use crate::model::{KeyValue, LogBatch, MetricBatch, Resource, Scope, TraceBatch};
+use crate::model::{Body, KeyValue, LogBatch, MetricBatch, Resource, Scope, TraceBatch};
 
 /// Most resources, scopes, spans, events, links, log records, metrics or points in one request. A record takes
 /// up to two hundred bytes in memory and may take two in the body, so the size of the body alone is no bound.
@@ -24,6 +24,9 @@ pub(crate) struct Owner {
 /// A batch of any signal.
 pub(crate) trait Batch<'a> {
     fn lists(&mut self) -> Lists<'_, 'a>;
+
+    /// Says what it is read from.
+    fn read_from(&mut self, body: &'a [u8]);
 }
 
 macro_rules! batch {
@@ -32,6 +35,10 @@ macro_rules! batch {
             #[inline]
             fn lists(&mut self) -> Lists<'_, 'a> {
                 Lists { resources: &mut self.resources, scopes: &mut self.scopes, attributes: &mut self.attributes }
+            }
+
+            fn read_from(&mut self, body: &'a [u8]) {
+                self.body = Body(body);
             }
         }
     )* };

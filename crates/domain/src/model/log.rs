@@ -1,10 +1,11 @@
 //! Log records as received.
 
-use super::{AnyValue, Attributes, KeyValue, Resource, Scope, Slice, SpanId, TraceId};
+use super::{AnyValue, Attributes, Body, KeyValue, Resource, Scope, Slice, SpanId, TraceId};
 
 /// One log export request.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct LogBatch<'a> {
+    pub body: Body<'a>,
     pub resources: Vec<Resource<'a>>,
     pub scopes: Vec<Scope<'a>>,
     pub records: Vec<LogRecord<'a>>,

@@ -1,10 +1,11 @@
 //! Metrics as received.
 
-use super::{Attributes, KeyValue, Resource, Scope, Slice};
+use super::{Attributes, Body, KeyValue, Resource, Scope, Slice};
 
 /// One metric export request.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct MetricBatch<'a> {
+    pub body: Body<'a>,
     pub resources: Vec<Resource<'a>>,
     pub scopes: Vec<Scope<'a>>,
     pub metrics: Vec<Metric<'a>>,

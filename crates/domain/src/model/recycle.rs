@@ -1,11 +1,12 @@
 //! The memory of one batch, given to the next. A batch borrows from its body, so the next one has another lifetime.
 
-use super::{LogBatch, MetricBatch, TraceBatch};
+use super::{Body, LogBatch, MetricBatch, TraceBatch};
 
 impl TraceBatch<'_> {
     /// Drops every record and borrow; keeps the allocated lists.
     pub fn recycle<'b>(self) -> TraceBatch<'b> {
         TraceBatch {
+            body: Body::default(),
             resources: emptied(self.resources),
             scopes: emptied(self.scopes),
             spans: emptied(self.spans),
@@ -20,6 +21,7 @@ impl LogBatch<'_> {
     /// Drops every record and borrow; keeps the allocated lists.
     pub fn recycle<'b>(self) -> LogBatch<'b> {
         LogBatch {
+            body: Body::default(),
             resources: emptied(self.resources),
             scopes: emptied(self.scopes),
             records: emptied(self.records),
@@ -32,6 +34,7 @@ impl MetricBatch<'_> {
     /// Drops every record and borrow; keeps the allocated lists.
     pub fn recycle<'b>(self) -> MetricBatch<'b> {
         MetricBatch {
+            body: Body::default(),
             resources: emptied(self.resources),
             scopes: emptied(self.scopes),
             metrics: emptied(self.metrics),

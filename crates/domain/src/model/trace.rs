@@ -1,10 +1,11 @@
 //! Spans as received.
 
-use super::{AnyValue, Attributes, InvalidId, KeyValue, Slice, SpanId, TraceId};
+use super::{AnyValue, Attributes, Body, InvalidId, KeyValue, Slice, SpanId, TraceId};
 
 /// One trace export request. Every index and [`Slice`] points into the lists here.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct TraceBatch<'a> {
+    pub body: Body<'a>,
     pub resources: Vec<Resource<'a>>,
     pub scopes: Vec<Scope<'a>>,
     /// In the order received, valid or not.

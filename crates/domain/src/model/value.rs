@@ -39,6 +39,23 @@ pub struct KeyValue<'a> {
     pub value: AnyValue<'a>,
 }
 
+/// The body a batch was read from, "" when it was not protobuf: what comes as it is to be stored is copied from here.
+/// Equal to any other, for it is no part of what the batch says.
+#[derive(Clone, Copy, Default)]
+pub struct Body<'a>(pub &'a [u8]);
+
+impl PartialEq for Body<'_> {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
+}
+
+impl std::fmt::Debug for Body<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Body")
+    }
+}
+
 /// Look-up by key over a list of attributes; the last one of a key wins, as SDKs mean it.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Attributes<'b, 'a>(pub &'b [KeyValue<'a>]);

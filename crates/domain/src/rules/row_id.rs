@@ -2,7 +2,8 @@
 //!
 //! UUID v5 with the project's UUID as namespace. SPEC span rule 2, DECISIONS 11.
 
-use uuid::Uuid;
+use sha1::{Digest, Sha1};
+use uuid::Builder;
 
 use crate::model::{ProjectId, RowId, SpanId, TraceId};
 
@@ -45,11 +46,15 @@ fn span_name(trace_id: TraceId, span_id: SpanId) -> [u8; 24] {
 }
 
 fn v5(project: ProjectId, name: &[u8]) -> RowId {
-    RowId(Uuid::new_v5(&Uuid::from_bytes(project.0), name).into_bytes())
+    let hash = Sha1::new().chain_update(project.0).chain_update(name).finalize();
+    let first = hash.first_chunk().expect("a SHA-1 digest has 20 bytes");
+    RowId(Builder::from_sha1_bytes(*first).into_uuid().into_bytes())
 }
 
 #[cfg(test)]
 mod tests {
+    use uuid::Uuid;
+
     use super::*;
 
     const PROJECT: ProjectId = ProjectId([7; 16]);

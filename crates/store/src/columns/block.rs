@@ -109,6 +109,15 @@ impl<'a> Block<'a> {
         self
     }
 
+    /// Shared values with their hashes, see [`SharedCells::extend_hashed`](super::shared::SharedCells::extend_hashed).
+    pub fn shared_hashed<'v>(&mut self, cells: impl Iterator<Item = (&'v [u8], u64)>) -> &mut Self {
+        match self.next() {
+            Cells::Shared(shared) => shared.extend_hashed(cells),
+            other => other.refuse("shared"),
+        }
+        self
+    }
+
     fn next(&mut self) -> &'a mut Cells {
         let column = self.columns.next().expect("a block has no more columns than its table");
         debug_assert!(column.valid.is_none(), "use optional_… for it");

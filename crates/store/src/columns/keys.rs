@@ -1,9 +1,10 @@
 //! Hashes that stand for a record: what "the same span", "the same request" and "the same series" mean.
 
 use super::attributes::encode_sorted;
+use super::shared::SharedCells;
 use tidewatch_domain::model::{KeyValue, SpanId, TraceId};
 use tidewatch_domain::project::Exception;
-use xxhash_rust::xxh3::{Xxh3, xxh3_64, xxh3_64_with_seed, xxh3_128};
+use xxhash_rust::xxh3::{Xxh3, xxh3_64_with_seed, xxh3_128};
 
 /// "No key": a record that cannot be recognised again.
 pub const NO_KEY: u128 = 0;
@@ -55,15 +56,10 @@ impl SeriesHasher {
     pub fn attributes(&mut self, attributes: &[KeyValue<'_>]) -> u64 {
         self.bytes.clear();
         encode_sorted(attributes, &mut self.bytes);
-        SeriesHasher::encoded(&self.bytes)
+        SharedCells::hash_of(&self.bytes)
     }
 
-    /// The same of attributes that are sorted and encoded.
-    pub fn encoded(attributes: &[u8]) -> u64 {
-        xxh3_64(attributes)
-    }
-
-    /// `attributes` and `resource` as [`SeriesHasher::attributes`] gives them.
+    /// `attributes` and `resource` as [`SeriesHasher::attributes`] gives them: the hashes of their sorted encoding.
     pub fn series(&mut self, name: &str, attributes: u64, resource: u64) -> u64 {
         self.bytes.clear();
         self.bytes.extend_from_slice(&attributes.to_le_bytes());

@@ -3,7 +3,7 @@
 use tidewatch_domain::model::{LogBatch, LogRecord, Signal};
 use tidewatch_domain::project::{KeptLog, LogProjection, ProjectContext};
 
-use super::attributes::{Shared, encode_sorted, trimmed};
+use super::attributes::{Shared, SortedEncoder, trimmed};
 use super::block::BLOCK_ROWS;
 use super::traces::write_exception;
 use super::{Rows, TableRows, Twin};
@@ -62,6 +62,7 @@ fn write_logs(
     all: &[KeptLog<'_>],
 ) {
     let mut pairs = Vec::with_capacity(BLOCK_ROWS.min(all.len()));
+    let mut attributes = SortedEncoder::new(batch.body);
     for block in all.chunks(BLOCK_ROWS) {
         pairs.clear();
         pairs.extend(block.iter().map(|log| (log, &batch.records[log.record as usize])));
@@ -83,7 +84,7 @@ fn write_logs(
             .text(rows().map(|(_, record)| scope(record).name))
             .text(rows().map(|(_, record)| scope(record).version))
             .shared(shared.scopes.iter().map(Shared::bytes), rows().map(|(_, record)| record.scope))
-            .bytes_with(rows(), |(_, record), out| encode_sorted(batch.attributes(record.attributes).0, out))
+            .bytes_with(rows(), |(_, record), out| attributes.encode(batch.attributes(record.attributes).0, out))
             .shared(shared.resources.iter().map(Shared::bytes), rows().map(|(_, record)| record.resource))
             .u32(rows().map(|(_, record)| record.dropped_attributes));
     }

@@ -3,9 +3,10 @@
 use tidewatch_domain::model::{MetricBatch, PointData, Signal};
 use tidewatch_domain::project::{MetricProjection, MetricValue, ProjectContext};
 
-use super::attributes::{Shared, encode_sorted, trimmed};
+use super::attributes::{Shared, SortedEncoder, trimmed};
 use super::block::BLOCK_ROWS;
 use super::keys::SeriesHasher;
+use super::shared::SharedCells;
 use super::{Rows, TableRows};
 use crate::tables::Table;
 
@@ -60,10 +61,11 @@ fn write_values(
 ) {
     let size = BLOCK_ROWS.min(all.len());
     let (mut triples, mut series) = (Vec::with_capacity(size), Vec::with_capacity(size));
-    // Attributes of the block's points, encoded once for the hash and the column.
-    let (mut encoded, mut ranges) = (Vec::new(), Vec::<std::ops::Range<usize>>::with_capacity(size));
+    // Attributes of the block's points, encoded and hashed once for the series and the column.
+    let (mut encoded, mut ranges) = (Vec::new(), Vec::<(std::ops::Range<usize>, u64)>::with_capacity(size));
+    let mut attributes = SortedEncoder::new(batch.body);
     // The values of one point lie together and have its attributes.
-    let mut last = (u32::MAX, 0);
+    let mut last = u32::MAX;
     for block in all.chunks(BLOCK_ROWS) {
         triples.clear();
         triples.extend(block.iter().map(|v| (v, &batch.metrics[v.metric as usize], &batch.points[v.point as usize])));
@@ -71,17 +73,17 @@ fn write_values(
         encoded.clear();
         ranges.clear();
         for (value, metric, point) in &triples {
-            let range = match ranges.last() {
-                Some(range) if last.0 == value.point => range.clone(),
+            let (range, hash) = match ranges.last() {
+                Some(range) if last == value.point => range.clone(),
                 _ => {
                     let start = encoded.len();
-                    encode_sorted(batch.attributes(point.attributes).0, &mut encoded);
-                    last = (value.point, SeriesHasher::encoded(&encoded[start..]));
-                    start..encoded.len()
+                    attributes.encode(batch.attributes(point.attributes).0, &mut encoded);
+                    (start..encoded.len(), SharedCells::hash_of(&encoded[start..]))
                 }
             };
-            ranges.push(range);
-            series.push(hasher.series(value.name, last.1, resources[metric.resource as usize].hash));
+            last = value.point;
+            series.push(hasher.series(value.name, hash, resources[metric.resource as usize].hash));
+            ranges.push((range, hash));
         }
         let rows = || triples.iter().copied();
         let histograms = || {
@@ -104,7 +106,7 @@ fn write_values(
             .text(rows().map(|(_, metric, _)| metric.description))
             .u64(series.iter().copied())
             .text(rows().map(|(value, ..)| value.server_name))
-            .bytes_with(ranges.iter(), |range, out| out.extend_from_slice(&encoded[range.start..range.end]))
+            .shared_hashed(ranges.iter().map(|(range, hash)| (&encoded[range.start..range.end], *hash)))
             .shared(
                 resources.iter().map(|resource| resource.shared.bytes()),
                 rows().map(|(_, metric, _)| metric.resource),

@@ -66,22 +66,35 @@ impl SharedCells {
         self.numbers.push(number);
     }
 
+    /// Rows with these values, which come with their [`SharedCells::hash_of`].
+    pub fn extend_hashed<'v>(&mut self, values: impl Iterator<Item = (&'v [u8], u64)>) {
+        for (value, hash) in values {
+            let number = self.number_of(value, hash);
+            self.numbers.push(number);
+        }
+    }
+
+    /// Stored series are made of it too: it stays what it is.
+    pub fn hash_of(value: &[u8]) -> u64 {
+        xxh3_64(value)
+    }
+
     /// Rows with these texts.
     pub fn extend_texts<'t>(&mut self, texts: impl Iterator<Item = &'t str>) {
         // Texts of one resource or scope are the same memory.
         let mut last: (&str, i32) = ("", -1);
         for text in texts {
             if last.1 < 0 || !std::ptr::eq(last.0, text) {
-                last = (text, self.number_of(text.as_bytes()));
+                last = (text, self.number_of(text.as_bytes(), SharedCells::hash_of(text.as_bytes())));
             }
             self.numbers.push(last.1);
         }
     }
 
     /// The number of a value that equals the bytes.
-    fn number_of(&mut self, value: &[u8]) -> i32 {
+    fn number_of(&mut self, value: &[u8], hash: u64) -> i32 {
         self.make_places();
-        let place = self.place_of(value);
+        let place = self.place_of(hash);
         let at_hand = self.places[place].checked_sub(1);
         match at_hand.filter(|number| variable(&self.ends, &self.bytes, *number as usize) == value) {
             Some(number) => number as i32,
@@ -96,7 +109,7 @@ impl SharedCells {
     fn settle(&mut self, start: usize) -> i32 {
         self.make_places();
         let value = &self.bytes[start..];
-        let place = self.place_of(value);
+        let place = self.place_of(SharedCells::hash_of(value));
         match self.places[place].checked_sub(1) {
             Some(number) if variable(&self.ends, &self.bytes, number as usize) == value => {
                 self.bytes.truncate(start);
@@ -114,16 +127,16 @@ impl SharedCells {
             self.places.clear();
             self.places.resize(places, 0);
             for value in 0..self.ends.len() {
-                let place = self.place_of(variable(&self.ends, &self.bytes, value));
+                let place = self.place_of(SharedCells::hash_of(variable(&self.ends, &self.bytes, value)));
                 self.places[place] = value as u32 + 1;
             }
         }
     }
 
-    /// Where a value is looked for.
-    fn place_of(&self, value: &[u8]) -> usize {
+    /// Where a value with this hash is looked for.
+    fn place_of(&self, hash: u64) -> usize {
         // A power of two.
-        xxh3_64(value) as usize & (self.places.len() - 1)
+        hash as usize & (self.places.len() - 1)
     }
 
     /// The bytes behind the last value are another.
@@ -143,9 +156,9 @@ impl SharedCells {
     }
 
     pub fn append(&mut self, from: &SharedCells, keep: Option<&[bool]>) {
-        let values = 0..from.ends.len();
-        let numbers: Vec<i32> =
-            values.map(|value| self.number_of(variable(&from.ends, &from.bytes, value))).collect();
+        let value = |number| variable(&from.ends, &from.bytes, number);
+        let number = |number| self.number_of(value(number), SharedCells::hash_of(value(number)));
+        let numbers: Vec<i32> = (0..from.ends.len()).map(number).collect();
         self.append_numbers(from, keep, |number| numbers[number as usize]);
     }
 

@@ -247,6 +247,7 @@ fn log_records() {
         scopes: vec![Scope { name: "logger", attributes: Slice { start: 2, end: 3 }, ..Scope::default() }],
         records: vec![record],
         attributes: ["a", "b", "c"].map(|key| KeyValue { key, value: AnyValue::Bool(true) }).to_vec(),
+        ..LogBatch::default()
     };
     let log =
         KeptLog { record: 0, time_ns: 7, server_name: "s", severity_text: "WARN", severity_number: 13, body: "hello" };
@@ -270,6 +271,7 @@ fn metric_batch<'a>(attributes: Vec<KeyValue<'a>>, histogram: HistogramPoint<'a>
     MetricBatch {
         resources: vec![Resource { attributes: Slice { start: 2, end: 3 }, ..Resource::default() }],
         scopes: vec![Scope { name: "meter", ..Scope::default() }],
+        body: Default::default(),
         metrics: vec![Metric {
             name: "latency",
             unit: "s",

@@ -25,5 +25,6 @@ use value::Values;
 
 /// Reads an `Export…ServiceRequest` into an empty batch. An empty body is an empty request.
 pub(super) fn request<'a>(body: &'a [u8], arena: &'a Bump, batch: &mut impl Records<'a>) -> Result<(), Fault> {
+    batch.read_from(body);
     envelope::request(Reader::new(body), batch, &mut Values::new(arena))
 }

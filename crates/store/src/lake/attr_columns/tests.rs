@@ -27,20 +27,15 @@ fn with_column(name: &str, array: ArrayRef) -> RecordBatch {
             return Arc::clone(&array);
         }
         match field.data_type() {
-            DataType::Binary => Arc::new(BinaryArray::from_iter_values((0..rows).map(|_| b""))),
-            DataType::Utf8 => Arc::new(texts(rows)),
-            DataType::Dictionary(_, value) if **value == DataType::Utf8 => {
-                arrow::compute::cast(&texts(rows), field.data_type()).unwrap()
+            DataType::Binary | DataType::Utf8 | DataType::Dictionary(..) => {
+                let empty = arrow::array::StringArray::from_iter_values((0..rows).map(|_| ""));
+                arrow::compute::cast(&empty, field.data_type()).unwrap()
             }
             other => arrow::compute::cast(&arrow::array::UInt8Array::from(vec![0; rows]), other)
                 .unwrap_or_else(|_| Arc::new(arrow::array::BooleanArray::from(vec![false; rows]))),
         }
     });
     RecordBatch::try_new(schema.clone(), columns.collect()).unwrap()
-}
-
-fn texts(rows: usize) -> arrow::array::StringArray {
-    arrow::array::StringArray::from_iter_values((0..rows).map(|_| ""))
 }
 
 fn encode(pairs: &[(&str, AnyValue<'_>)]) -> Vec<u8> {
