@@ -64,6 +64,7 @@ fn the_rules_reach_no_socket() {
         "thiserror",
         "uuid",
         "xxhash-rust",
+        "sha1",
         "sha2",
         "hashbrown",
         "serde",
