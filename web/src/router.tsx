@@ -96,6 +96,13 @@ const callback = createRoute({
   component: lazyRouteComponent(() => import("./pages/auth/Callback"), "Callback"),
 });
 
+/** Links in alerts: whoever has one may acknowledge, signed in or not. */
+const ack = createRoute({
+  getParentRoute: () => root,
+  path: "/ack/$token",
+  component: lazyRouteComponent(() => import("./pages/auth/Ack"), "Ack"),
+});
+
 /** Pages of a person or an organisation: signed in, but of no project. */
 const signedIn = createRoute({
   getParentRoute: () => root,
@@ -396,6 +403,7 @@ const tree = root.addChildren([
   reset,
   invitation,
   callback,
+  ack,
   signedIn.addChildren([finishSetup, device, consent, anySettings, plain.addChildren([accountPage, organizationPage])]),
   project.addChildren([
     overview,

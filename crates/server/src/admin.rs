@@ -87,7 +87,8 @@ pub async fn run(command: &AdminCommand, config: &Config, say: fn(&str)) -> anyh
 async fn act(command: &AdminCommand, control: &Control, say: fn(&str)) -> anyhow::Result<()> {
     let (name, arguments) = command.arguments();
     let at_ns = Clock::system().now_ns();
-    let by = By { user_id: None, name: format!("tidewatch admin {name}"), address: String::new(), at_ns };
+    let (address, user_agent) = (String::new(), String::new());
+    let by = By { user_id: None, name: format!("tidewatch admin {name}"), address, user_agent, at_ns };
     if let AdminCommand::List(_) = command {
         for user in control.users() {
             let roles = control.memberships(user.id);

@@ -16,6 +16,7 @@ use crate::clock::Clock;
 use crate::config::Config;
 use crate::control::{By, Control};
 use crate::error::ApiError;
+use crate::http::auth::passkeys::relying_party;
 use crate::http::auth::sso::Sso;
 use crate::http::gate::admission::Admission;
 use crate::http::gate::budget::Budget;
@@ -27,6 +28,7 @@ use crate::ingest::outcome::Refused;
 use crate::mail::Mailer;
 use crate::metrics::{IngestMetrics, StoreMetrics};
 use crate::secrets::seal::Sealer;
+use crate::secrets::webauthn::RelyingParty;
 use crate::symbols::Symbols;
 use crate::telemetry::RejectionLog;
 use crate::{limits, secrets};
@@ -62,6 +64,8 @@ pub struct App {
     pub mailer: Mailer,
     /// Sign-in with other providers.
     pub sso: Sso,
+    /// This server as passkeys know it; none: it has no passkeys.
+    pub passkeys: Option<RelyingParty>,
     /// Password hashes computed at once.
     pub hashing: Semaphore,
     /// Exports, reports and profiles worked on at once.
@@ -132,6 +136,7 @@ impl App {
             refusals: RejectionLog::default(),
             logins: Logins::new(&key),
             sso,
+            passkeys: relying_party(&config),
             hashing: Semaphore::new(limits::PASSWORD_HASHES_MAX),
             asking: Admission::new(askers, askers * limits::ASK_WAITING_PER_THREAD),
             control,
@@ -176,7 +181,8 @@ impl App {
 
     /// For the audit log: this process itself, now.
     pub fn by_server(&self) -> By {
-        By { user_id: None, name: "server".to_owned(), address: String::new(), at_ns: self.clock.now_ns() }
+        let (address, user_agent) = (String::new(), String::new());
+        By { user_id: None, name: "server".to_owned(), address, user_agent, at_ns: self.clock.now_ns() }
     }
 
     /// Questions that wait for their turn.

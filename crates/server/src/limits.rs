@@ -275,6 +275,14 @@ pub const SECOND_FACTOR_MAX: Duration = minutes(5);
 pub const SECOND_FACTOR_TRIES_MAX: i64 = 10;
 pub const SECOND_FACTOR_WINDOW: Duration = minutes(15);
 pub const RECOVERY_CODES: usize = 10;
+/// Projects that one request makes.
+pub const PROJECTS_AT_ONCE_MAX: usize = 50;
+/// Passkeys of one person.
+pub const PASSKEYS_MAX: i64 = 20;
+/// From a passkey's challenge to its answer. WebAuthn, 15.1, recommends 5 to 10 minutes.
+pub const PASSKEY_CEREMONY_MAX: Duration = minutes(5);
+/// Of a User-Agent in the audit log.
+pub const USER_AGENT_CHARS_MAX: usize = 300;
 /// The last use of a token is noted at most this often.
 pub const LAST_USED_PAUSE: Duration = minutes(1);
 /// An operator's own key for logins.

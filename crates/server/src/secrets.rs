@@ -1,9 +1,10 @@
 //! Keys made on first start, in `secrets/` of the data directory, readable by the owner alone.
 //!
-//! [`seal`]: what they encrypt. [`totp`]: codes of authenticators.
+//! [`seal`]: what they encrypt. [`totp`]: codes of authenticators. [`webauthn`]: passkeys.
 
 pub mod seal;
 pub mod totp;
+pub mod webauthn;
 
 use std::fs;
 use std::io::{self, Write};

@@ -159,6 +159,7 @@ export const PEOPLE: [string, Handler][] = [
     () => ({
       password: true,
       registration: false,
+      passkeys: true,
       providers: [
         { id: "google", name: "Google" },
         { id: "oidc", name: "Acme SSO" },
@@ -200,8 +201,16 @@ export const PEOPLE: [string, Handler][] = [
   ["DELETE /api/me/two-factor/totp", (body) => wrong(body) ?? { status: "ok", ...Object.assign(two, { totp: false }) }],
   ["POST /api/me/two-factor/recovery-codes", (body) => wrong(body) ?? codes()],
   [
+    "PUT /api/me/passkeys/:id",
+    (body, _u, parts) => {
+      two.passkeys = two.passkeys.map((one) => (one.id === parts[4] ? { ...one, name: String(body.name) } : one));
+      return { status: "renamed" };
+    },
+  ],
+  [
     "DELETE /api/me/passkeys/:id",
-    (_b, _u, parts) => {
+    (body, _u, parts) => {
+      if (wrong(body)) return wrong(body);
       two.passkeys = two.passkeys.filter((one) => one.id !== parts[4]);
       return { status: "ok" };
     },

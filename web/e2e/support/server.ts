@@ -8,6 +8,8 @@ import { join } from "node:path";
 
 export interface Server {
   url: string;
+  /** A folder with the mails it has sent, one file each. */
+  mails: string;
   stop: () => Promise<void>;
 }
 
@@ -21,19 +23,24 @@ async function freePort(): Promise<number> {
   return port;
 }
 
-export async function startServer(): Promise<Server> {
+/** `name`: what browsers reach it as. Passkeys need a name, not a number. */
+export async function startServer(name = "127.0.0.1"): Promise<Server> {
   const binary = process.env.TIDEWATCH_BIN;
   if (!binary) throw new Error("TIDEWATCH_BIN must name the tidewatch binary (cargo build --bin tidewatch)");
   const port = await freePort();
   const data = await mkdtemp(join(tmpdir(), "tidewatch-e2e-"));
-  const process_ = spawn(binary, ["serve", "--listen", `127.0.0.1:${port}`, "--data-dir", data], {
-    stdio: ["ignore", "pipe", "pipe"],
-  });
+  const url = `http://${name}:${port}`;
+  const mails = join(data, "mails");
+  const process_ = spawn(
+    binary,
+    ["serve", "--listen", `127.0.0.1:${port}`, "--data-dir", data, "--base-url", url, "--mail-dir", mails],
+    { stdio: ["ignore", "pipe", "pipe"] },
+  );
   const output = collect(process_);
-  const url = `http://127.0.0.1:${port}`;
-  await ready(url, process_, output);
+  await ready(`http://127.0.0.1:${port}`, process_, output);
   return {
     url,
+    mails,
     stop: async () => {
       process_.kill("SIGTERM");
       if (process_.exitCode === null) await once(process_, "exit");

@@ -70,7 +70,11 @@ export function newRecoveryCodes(password: string): Promise<{ recoveryCodes: str
   return request("POST", "/api/me/two-factor/recovery-codes", { body: { password }, challenge: true });
 }
 
-export async function addPasskey(name: string, password: string): Promise<Passkey> {
+/** With recovery codes for who had none. */
+export async function addPasskey(
+  name: string,
+  password: string,
+): Promise<Passkey & { recoveryCodes?: string[] | null }> {
   const { challengeId, options } = await request<Challenge<PublicKeyCredentialCreationOptionsJSON>>(
     "POST",
     "/api/me/passkeys/start",
@@ -79,8 +83,12 @@ export async function addPasskey(name: string, password: string): Promise<Passke
   const credential = await makePasskey(options);
   return request("POST", "/api/me/passkeys/finish", { body: { challengeId, name, credential }, challenge: true });
 }
-export function removePasskey(id: Passkey["id"]): Promise<unknown> {
-  return request("DELETE", `/api/me/passkeys/${encodeURIComponent(id)}`);
+const passkeyPath = (id: Passkey["id"]) => `/api/me/passkeys/${encodeURIComponent(id)}`;
+export function renamePasskey(id: Passkey["id"], name: string): Promise<unknown> {
+  return request("PUT", passkeyPath(id), { body: { name } });
+}
+export function removePasskey(id: Passkey["id"], password: string): Promise<unknown> {
+  return request("DELETE", passkeyPath(id), { body: password ? { password } : {}, challenge: true });
 }
 
 export const tokensQuery = queryOptions({

@@ -30,9 +30,10 @@ export async function secondStepByPasskey(mfaToken: string): Promise<SignedIn> {
   return secondStep(mfaToken, { challengeId, passkey: await askPasskey(options) });
 }
 
-export async function loginByPasskey(): Promise<SignedIn> {
+/** Without an e-mail address the browser lists the passkeys it has for this site. */
+export async function loginByPasskey(email: string): Promise<SignedIn> {
   const { challengeId, options } = await request<Asking>("POST", "/api/login/passkey/start", {
-    body: {},
+    body: email ? { email } : {},
     anonymous: true,
   });
   const credential = await askPasskey(options);

@@ -686,6 +686,57 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/login/mfa/passkey/start": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** A challenge for the second step of a login; `POST /api/login/mfa` takes the answer. */
+        post: operations["beginPasskeySecondStep"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/login/passkey/finish": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** The login. The passkey's authenticator must have asked for a PIN, finger or face. */
+        post: operations["loginPasskey"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/login/passkey/start": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** A challenge for a login by passkey alone. */
+        post: operations["beginPasskeyLogin"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/logs": {
         parameters: {
             query?: never;
@@ -788,6 +839,58 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/me/passkeys/finish": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Adds the passkey that was made. */
+        post: operations["addPasskey"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/me/passkeys/start": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** What a new passkey is made from. */
+        post: operations["beginPasskey"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/me/passkeys/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /** Gives a passkey another name. */
+        put: operations["renamePasskey"];
+        post?: never;
+        /** Removes a passkey. */
+        delete: operations["removePasskey"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/me/password": {
         parameters: {
             query?: never;
@@ -867,7 +970,7 @@ export interface paths {
         put?: never;
         /** Begins to set up an authenticator. It counts once a code of it has been shown. */
         post: operations["beginTotp"];
-        /** Turns two-factor authentication off. */
+        /** Turns the codes of an authenticator off; passkeys stay. */
         delete: operations["removeTotp"];
         options?: never;
         head?: never;
@@ -1320,6 +1423,23 @@ export interface paths {
         post: operations["createProject"];
         /** Deletes a project. The body names it. */
         delete: operations["deleteProject"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/projects/batch": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Makes several projects, all of them or none. The answer is in the same order. */
+        post: operations["createProjects"];
+        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -1845,6 +1965,18 @@ export interface components {
             /** Format: int64 */
             archived: number;
         };
+        AssertionResponse: {
+            authenticatorData: string;
+            clientDataJSON: string;
+            signature: string;
+            userHandle?: string | null;
+        };
+        AttestationResponse: {
+            attestationObject: string;
+            clientDataJSON: string;
+            /** @description How the authenticator is reached: `usb`, `nfc`, `ble`, `smart-card`, `hybrid`, `internal`. */
+            transports?: string[];
+        };
         /** @description Attributes by key; values that are no text are JSON text. */
         AttributeMap: {
             [key: string]: string;
@@ -1872,7 +2004,7 @@ export interface components {
             ip: string;
             /** @description Such as `project:<uuid>`. */
             target: string;
-            /** @description The client's own words about itself; not recorded yet. */
+            /** @description The client's own words about itself, cut short; absent from before it was recorded. */
             userAgent?: string | null;
         };
         /** @description Lines of the audit log, newest first. */
@@ -1883,6 +2015,16 @@ export interface components {
              * @description `before` of the next page; none on the last.
              */
             next?: number | null;
+        };
+        /** @description `AuthenticationResponseJSON`, as far as it is read. */
+        AuthenticationResponse: {
+            id: string;
+            response: components["schemas"]["AssertionResponse"];
+        };
+        AuthenticatorSelection: {
+            requireResidentKey: boolean;
+            residentKey: string;
+            userVerification: string;
         };
         /** @description RFC 8414. */
         AuthorizationServer: {
@@ -1969,6 +2111,22 @@ export interface components {
             spans: number;
             /** Format: int64 */
             tasks: number;
+        };
+        /** @description `PublicKeyCredentialCreationOptionsJSON` */
+        CreationOptions: {
+            /** @description Always `none`. */
+            attestation: string;
+            authenticatorSelection: components["schemas"]["AuthenticatorSelection"];
+            challenge: string;
+            excludeCredentials: components["schemas"]["PasskeyDescriptor"][];
+            pubKeyCredParams: components["schemas"]["PasskeyAlgorithm"][];
+            rp: components["schemas"]["PasskeyParty"];
+            /**
+             * Format: int64
+             * @description Milliseconds.
+             */
+            timeout: number;
+            user: components["schemas"]["PasskeyOwner"];
         };
         /** @description Body of `DELETE /api/projects`. */
         DeleteProjectRequest: {
@@ -2780,6 +2938,17 @@ export interface components {
             /** @description IANA name; UTC when absent. */
             timezone?: string | null;
         };
+        /** @description A passkey that was just added. */
+        NewPasskey: components["schemas"]["PasskeyView"] & {
+            /** @description For who had none; shown this once. */
+            recoveryCodes?: string[] | null;
+        };
+        /** @description Body of `POST /api/me/passkeys/finish`. */
+        NewPasskeyRequest: {
+            challengeId: string;
+            credential: components["schemas"]["RegistrationResponse"];
+            name: string;
+        };
         /** @description A new personal access token. */
         NewPersonalToken: {
             /** Format: date-time */
@@ -2802,6 +2971,11 @@ export interface components {
             expiresInDays?: number | null;
             name: string;
         };
+        NewProjectEntry: {
+            framework?: string | null;
+            /** @description 1 to 100 letters, digits, spaces, `-`, `_` and `.`. */
+            name: string;
+        };
         /** @description Body of `POST /api/projects`. */
         NewProjectRequest: {
             framework?: string | null;
@@ -2811,6 +2985,16 @@ export interface components {
              * @description The first organisation the user may write in, when absent.
              */
             organizationId?: number | null;
+        };
+        /** @description Body of `POST /api/projects/batch`. */
+        NewProjectsRequest: {
+            /**
+             * Format: int64
+             * @description The first one the caller may write to when absent.
+             */
+            organizationId?: number | null;
+            /** @description 1 to 50. */
+            projects: components["schemas"]["NewProjectEntry"][];
         };
         /** @description A project's new token. The old one is taken for its grace. */
         NewToken: {
@@ -2882,6 +3066,11 @@ export interface components {
             recentIssues: components["schemas"]["IssueGroup"][];
             /** @description By impact; at most five. */
             worstEndpoints: components["schemas"]["EndpointGroup"][];
+        };
+        /** @description Body of `POST /api/me/passkeys/start` and `DELETE /api/me/passkeys/{id}`. */
+        OwnPassword: {
+            /** @description One's own, once more; not asked of those who have none. */
+            password?: string | null;
         };
         /**
          * @description What owns an exception: the nearest of these above its span.
@@ -2964,6 +3153,60 @@ export interface components {
             /** @description Never null. */
             data: components["schemas"]["TaskRow"][];
             pagination: components["schemas"]["PageInfo"];
+        };
+        PasskeyAlgorithm: {
+            /**
+             * Format: int64
+             * @description COSE's number.
+             */
+            alg: number;
+            /** @description Always `public-key`. */
+            type: string;
+        };
+        /** @description What a new passkey is made from. */
+        PasskeyCreation: {
+            /** @description For the answer; five minutes. */
+            challengeId: string;
+            options: components["schemas"]["CreationOptions"];
+        };
+        PasskeyDescriptor: {
+            id: string;
+            transports?: string[];
+            /** @description Always `public-key`. */
+            type: string;
+        };
+        /** @description Body of `POST /api/login/passkey/finish`. */
+        PasskeyLoginFinish: {
+            challengeId: string;
+            credential: components["schemas"]["AuthenticationResponse"];
+        };
+        /** @description Body of `POST /api/login/passkey/start`. */
+        PasskeyLoginStart: {
+            /** @description For passkeys that do not know whose they are; absent: any that the browser has. */
+            email?: string | null;
+        };
+        /** @description Body of `PUT /api/me/passkeys/{id}`. */
+        PasskeyName: {
+            name: string;
+        };
+        PasskeyOwner: {
+            displayName: string;
+            id: string;
+            name: string;
+        };
+        PasskeyParty: {
+            id: string;
+            name: string;
+        };
+        /** @description What a passkey proves itself with. */
+        PasskeyRequest: {
+            /** @description For the answer; five minutes. */
+            challengeId: string;
+            options: components["schemas"]["RequestOptions"];
+        };
+        /** @description Body of `POST /api/login/mfa/passkey/start`. */
+        PasskeySecondStepStart: {
+            mfaToken: string;
         };
         PasskeyView: {
             /** Format: date-time */
@@ -3079,6 +3322,16 @@ export interface components {
             name: string;
             /** Format: int64 */
             organizationId: number;
+            /**
+             * Format: date-time
+             * @description The same of the upload token.
+             */
+            previousSourceMapTokenExpiresAt?: string | null;
+            /**
+             * Format: date-time
+             * @description Until when the replaced token is taken too; for those who see tokens.
+             */
+            previousTokenExpiresAt?: string | null;
             /** @description The reader's role in it. */
             role: string;
             settings: components["schemas"]["ProjectSettings"];
@@ -3100,6 +3353,8 @@ export interface components {
         };
         /** @description `GET /api/auth/providers`. */
         ProvidersAnswer: {
+            /** @description Whether people sign in with passkeys. */
+            passkeys: boolean;
             /** @description Whether people sign in with a password. */
             password: boolean;
             providers: components["schemas"]["ProviderView"][];
@@ -3146,6 +3401,11 @@ export interface components {
             response_types: string[];
             token_endpoint_auth_method: string;
         };
+        /** @description `RegistrationResponseJSON`, as far as it is read. */
+        RegistrationResponse: {
+            id: string;
+            response: components["schemas"]["AttestationResponse"];
+        };
         /** @description The Endpoint or Task that owns an occurrence. */
         RelatedEntity: {
             /**
@@ -3172,6 +3432,19 @@ export interface components {
             /** @description Empty when accepted. */
             reason: string;
             signal: string;
+        };
+        /** @description `PublicKeyCredentialRequestOptionsJSON` */
+        RequestOptions: {
+            /** @description Empty: any that the authenticator has for this server. */
+            allowCredentials: components["schemas"]["PasskeyDescriptor"][];
+            challenge: string;
+            rpId: string;
+            /**
+             * Format: int64
+             * @description Milliseconds.
+             */
+            timeout: number;
+            userVerification: string;
         };
         /** @description Body of `POST /api/password-reset/{token}`. */
         ResetPasswordRequest: {
@@ -3214,18 +3487,20 @@ export interface components {
         };
         /** @description The password was right; `POST /api/login/mfa` is next. */
         SecondFactorNeeded: {
-            /** @description `totp`, `recovery`. */
+            /** @description `totp`, `passkey`, `recovery`. */
             methods: string[];
             /** @description Always true. */
             mfaRequired: boolean;
             /** @description For five minutes. */
             mfaToken: string;
         };
-        /** @description Body of `POST /api/login/mfa`: one of the two codes. */
+        /** @description Body of `POST /api/login/mfa`: one of the two codes, or a passkey and its challenge. */
         SecondFactorRequest: {
+            challengeId?: string | null;
             /** @description Six digits. */
             code?: string | null;
             mfaToken: string;
+            passkey?: components["schemas"]["AuthenticationResponse"] | null;
             recoveryCode?: string | null;
         };
         ServiceCount: {
@@ -3845,6 +4120,15 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
+            /** @description The link has expired */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
             /** @description Too many requests of this address in this minute; `Retry-After` says when to come back. */
             429: {
                 headers: {
@@ -3879,6 +4163,15 @@ export interface operations {
             };
             /** @description No such thing in this project. */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The link has expired */
+            410: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -6908,6 +7201,294 @@ export interface operations {
             };
         };
     };
+    beginPasskeySecondStep: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PasskeySecondStepStart"];
+            };
+        };
+        responses: {
+            /** @description The answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PasskeyRequest"];
+                };
+            };
+            /** @description The request cannot be read. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No token, or a bad one. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Not a project one may open. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No such thing in this project. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Readable, but against a rule of the operation. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many requests of this address in this minute; `Retry-After` says when to come back. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many questions at once; `Retry-After` says when to come back. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The deadline of the question passed. */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    loginPasskey: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PasskeyLoginFinish"];
+            };
+        };
+        responses: {
+            /** @description The answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LoginAnswer"];
+                };
+            };
+            /** @description The request cannot be read. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No token, or a bad one. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Not a project one may open. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No such thing in this project. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Readable, but against a rule of the operation. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many requests of this address in this minute; `Retry-After` says when to come back. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many questions at once; `Retry-After` says when to come back. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The deadline of the question passed. */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    beginPasskeyLogin: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PasskeyLoginStart"];
+            };
+        };
+        responses: {
+            /** @description The answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PasskeyRequest"];
+                };
+            };
+            /** @description The request cannot be read. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No token, or a bad one. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Not a project one may open. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No such thing in this project. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Readable, but against a rule of the operation. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many requests of this address in this minute; `Retry-After` says when to come back. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many questions at once; `Retry-After` says when to come back. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The deadline of the question passed. */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
     listLogs: {
         parameters: {
             query: {
@@ -7355,6 +7936,396 @@ export interface operations {
             };
             /** @description Readable, but against a rule of the operation. */
             422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many questions at once; `Retry-After` says when to come back. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The deadline of the question passed. */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    addPasskey: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewPasskeyRequest"];
+            };
+        };
+        responses: {
+            /** @description Added */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["NewPasskey"];
+                };
+            };
+            /** @description The request cannot be read. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No token, or a bad one. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Not a project one may open. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No such thing in this project. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description It is known already */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Readable, but against a rule of the operation. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many requests of this address in this minute; `Retry-After` says when to come back. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many questions at once; `Retry-After` says when to come back. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The deadline of the question passed. */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    beginPasskey: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["OwnPassword"];
+            };
+        };
+        responses: {
+            /** @description The answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PasskeyCreation"];
+                };
+            };
+            /** @description The request cannot be read. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No token, or a bad one. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Not a project one may open. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No such thing in this project. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Readable, but against a rule of the operation. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many requests of this address in this minute; `Retry-After` says when to come back. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many questions at once; `Retry-After` says when to come back. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The deadline of the question passed. */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    renamePasskey: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The passkey's id */
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PasskeyName"];
+            };
+        };
+        responses: {
+            /** @description Renamed */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StatusAnswer"];
+                };
+            };
+            /** @description The request cannot be read. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No token, or a bad one. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Not a project one may open. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No such thing in this project. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Readable, but against a rule of the operation. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many questions at once; `Retry-After` says when to come back. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The deadline of the question passed. */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    removePasskey: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The passkey's id */
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["OwnPassword"];
+            };
+        };
+        responses: {
+            /** @description Gone */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StatusAnswer"];
+                };
+            };
+            /** @description The request cannot be read. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No token, or a bad one. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Not a project one may open. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No such thing in this project. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Readable, but against a rule of the operation. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many requests of this address in this minute; `Retry-After` says when to come back. */
+            429: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -10565,6 +11536,84 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Done"];
+                };
+            };
+            /** @description The request cannot be read. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No token, or a bad one. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Not a project one may open. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Readable, but against a rule of the operation. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many questions at once; `Retry-After` says when to come back. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The deadline of the question passed. */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    createProjects: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewProjectsRequest"];
+            };
+        };
+        responses: {
+            /** @description Made */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProjectView"][];
                 };
             };
             /** @description The request cannot be read. */

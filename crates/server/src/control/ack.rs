@@ -40,30 +40,31 @@ impl Control {
         Ok(token)
     }
 
+    /// None when there is no such link; gone when it has expired.
     pub async fn ack_link(&self, token: &str, now_ns: i64) -> Result<Option<AckLink>, ControlError> {
-        let found: Option<(String, Option<i64>)> = sqlx::query_as(
-            "SELECT subject, acknowledged_ns FROM ack_tokens \
-             WHERE token_hash = $1 AND (expires_ns IS NULL OR expires_ns > $2)",
-        )
-        .bind(hash(token))
-        .bind(now_ns)
-        .fetch_optional(self.pool())
-        .await?;
-        Ok(found.map(|(subject, acknowledged_ns)| AckLink { subject, acknowledged_ns }))
+        let found: Option<(String, Option<i64>, Option<i64>)> =
+            sqlx::query_as("SELECT subject, acknowledged_ns, expires_ns FROM ack_tokens WHERE token_hash = $1")
+                .bind(hash(token))
+                .fetch_optional(self.pool())
+                .await?;
+        let Some((subject, acknowledged_ns, expires_ns)) = found else { return Ok(None) };
+        check_expiry(expires_ns, now_ns)?;
+        Ok(Some(AckLink { subject, acknowledged_ns }))
     }
 
-    /// Acknowledges; a second time changes nothing. None when there is no such link.
+    /// Acknowledges; a second time changes nothing. None and gone as above.
     pub async fn acknowledge(&self, by: &By, token: &str) -> Result<Option<AckLink>, ControlError> {
         let mut write = self.write().await?;
-        let found: Option<(String, Option<i64>, i64, Option<i64>)> = sqlx::query_as(
-            "SELECT subject, acknowledged_ns, organization_id, user_id FROM ack_tokens \
-             WHERE token_hash = $1 AND (expires_ns IS NULL OR expires_ns > $2)",
+        type Columns = (String, Option<i64>, Option<i64>, i64, Option<i64>);
+        let found: Option<Columns> = sqlx::query_as(
+            "SELECT subject, acknowledged_ns, expires_ns, organization_id, user_id FROM ack_tokens \
+             WHERE token_hash = $1",
         )
         .bind(hash(token))
-        .bind(by.at_ns)
         .fetch_optional(write.on())
         .await?;
-        let Some((subject, acknowledged_ns, organization, user_id)) = found else { return Ok(None) };
+        let Some((subject, acknowledged_ns, expires_ns, organization, user_id)) = found else { return Ok(None) };
+        check_expiry(expires_ns, by.at_ns)?;
         if acknowledged_ns.is_none() {
             sqlx::query("UPDATE ack_tokens SET acknowledged_ns = $2 WHERE token_hash = $1")
                 .bind(hash(token))
@@ -86,5 +87,12 @@ impl Control {
             .execute(write.on())
             .await?;
         write.commit().await
+    }
+}
+
+fn check_expiry(expires_ns: Option<i64>, now_ns: i64) -> Result<(), ControlError> {
+    match expires_ns {
+        Some(expires_ns) if expires_ns <= now_ns => Err(ControlError::Gone("this link has expired")),
+        _ => Ok(()),
     }
 }

@@ -10,6 +10,8 @@ use serde_json::Value;
 use sqlx::AnyConnection;
 
 use super::ControlError;
+#[cfg(doc)]
+use crate::limits;
 
 /// Who asks for a change, when and from where.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -19,6 +21,8 @@ pub struct By {
     /// An e-mail address, or what else acts.
     pub name: String,
     pub address: String,
+    /// Of the browser or program; cut short ([`limits::USER_AGENT_CHARS_MAX`]).
+    pub user_agent: String,
     /// Nanoseconds since the epoch.
     pub at_ns: i64,
 }
@@ -62,8 +66,8 @@ impl Entry<'_> {
 pub(super) async fn insert(on: &mut AnyConnection, entry: Entry<'_>) -> Result<(), ControlError> {
     let details = if entry.details.is_null() { "{}".to_owned() } else { entry.details.to_string() };
     sqlx::query(
-        "INSERT INTO audit_log (at_ns, organization_id, user_id, actor, address, action, subject, details) \
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
+        "INSERT INTO audit_log (at_ns, organization_id, user_id, actor, address, action, subject, details, user_agent) \
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)",
     )
     .bind(entry.by.at_ns)
     .bind(entry.organization_id)
@@ -73,6 +77,7 @@ pub(super) async fn insert(on: &mut AnyConnection, entry: Entry<'_>) -> Result<(
     .bind(entry.action)
     .bind(entry.subject)
     .bind(details)
+    .bind(&entry.by.user_agent)
     .execute(on)
     .await?;
     Ok(())
@@ -86,12 +91,13 @@ pub struct AuditLine {
     pub user_id: Option<i64>,
     pub actor: String,
     pub address: String,
+    pub user_agent: String,
     pub action: String,
     pub subject: String,
     pub details: Value,
 }
 
-type Columns = (i64, i64, Option<i64>, String, String, String, String, String);
+type Columns = (i64, i64, Option<i64>, String, String, String, String, String, String);
 
 /// Which lines of an organisation are asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -122,7 +128,7 @@ impl super::Control {
     /// Lines, newest first.
     pub async fn audit_lines(&self, asked: &AuditQuestion<'_>) -> Result<Vec<AuditLine>, ControlError> {
         let rows: Vec<Columns> = sqlx::query_as(
-            "SELECT id, at_ns, user_id, actor, address, action, subject, details FROM audit_log \
+            "SELECT id, at_ns, user_id, actor, address, action, subject, details, user_agent FROM audit_log \
              WHERE organization_id = $1 AND id < $2 AND ($4 = '' OR action = $4 OR substr(action, 1, $5) = $6) \
              AND ($7 = 0 OR user_id = $7) ORDER BY id DESC LIMIT $3",
         )
@@ -135,12 +141,13 @@ impl super::Control {
         .bind(asked.user)
         .fetch_all(self.pool())
         .await?;
-        let line = |(id, at_ns, user_id, actor, address, action, subject, details): Columns| AuditLine {
+        let line = |(id, at_ns, user_id, actor, address, action, subject, details, user_agent): Columns| AuditLine {
             id,
             at_ns,
             user_id,
             actor,
             address,
+            user_agent,
             action,
             subject,
             details: serde_json::from_str(&details).unwrap_or_default(),

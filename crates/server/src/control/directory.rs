@@ -130,6 +130,8 @@ pub struct Directory {
     projects: Vec<Arc<Project>>,
     by_token: HashMap<[u8; 32], Holder>,
     by_upload_token: HashMap<[u8; 32], Holder>,
+    /// project -> until when the last of its replaced tokens is taken: runtime, upload
+    replaced: HashMap<u32, [i64; 2]>,
 }
 
 /// Whose token it is, and until when.
@@ -141,6 +143,12 @@ struct Holder {
 
 /// Look-ups; none of them touches the disk.
 impl Control {
+    /// Until when a replaced token of the project is still taken, where one is at `now_ns`: runtime, upload.
+    pub fn replaced_tokens(&self, project: u32, now_ns: i64) -> [Option<i64>; 2] {
+        let until = self.directory.read().replaced.get(&project).copied().unwrap_or_default();
+        until.map(|until| (until > now_ns).then_some(until))
+    }
+
     pub fn has_organizations(&self) -> bool {
         !self.directory.read().organizations.is_empty()
     }

@@ -4,7 +4,7 @@
 //! - [`migrations`]: the schema's versions.
 //! - [`directory`]: users, roles, projects and tokens in memory. What a request needs to know is answered from it.
 //! - [`role`]: roles and what they open. [`audit`]: who changed what.
-//! - `identities`, `second_factor`: sign-in elsewhere and in two steps. `support`: what `tidewatch admin` does.
+//! - `identities`, `second_factor`, `passkeys`: sign-in elsewhere, in two steps, without a password. `support`: what `tidewatch admin` does.
 //! - `access_tokens`, `device_codes`, `oauth`, `grants`, `ack`: credentials of machines and clients.
 //! - [`tokens`], [`users`], [`people`], [`organizations`], [`members`] (and what is allowed: [`member_rules`]),
 //!   [`invitations`], [`resets`], [`projects`], [`preferences`], [`outbox`]: one table or a few, each.
@@ -34,6 +34,7 @@ mod migrations;
 mod oauth;
 mod organizations;
 mod outbox;
+mod passkeys;
 mod people;
 mod preferences;
 mod projects;
@@ -59,6 +60,7 @@ pub use members::Member;
 pub use oauth::{Exchange, Exchanged, NewCode, OauthClient};
 pub use organizations::{NewAccount, OrganizationChange, OrganizationSettings};
 pub use outbox::{Claimed, Mail};
+pub use passkeys::{AddedPasskey, Ceremony, Passkey, Proof, user_handle};
 pub use people::Profile;
 pub use preferences::SlowEndpoint;
 pub use projects::{NewProject, ProjectChange};

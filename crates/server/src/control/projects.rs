@@ -33,6 +33,19 @@ impl Control {
         self.project_by_number(number).ok_or(ControlError::UnknownProject)
     }
 
+    /// All of them or none, in this order.
+    pub async fn create_projects(&self, by: &By, new: &[NewProject]) -> Result<Vec<Arc<Project>>, ControlError> {
+        let mut write = self.write().await?;
+        let mut numbers = Vec::new();
+        for new in new {
+            numbers.push(insert_project(self, &mut write, by, new).await?);
+        }
+        write.changes_directory();
+        write.commit().await?;
+        let known = |number: u32| self.project_by_number(number).ok_or(ControlError::UnknownProject);
+        numbers.into_iter().map(known).collect()
+    }
+
     pub async fn change_project(
         &self,
         by: &By,

@@ -1,4 +1,5 @@
-//! Second factors: codes of an authenticator, recovery codes, and the sign-ins that wait for one.
+//! Second factors: codes of an authenticator, recovery codes, and the sign-ins that wait for one. Passkeys have a file
+//! of their own; here they count like the codes.
 
 use std::sync::Arc;
 
@@ -6,6 +7,7 @@ use serde_json::json;
 
 use super::audit::By;
 use super::db::Write;
+use super::passkeys::Proof;
 use super::tokens::{hash, prefixed_token};
 use super::{Control, ControlError, User};
 use crate::limits;
@@ -20,6 +22,14 @@ const WAITING: &str = "second factor";
 pub struct SecondFactors {
     pub totp: bool,
     pub recovery_codes_left: i64,
+    pub passkeys: i64,
+}
+
+impl SecondFactors {
+    /// A login by password has a second step.
+    pub fn any(self) -> bool {
+        self.totp || self.passkeys > 0
+    }
 }
 
 /// What a person shows.
@@ -27,6 +37,7 @@ pub struct SecondFactors {
 pub enum Shown<'a> {
     Code(&'a str),
     RecoveryCode(&'a str),
+    Passkey(&'a Proof<'a>),
 }
 
 /// What came of it.
@@ -40,14 +51,15 @@ pub enum Answered {
 
 impl Control {
     pub async fn second_factors(&self, user: i64) -> Result<SecondFactors, ControlError> {
-        let (totp, left): (i64, i64) = sqlx::query_as(
+        let (totp, recovery_codes_left, passkeys): (i64, i64, i64) = sqlx::query_as(
             "SELECT (SELECT COUNT(*) FROM totp WHERE user_id = $1 AND confirmed_ns IS NOT NULL), \
-             (SELECT COUNT(*) FROM recovery_codes WHERE user_id = $1 AND used_ns IS NULL)",
+             (SELECT COUNT(*) FROM recovery_codes WHERE user_id = $1 AND used_ns IS NULL), \
+             (SELECT COUNT(*) FROM passkeys WHERE user_id = $1)",
         )
         .bind(user)
         .fetch_one(self.pool())
         .await?;
-        Ok(SecondFactors { totp: totp > 0, recovery_codes_left: left })
+        Ok(SecondFactors { totp: totp > 0, recovery_codes_left, passkeys })
     }
 
     /// Begins to set up codes; they count once one has been shown. False when there are some already.
@@ -89,6 +101,16 @@ impl Control {
         write.changes_directory();
         write.commit().await?;
         Ok(Some(recovery))
+    }
+
+    /// Ends the codes; without passkeys the recovery codes too.
+    pub async fn remove_totp(&self, by: &By, user: i64) -> Result<(), ControlError> {
+        let mut write = self.write().await?;
+        sqlx::query("DELETE FROM totp WHERE user_id = $1").bind(user).execute(write.on()).await?;
+        drop_idle_recovery_codes(&mut write, user).await?;
+        write.audit(by.did("two_factor.disable").on("user", user).with(json!({ "kind": "totp" }))).await?;
+        write.changes_directory();
+        write.commit().await
     }
 
     /// Removes every second factor.
@@ -170,6 +192,7 @@ impl Control {
         let is_right = match shown {
             Shown::Code(code) => self.use_code(&mut write, &user, code, by.at_ns).await?,
             Shown::RecoveryCode(code) => use_recovery_code(&mut write, id, code, by.at_ns).await?,
+            Shown::Passkey(proof) => self.use_second_passkey(&mut write, by, &user, token, proof).await?,
         };
         let statement = if is_right {
             "UPDATE challenges SET used_ns = $2 WHERE token_hash = $1"
@@ -214,8 +237,21 @@ impl Control {
     }
 }
 
+/// Recovery codes are of no use to who has no second factor.
+pub(super) async fn drop_idle_recovery_codes(write: &mut Write<'_>, user: i64) -> Result<(), ControlError> {
+    sqlx::query(
+        "DELETE FROM recovery_codes WHERE user_id = $1 \
+         AND (SELECT COUNT(*) FROM totp WHERE totp.user_id = $1) = 0 \
+         AND (SELECT COUNT(*) FROM passkeys WHERE passkeys.user_id = $1) = 0",
+    )
+    .bind(user)
+    .execute(write.on())
+    .await?;
+    Ok(())
+}
+
 /// Ten new ones in place of what was: eighty random bits each, `xxxxx-xxxxx-xxxxx-xxxxx`, stored as hashes.
-async fn insert_recovery_codes(write: &mut Write<'_>, user: i64) -> Result<Vec<String>, ControlError> {
+pub(super) async fn insert_recovery_codes(write: &mut Write<'_>, user: i64) -> Result<Vec<String>, ControlError> {
     sqlx::query("DELETE FROM recovery_codes WHERE user_id = $1").bind(user).execute(write.on()).await?;
     let mut codes = Vec::new();
     while codes.len() < limits::RECOVERY_CODES {

@@ -83,6 +83,8 @@ pub fn table() -> Vec<[String; 3]> {
             format!("{SECOND_FACTOR_TRIES_MAX} in {}", time(SECOND_FACTOR_WINDOW)),
             "our own",
         ),
+        row("passkeys of one person", PASSKEYS_MAX.to_string(), "our own"),
+        row("a passkey's answer", time(PASSKEY_CEREMONY_MAX), "our own"),
         row("personal access tokens of one person", PERSONAL_TOKENS_MAX.to_string(), "our own"),
         row("a replaced project token is still taken for", time(TOKEN_GRACE), "our own"),
         row("a right that another node revoked still holds for", time(DIRECTORY_PAUSE), "our own"),

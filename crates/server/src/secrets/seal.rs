@@ -7,6 +7,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use chacha20poly1305::aead::{Aead, KeyInit, Payload};
 use chacha20poly1305::{XChaCha20Poly1305, XNonce};
+use ring::hmac;
 use sha2::{Digest, Sha256};
 
 const NONCE_BYTES: usize = 24;
@@ -15,6 +16,7 @@ const NONCE_BYTES: usize = 24;
 #[derive(Clone)]
 pub struct Sealer {
     cipher: XChaCha20Poly1305,
+    marks: hmac::Key,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -28,8 +30,19 @@ pub enum SealError {
 impl Sealer {
     /// From a key of any length with at least 256 bits of randomness.
     pub fn new(key: &[u8]) -> Sealer {
-        let key: [u8; 32] = Sha256::new().chain_update(b"tidewatch sealing\0").chain_update(key).finalize().into();
-        Sealer { cipher: XChaCha20Poly1305::new(&key.into()) }
+        let derived = |purpose: &[u8]| -> [u8; 32] {
+            Sha256::new()
+                .chain_update(b"tidewatch ")
+                .chain_update(purpose)
+                .chain_update(b"\0")
+                .chain_update(key)
+                .finalize()
+                .into()
+        };
+        Sealer {
+            cipher: XChaCha20Poly1305::new(&derived(b"sealing").into()),
+            marks: hmac::Key::new(hmac::HMAC_SHA256, &derived(b"marking")),
+        }
     }
 
     pub fn seal(&self, purpose: &str, secret: &str) -> Result<String, SealError> {
@@ -38,6 +51,11 @@ impl Sealer {
         let payload = Payload { msg: secret.as_bytes(), aad: purpose.as_bytes() };
         let sealed = self.cipher.encrypt(&XNonce::from(nonce), payload).map_err(|_| SealError::Randomness)?;
         Ok(STANDARD.encode([&nonce[..], &sealed].concat()))
+    }
+
+    /// 32 bytes that are always the same for this purpose and text, and that nobody without the key can tell.
+    pub fn mark(&self, purpose: &str, text: &str) -> Vec<u8> {
+        hmac::sign(&self.marks, format!("{purpose}\0{text}").as_bytes()).as_ref().to_vec()
     }
 
     pub fn open(&self, purpose: &str, sealed: &str) -> Result<String, SealError> {
@@ -52,6 +70,15 @@ impl Sealer {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn marks_differ_by_key_purpose_and_text() {
+        let mark = |key: u8, purpose, text| Sealer::new(&[key; 32]).mark(purpose, text);
+        assert_eq!((mark(1, "a", "b"), mark(1, "a", "b").len()), (mark(1, "a", "b"), 32));
+        for other in [mark(2, "a", "b"), mark(1, "b", "b"), mark(1, "a", "c")] {
+            assert_ne!(other, mark(1, "a", "b"));
+        }
+    }
 
     #[test]
     fn opens_only_with_the_same_key_and_purpose_and_unchanged() {

@@ -188,6 +188,34 @@ on_both! {
 }
 
 on_both! {
+    // WIRE 5.4, appendix A: several projects at once, all of them or none.
+    async fn several_projects_at_once(database) {
+        let (harness, first) = Harness::registered(&database).await;
+        let path = "/api/projects/batch";
+        let many: Vec<Value> = (0..51).map(|number| json!({ "name": format!("p{number}") })).collect();
+        for (projects, status) in [
+            (json!([]), 422),
+            (json!(many), 422),
+            (json!([{ "name": "one" }, { "name": "<two>" }]), 400),
+            (json!([{ "name": "one" }, { "name": "two", "framework": "cobol" }]), 400),
+            (json!([{}]), 400),
+        ] {
+            harness.api("POST", path, &json!({ "projects": projects })).await.expect(status);
+        }
+        let elsewhere = json!({ "organizationId": 4711, "projects": [{ "name": "one" }] });
+        harness.api("POST", path, &elsewhere).await.expect(403);
+        let two = json!({ "projects": [{ "name": "one", "framework": "gin" }, { "name": "two" }] });
+        let made = harness.api("POST", path, &two).await.expect(201).json();
+        assert_eq!((&made[0]["name"], &made[0]["framework"], &made[1]["name"]), (&json!("one"), &json!("gin"), &json!("two")));
+        let all = harness.api("GET", "/api/projects", &Value::Null).await.expect(200).json();
+        assert_eq!(all.as_array().map(Vec::len), Some(3));
+        for token in [&first.token, &text(&made[0]["token"]), &text(&made[1]["token"])] {
+            harness.post_json("traces", token, &json!({})).await.expect(200);
+        }
+    }
+}
+
+on_both! {
     // Issue 5: rotate both with a grace period; delete with name check; readonly sees masked tokens.
     async fn tokens_are_replaced_and_projects_deleted(database) {
         let (harness, project) = Harness::registered(&database).await;
@@ -199,6 +227,11 @@ on_both! {
         let shown = harness.api("GET", "/api/projects", &Value::Null).await.expect(200).json();
         assert_eq!((&shown[0]["token"], &shown[0]["sourceMapToken"]), (&json!(token), &json!(upload)));
         assert_ne!(token, project.token);
+        for kind in ["previousTokenExpiresAt", "previousSourceMapTokenExpiresAt"] {
+            let until: jiff::Timestamp = text(&shown[0][kind]).parse().expect("a time");
+            let hours = (until.as_second() * 1_000_000_000 - harness.app().clock.now_ns()) as f64 / 3.6e12;
+            assert!((23.9..=24.0).contains(&hours), "{kind} in {hours} hours");
+        }
         for token in [&token, &project.token] {
             harness.post_json("traces", token, &json!({})).await.expect(200);
         }

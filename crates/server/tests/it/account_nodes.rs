@@ -15,7 +15,7 @@ const GRACE: std::time::Duration = std::time::Duration::from_secs(24 * 60 * 60);
 const NOW: i64 = 1_800_000_000_000_000_000;
 
 fn by() -> By {
-    By { user_id: None, name: "a test".into(), address: "192.0.2.1".into(), at_ns: NOW }
+    By { user_id: None, name: "a test".into(), address: "192.0.2.1".into(), user_agent: String::new(), at_ns: NOW }
 }
 
 fn account(name: &str) -> NewAccount {

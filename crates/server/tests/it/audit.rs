@@ -30,6 +30,18 @@ on_both! {
         assert_eq!(line["actor"], json!({"id": user_id, "email": "ada@example.com"}));
         assert_eq!((&line["ip"], &line["target"]), (&json!("127.0.0.1"), &json!(format!("project:{}", project.id))));
         assert_eq!(line["detail"]["offsetMs"], 250);
+        assert_eq!(line["userAgent"], Value::Null, "the request said nothing");
+
+        // What a request says of itself: its start, as text.
+        let long = format!("curl/8.0 \u{e4}{}", "x".repeat(5000));
+        let authorization = format!("Bearer {user}");
+        let headers = [("Authorization", authorization.as_str()), ("User-Agent", long.as_str())];
+        let path = format!("/api/projects?projectId={}", project.id);
+        crate::client::send(harness.address(), "PUT", &path, &headers, br#"{"name":"again"}"#).await.expect(200);
+        let last = harness.api("GET", &format!("{at}?limit=1"), &Value::Null).await.expect(200).json();
+        let agent = crate::harness::text(&last["data"][0]["userAgent"]);
+        assert!(agent.starts_with("curl/8.0 ") && agent.chars().count() == 300, "{agent}");
+        let all = harness.api("GET", &at, &Value::Null).await.expect(200).json();
 
         // Page by page is the same.
         let (mut paged, mut before) = (Vec::new(), String::new());
@@ -44,7 +56,7 @@ on_both! {
             ("action=issue", 2),
             ("action=issue.archive", 1),
             ("action=issu", 0),
-            (&format!("userId={user_id}"), 5),
+            (&format!("userId={user_id}"), 6),
             (&format!("userId={user_id}&action=member"), 1),
             ("userId=4711", 0),
         ] {
@@ -66,7 +78,7 @@ on_both! {
         let text = String::from_utf8(file.body.clone()).unwrap();
         let text = unchunked(&file, &text);
         let rows: Vec<&str> = text.lines().collect();
-        assert_eq!(rows[0], "id,at,actorId,actor,action,target,ip,detail");
+        assert_eq!(rows[0], "id,at,actorId,actor,action,target,ip,userAgent,detail");
         assert_eq!(rows.len(), 2);
         assert!(rows[1].contains("endpoint.mark_slow") && rows[1].contains("\"\"reason\"\":\"\"a, \\\"\"b\\\"\"\"\""), "{}", rows[1]);
         // Taking it away is in it too.

@@ -35,7 +35,7 @@ export function AskPassword({
         hint="Leave it empty when your account has none (sign-in through a provider)."
         ref={focusHere}
       />
-      <Problem of={of} own={{ 401: "The password is wrong." }} />
+      <Problem of={of} own={{ 401: "The password is wrong.", 403: "The password is wrong." }} />
       <div className="flex justify-end gap-2">
         <button type="button" className="btn" onClick={onCancel}>
           Cancel

@@ -1,15 +1,16 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { KeyRound } from "lucide-react";
+import { KeyRound, Pencil } from "lucide-react";
 import { useState } from "react";
-import { addPasskey, removePasskey, twoFactorQuery } from "../../api/account-me";
+import { addPasskey, removePasskey, renamePasskey, twoFactorQuery } from "../../api/account-me";
 import type { Passkey } from "../../api/account-types";
 import { NO_PASSKEYS, passkeysWork } from "../../api/passkeys";
-import { Act, Problem, Submit } from "../../parts/Act";
+import { Problem, Submit } from "../../parts/Act";
 import { Ago } from "../../parts/Ago";
-import { Confirm } from "../../parts/Confirm";
 import { Dialog } from "../../ui/Dialog";
 import { Field, focusHere } from "../../ui/Field";
 import { say } from "../../ui/Toasts";
+import { AskPassword } from "./AskPassword";
+import { RecoveryCodes } from "./RecoveryCodes";
 
 export function Passkeys({ passkeys }: { passkeys: Passkey[] }) {
   const [adding, setAdding] = useState(false);
@@ -18,7 +19,7 @@ export function Passkeys({ passkeys }: { passkeys: Passkey[] }) {
     <>
       <p className="mb-3 text-ink2">
         A key in your device, opened with a finger, a face or its PIN. It cannot be guessed or phished, and works
-        instead of the password.
+        instead of the password, or as its second step.
       </p>
       {passkeys.length > 0 && (
         <ul className="mb-3 divide-y divide-line rounded-control border border-line">
@@ -39,17 +40,14 @@ export function Passkeys({ passkeys }: { passkeys: Passkey[] }) {
   );
 }
 
-function One({ passkey }: { passkey: Passkey }) {
-  const [open, setOpen] = useState(false);
+function useRefresh(): () => void {
   const client = useQueryClient();
-  const remove = useMutation({
-    mutationFn: () => removePasskey(passkey.id),
-    onSuccess: () => {
-      setOpen(false);
-      client.invalidateQueries({ queryKey: twoFactorQuery.queryKey });
-      say(`Passkey ${passkey.name} removed`);
-    },
-  });
+  return () => client.invalidateQueries({ queryKey: twoFactorQuery.queryKey });
+}
+
+function One({ passkey }: { passkey: Passkey }) {
+  const [step, setStep] = useState<"closed" | "rename" | "remove">("closed");
+  const close = () => setStep("closed");
   return (
     <li className="flex items-center gap-3 px-3 py-2">
       <KeyRound size={16} aria-hidden className="shrink-0 text-ink2" />
@@ -66,35 +64,108 @@ function One({ passkey }: { passkey: Passkey }) {
           )}
         </div>
       </div>
-      <Act of={remove} onClick={() => setOpen(true)} aria-label={`Remove the passkey ${passkey.name}`}>
-        Remove
-      </Act>
-      <Confirm
-        open={open}
-        onOpenChange={setOpen}
-        title={`Remove ${passkey.name}?`}
-        label="Remove the passkey"
-        of={remove}
-        onConfirm={() => remove.mutate()}
+      <button
+        type="button"
+        className="btn btn-ghost"
+        onClick={() => setStep("rename")}
+        aria-label={`Rename the passkey ${passkey.name}`}
       >
-        <p>It will not sign you in any more. Delete it on the device too, so that it is not offered there.</p>
-      </Confirm>
+        <Pencil size={14} aria-hidden />
+      </button>
+      <button
+        type="button"
+        className="btn"
+        onClick={() => setStep("remove")}
+        aria-label={`Remove the passkey ${passkey.name}`}
+      >
+        Remove
+      </button>
+      {step === "rename" && <Rename passkey={passkey} close={close} />}
+      {step === "remove" && <Remove passkey={passkey} close={close} />}
     </li>
+  );
+}
+
+function Rename({ passkey, close }: { passkey: Passkey; close: () => void }) {
+  const [name, setName] = useState(passkey.name);
+  const refresh = useRefresh();
+  const rename = useMutation({
+    mutationFn: () => renamePasskey(passkey.id, name.trim()),
+    onSuccess: () => {
+      close();
+      refresh();
+    },
+  });
+  return (
+    <Dialog open onOpenChange={(open) => !open && close()} title={`Rename ${passkey.name}`}>
+      <form
+        className="space-y-4"
+        onSubmit={(event) => {
+          event.preventDefault();
+          rename.mutate();
+        }}
+      >
+        <Field big label="Name" required maxLength={100} value={name} onText={setName} ref={focusHere} />
+        <Problem of={rename} />
+        <div className="flex justify-end gap-2">
+          <button type="button" className="btn" onClick={close}>
+            Cancel
+          </button>
+          <Submit of={rename}>Rename</Submit>
+        </div>
+      </form>
+    </Dialog>
+  );
+}
+
+function Remove({ passkey, close }: { passkey: Passkey; close: () => void }) {
+  const refresh = useRefresh();
+  const remove = useMutation({
+    mutationFn: (password: string) => removePasskey(passkey.id, password),
+    onSuccess: () => {
+      close();
+      refresh();
+      say(`Passkey ${passkey.name} removed`);
+    },
+  });
+  return (
+    <Dialog
+      open
+      onOpenChange={(open) => !open && close()}
+      title={`Remove ${passkey.name}?`}
+      description="It will not sign you in any more. Delete it on the device too, so that it is not offered there."
+    >
+      <AskPassword
+        of={remove}
+        label="Remove the passkey"
+        danger
+        onCancel={close}
+        onPassword={(text) => remove.mutate(text)}
+      />
+    </Dialog>
   );
 }
 
 function Add({ close }: { close: () => void }) {
   const [name, setName] = useState("");
   const [password, setPassword] = useState("");
-  const client = useQueryClient();
+  const refresh = useRefresh();
   const add = useMutation({
     mutationFn: () => addPasskey(name.trim(), password),
-    onSuccess: () => {
-      close();
-      client.invalidateQueries({ queryKey: twoFactorQuery.queryKey });
+    onSuccess: ({ recoveryCodes }) => {
+      refresh();
       say("Passkey added");
+      if (!recoveryCodes?.length) close();
     },
   });
+  const codes = add.data?.recoveryCodes;
+  if (codes?.length)
+    return (
+      // Only its own button closes: the codes are shown once.
+      <Dialog open held onOpenChange={() => {}} title="Keep your recovery codes">
+        <RecoveryCodes codes={codes} onKept={close} />
+      </Dialog>
+    );
   return (
     <Dialog open onOpenChange={(open) => !open && close()} title="Add a passkey">
       <form
@@ -124,7 +195,7 @@ function Add({ close }: { close: () => void }) {
           onText={setPassword}
           hint="Leave it empty when your account has none (sign-in through a provider)."
         />
-        <Problem of={add} own={{ 401: "The password is wrong, or the passkey was not accepted." }} />
+        <Problem of={add} own={{ 403: "The password is wrong." }} />
         <div className="flex justify-end gap-2">
           <button type="button" className="btn" onClick={close}>
             Cancel

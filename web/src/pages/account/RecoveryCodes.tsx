@@ -11,8 +11,8 @@ export function RecoveryCodes({ codes, onKept }: { codes: string[]; onKept: () =
   return (
     <div className="space-y-4">
       <p className="text-ink2">
-        Each opens your account once when the app is not at hand. They are shown only now: print them, or put them into
-        a password manager.
+        Each opens your account once when app and passkeys are not at hand. They are shown only now: print them, or put
+        them into a password manager.
       </p>
       <ul
         aria-label="Recovery codes"

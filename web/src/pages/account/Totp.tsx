@@ -16,6 +16,7 @@ import { RecoveryCodes } from "./RecoveryCodes";
 type Step = "closed" | "on" | "off" | "codes";
 
 export function Totp({ state }: { state: TwoFactor }) {
+  const any = state.totp || state.passkeys.length > 0;
   const [step, setStep] = useState<Step>("closed");
   const close = () => setStep("closed");
   return (
@@ -23,7 +24,7 @@ export function Totp({ state }: { state: TwoFactor }) {
       <p className="flex flex-wrap items-center gap-2">
         <span className="font-medium">Authenticator app</span>
         {state.totp ? <Chip tone="ok">on</Chip> : <Chip>off</Chip>}
-        {state.totp && (
+        {any && (
           <Chip tone={state.recoveryCodesLeft <= 2 ? "warn" : "plain"}>
             {plural(state.recoveryCodesLeft, "recovery code")} left
           </Chip>
@@ -40,19 +41,19 @@ export function Totp({ state }: { state: TwoFactor }) {
             Set up an authenticator app
           </button>
         )}
+        {any && (
+          <button type="button" className="btn" onClick={() => setStep("codes")}>
+            New recovery codes
+          </button>
+        )}
         {state.totp && (
-          <>
-            <button type="button" className="btn" onClick={() => setStep("codes")}>
-              New recovery codes
-            </button>
-            <button type="button" className="btn btn-danger" onClick={() => setStep("off")}>
-              Turn off
-            </button>
-          </>
+          <button type="button" className="btn btn-danger" onClick={() => setStep("off")}>
+            Turn off
+          </button>
         )}
       </div>
       {step === "on" && <TurnOn close={close} />}
-      {step === "off" && <TurnOff close={close} />}
+      {step === "off" && <TurnOff alone={state.passkeys.length === 0} close={close} />}
       {step === "codes" && <NewCodes close={close} />}
     </>
   );
@@ -164,7 +165,7 @@ function Scan({
   );
 }
 
-function TurnOff({ close }: { close: () => void }) {
+function TurnOff({ alone, close }: { alone: boolean; close: () => void }) {
   const refresh = useRefresh();
   const remove = useMutation({
     mutationFn: removeTotp,
@@ -179,7 +180,11 @@ function TurnOff({ close }: { close: () => void }) {
       open
       onOpenChange={(open) => !open && close()}
       title="Turn the second step off?"
-      description="Signing in will ask for the password alone. The recovery codes stop working."
+      description={
+        alone
+          ? "Signing in will ask for the password alone. The recovery codes stop working."
+          : "Signing in will ask for a passkey after the password, or a recovery code."
+      }
     >
       <AskPassword of={remove} label="Turn off" danger onCancel={close} onPassword={(text) => remove.mutate(text)} />
     </Dialog>

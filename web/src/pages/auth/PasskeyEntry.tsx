@@ -1,19 +1,37 @@
 import { useMutation } from "@tanstack/react-query";
 import { KeyRound } from "lucide-react";
+import { useState } from "react";
 import { loginByPasskey } from "../../api/account-sign-in";
-import { Act, Problem } from "../../parts/Act";
+import { Act, Problem, Submit } from "../../parts/Act";
+import { Field } from "../../ui/Field";
 import { useEnter } from "./useEnter";
 
-/** Signing in with a passkey alone: the browser lists those it has for this site. */
+/** Signing in with a passkey alone: the browser lists those it has for this site. Some keys have to be named one. */
 export function PasskeyEntry({ next }: { next?: string }) {
+  const [email, setEmail] = useState("");
   const go = useEnter();
   const enter = useMutation({ mutationFn: loginByPasskey, onSuccess: (answer) => go(answer, next) });
   return (
     <div className="space-y-2">
-      <Act of={enter} busy="Waiting for the passkey…" className="btn btn-big w-full" onClick={() => enter.mutate()}>
+      <Act of={enter} busy="Waiting for the passkey…" className="btn btn-big w-full" onClick={() => enter.mutate("")}>
         <KeyRound size={15} aria-hidden /> Use a passkey
       </Act>
       <Problem of={enter} own={{ 401: "No account here knows this passkey." }} />
+      <details>
+        <summary className="text-ink2">The passkey is on a security key</summary>
+        <form
+          className="mt-2 space-y-2"
+          onSubmit={(event) => {
+            event.preventDefault();
+            enter.mutate(email.trim());
+          }}
+        >
+          <Field label="Account" type="email" placeholder="ada@example.com" required value={email} onText={setEmail} />
+          <Submit of={enter} className="btn w-full">
+            Use the security key
+          </Submit>
+        </form>
+      </details>
     </div>
   );
 }

@@ -82,7 +82,7 @@ export function Audit({ organization }: { organization: Organization }) {
                   )
                 }
               >
-                Sign-ins and every change of members, roles, tokens and settings are written down here.
+                Every change of members, roles, tokens and settings is written down here.
               </Empty>
             </div>
           )

@@ -63,7 +63,10 @@ impl Directory {
             sqlx::query_as("SELECT token_hash, project, kind, expires_ns FROM previous_tokens").fetch_all(pool).await?;
         for (hash, project, kind, expires_ns) in rows {
             let (Some(hash), Some(project)) = (from_hex(&hash), numbered.get(&project)) else { continue };
-            let tokens = if kind == "upload" { &mut self.by_upload_token } else { &mut self.by_token };
+            let is_upload = kind == "upload";
+            let until = &mut self.replaced.entry(project.number).or_default()[usize::from(is_upload)];
+            *until = expires_ns.max(*until);
+            let tokens = if is_upload { &mut self.by_upload_token } else { &mut self.by_token };
             tokens.entry(hash).or_insert_with(|| Holder { project: project.clone(), expires_ns });
         }
         Ok(())

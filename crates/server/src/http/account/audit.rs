@@ -177,7 +177,7 @@ impl hyper::body::Body for Pages {
     }
 }
 
-const CSV_HEAD: &str = "id,at,actorId,actor,action,target,ip,detail\r\n";
+const CSV_HEAD: &str = "id,at,actorId,actor,action,target,ip,userAgent,detail\r\n";
 
 fn csv(line: &AuditLineView, text: &mut String) {
     let (id, email) = match &line.actor {
@@ -185,7 +185,9 @@ fn csv(line: &AuditLineView, text: &mut String) {
         None => (String::new(), ""),
     };
     let detail = line.detail.to_string();
-    let cells = [&line.id.to_string(), &line.at, &id, email, &line.action, &line.target, &line.ip, &detail];
+    let agent = line.user_agent.as_deref().unwrap_or_default();
+    let id_of_line = line.id.to_string();
+    let cells = [&id_of_line, &line.at, &id, email, &line.action, &line.target, &line.ip, agent, &detail];
     for (place, cell) in cells.into_iter().enumerate() {
         text.push_str(if place == 0 { "" } else { "," });
         push_cell(cell, text);
@@ -222,7 +224,7 @@ fn view(line: AuditLine) -> AuditLineView {
         action: line.action,
         target: line.subject,
         ip: line.address,
-        user_agent: None,
+        user_agent: (!line.user_agent.is_empty()).then_some(line.user_agent),
         detail: line.details,
     }
 }

@@ -54,9 +54,13 @@ pub async fn login(
         app.control.rehash_password(user.id, &old, &new).await?;
     }
     let has = app.control.second_factors(user.id).await?;
-    if has.totp {
-        let recovery = (has.recovery_codes_left > 0).then_some("recovery");
-        let methods = ["totp"].into_iter().chain(recovery).map(str::to_owned).collect();
+    if has.any() {
+        let ways = [
+            ("totp", has.totp),
+            ("passkey", has.passkeys > 0 && app.passkeys.is_some()),
+            ("recovery", has.recovery_codes_left > 0),
+        ];
+        let methods = ways.into_iter().filter(|(_, is_there)| *is_there).map(|(way, _)| way.to_owned()).collect();
         let mfa_token = app.control.await_second_factor(user.id, app.clock.now_ns()).await?;
         return Ok(Json(LoginOutcome::Next(SecondFactorNeeded { mfa_required: true, mfa_token, methods })));
     }

@@ -2,6 +2,7 @@
 
 mod accept;
 mod audit;
+mod batch;
 mod fields;
 mod invitations;
 mod login;
@@ -39,6 +40,7 @@ pub fn routes() -> OpenApiRouter<Arc<App>> {
         .routes(routes!(profile::revoke_sessions))
         .merge(people())
         .routes(routes!(projects::list, projects::create, projects::change, projects::delete))
+        .routes(routes!(batch::create))
         .routes(routes!(projects::rotate_token))
         .routes(routes!(projects::rotate_upload_token))
 }

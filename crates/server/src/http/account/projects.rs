@@ -11,7 +11,7 @@ use tidewatch_domain::rules::healthcheck;
 
 use super::view;
 use crate::app::App;
-use crate::control::{Need, NewProject, Project, ProjectChange, ProjectSettings as Settings, TokenKind};
+use crate::control::{Membership, Need, NewProject, Project, ProjectChange, ProjectSettings as Settings, TokenKind};
 use crate::error::ApiError;
 use crate::http::gate::auth::{Admin, ProjectAccess, SignedIn, Write};
 use crate::http::gate::body::JsonBody;
@@ -75,13 +75,7 @@ pub async fn create(
     caller: SignedIn,
     JsonBody(request): JsonBody<NewProjectRequest>,
 ) -> Result<(StatusCode, Json<ProjectView>), ApiError> {
-    let memberships = app.control.memberships(caller.user.id);
-    let mut writable = memberships.iter().filter(|membership| membership.role.meets(Need::Write));
-    let membership = match request.organization_id {
-        Some(id) => writable.find(|membership| membership.organization.id == id),
-        None => writable.next(),
-    };
-    let membership = membership.ok_or(ApiError::Forbidden("you may not make projects in this organization"))?;
+    let membership = membership(&app, &caller, request.organization_id)?;
     let new = NewProject {
         organization_id: membership.organization.id,
         name: check_name(&request.name)?,
@@ -89,6 +83,17 @@ pub async fn create(
     };
     let project = app.control.create_project(&caller.by(&app), &new).await?;
     Ok((StatusCode::CREATED, Json(view::project_view(&app, &project, membership.role))))
+}
+
+/// Where the caller may make projects: there, or in the first place that there is.
+pub fn membership(app: &App, caller: &SignedIn, organization: Option<i64>) -> Result<Membership, ApiError> {
+    let memberships = app.control.memberships(caller.user.id).into_iter();
+    let mut writable = memberships.filter(|membership| membership.role.meets(Need::Write));
+    let membership = match organization {
+        Some(id) => writable.find(|membership| membership.organization.id == id),
+        None => writable.next(),
+    };
+    membership.ok_or(ApiError::Forbidden("you may not make projects in this organization"))
 }
 
 /// Changes a project: what is absent stays.

@@ -50,6 +50,8 @@ pub fn projects(app: &App, user: &User) -> Vec<ProjectView> {
 pub fn project_view(app: &App, project: &Project, role: Role) -> ProjectView {
     let token = if role.meets(Need::Write) { project.token.clone() } else { HIDDEN_TOKEN.to_owned() };
     let ingest = &project.settings.ingest;
+    let replaced = app.control.replaced_tokens(project.number, app.clock.now_ns());
+    let [runtime, upload] = replaced.map(|until| until.filter(|_| role.meets(Need::Write)).map(rfc3339));
     ProjectView {
         id: project.id.to_string(),
         name: project.name.clone(),
@@ -60,6 +62,8 @@ pub fn project_view(app: &App, project: &Project, role: Role) -> ProjectView {
         source_map_token: role.meets(Need::Write).then(|| project.upload_token.clone()),
         backend_url: app.config.base_url(),
         role: role.as_str().to_owned(),
+        previous_token_expires_at: runtime,
+        previous_source_map_token_expires_at: upload,
         settings: ProjectSettings {
             keep_unmatched_roots: ingest.keep_unmatched_roots,
             issues_from_logs: ingest.issues_from_logs,

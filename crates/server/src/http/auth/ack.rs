@@ -11,7 +11,7 @@ use crate::control::AckLink;
 use crate::error::ApiError;
 use crate::http::gate::auth::Origin;
 use crate::http::gate::per_ip::PerIp;
-use crate::http::openapi::{NotFound, TooMany};
+use crate::http::openapi::{ErrorBody, NotFound, TooMany};
 use crate::limits::per_ip::{Ack, AckLookup};
 use crate::query::views::auth::AckView;
 
@@ -22,7 +22,7 @@ use crate::query::views::auth::AckView;
     operation_id = "getAck",
     tag = "credentials",
     params(("token" = String, Path, description = "`twk_...`")),
-    responses((status = 200, description = "The answer", body = AckView), NotFound, TooMany),
+    responses((status = 200, description = "The answer", body = AckView), (status = 410, description = "The link has expired", body = ErrorBody), NotFound, TooMany),
     security(())
 )]
 pub async fn look(
@@ -41,7 +41,7 @@ pub async fn look(
     operation_id = "acknowledge",
     tag = "credentials",
     params(("token" = String, Path, description = "`twk_...`")),
-    responses((status = 200, description = "Acknowledged", body = AckView), NotFound, TooMany),
+    responses((status = 200, description = "Acknowledged", body = AckView), (status = 410, description = "The link has expired", body = ErrorBody), NotFound, TooMany),
     security(())
 )]
 pub async fn acknowledge(

@@ -2,13 +2,14 @@
 //!
 //! - [`personal_tokens`]: `twp_…`. [`grants`]: which clients one has let in.
 //! - [`device`], [`token`]: RFC 8628 and the token endpoint. [`oauth`], [`redirect`], [`well_known`]: OAuth 2.1.
-//! - [`sso`]: sign-in elsewhere. [`two_factor`]: authenticators and the second step.
+//! - [`sso`]: sign-in elsewhere. [`two_factor`]: authenticators and the second step. [`passkeys`].
 //! - [`ack`]: links that acknowledge an alert.
 
 mod ack;
 mod device;
 mod grants;
 mod oauth;
+pub mod passkeys;
 mod personal_tokens;
 mod redirect;
 pub mod sso;
@@ -55,6 +56,12 @@ pub fn routes() -> OpenApiRouter<Arc<App>> {
         .routes(routes!(two_factor::confirm))
         .routes(routes!(two_factor::recovery_codes))
         .routes(routes!(two_factor::login))
+        .routes(routes!(passkeys::own::start))
+        .routes(routes!(passkeys::own::finish))
+        .routes(routes!(passkeys::own::rename, passkeys::own::remove))
+        .routes(routes!(passkeys::sign_in::start))
+        .routes(routes!(passkeys::sign_in::finish))
+        .routes(routes!(passkeys::sign_in::second_step))
 }
 
 /// RFC 3339.

@@ -7,6 +7,7 @@ use axum::extract::State;
 use qrcode::QrCode;
 use qrcode::render::svg::Color;
 
+use super::passkeys;
 use crate::app::App;
 use crate::control::{Answered, Shown};
 use crate::error::ApiError;
@@ -33,7 +34,8 @@ use crate::secrets::totp::Codes;
 )]
 pub async fn get(State(app): State<Arc<App>>, InPerson(caller): InPerson) -> Result<Json<TwoFactorView>, ApiError> {
     let has = app.control.second_factors(caller.user.id).await?;
-    Ok(Json(TwoFactorView { totp: has.totp, recovery_codes_left: has.recovery_codes_left, passkeys: Vec::new() }))
+    let passkeys = app.control.passkeys(caller.user.id).await?.iter().map(passkeys::view).collect();
+    Ok(Json(TwoFactorView { totp: has.totp, recovery_codes_left: has.recovery_codes_left, passkeys }))
 }
 
 /// Begins to set up an authenticator. It counts once a code of it has been shown.
@@ -85,7 +87,7 @@ pub async fn confirm(
     Ok(Json(RecoveryCodes { recovery_codes }))
 }
 
-/// Turns two-factor authentication off.
+/// Turns the codes of an authenticator off; passkeys stay.
 #[utoipa::path(
     delete,
     path = "/api/me/two-factor/totp",
@@ -101,7 +103,7 @@ pub async fn remove(
     JsonBody(request): JsonBody<PasswordRequest>,
 ) -> Result<Json<StatusAnswer>, ApiError> {
     check_password_of(&app, &caller.user, request.password).await?;
-    app.control.remove_second_factors(&caller.by(&app), caller.user.id).await?;
+    app.control.remove_totp(&caller.by(&app), caller.user.id).await?;
     Ok(Json(StatusAnswer::of("disabled")))
 }
 
@@ -121,7 +123,7 @@ pub async fn recovery_codes(
     JsonBody(request): JsonBody<PasswordRequest>,
 ) -> Result<Json<RecoveryCodes>, ApiError> {
     check_password_of(&app, &caller.user, request.password).await?;
-    if !app.control.second_factors(caller.user.id).await?.totp {
+    if !app.control.second_factors(caller.user.id).await?.any() {
         return Err(ApiError::malformed("two-factor authentication is off"));
     }
     let recovery_codes = app.control.replace_recovery_codes(&caller.by(&app), caller.user.id).await?;
@@ -145,10 +147,15 @@ pub async fn login(
     AnonymousBody(request): AnonymousBody<SecondFactorRequest>,
 ) -> Result<Json<LoginAnswer>, ApiError> {
     let code = request.code.map(|code| code.replace(' ', ""));
-    let shown = match (&code, &request.recovery_code) {
-        (Some(code), None) => Shown::Code(code),
-        (None, Some(code)) => Shown::RecoveryCode(code),
-        _ => return Err(ApiError::malformed("one of code and recoveryCode is needed")),
+    let proof = match (&request.passkey, &request.challenge_id) {
+        (Some(answer), Some(challenge)) => Some(passkeys::proof(passkeys::party(&app)?, challenge, answer)),
+        _ => None,
+    };
+    let shown = match (&code, &request.recovery_code, &proof) {
+        (Some(code), None, None) => Shown::Code(code),
+        (None, Some(code), None) => Shown::RecoveryCode(code),
+        (None, None, Some(proof)) => Shown::Passkey(proof),
+        _ => return Err(ApiError::malformed("one of code, recoveryCode, and passkey with challengeId is needed")),
     };
     match app.control.show_second_factor(&from.by(&app, "login"), &request.mfa_token, shown).await? {
         Answered::In(user) => {
@@ -156,6 +163,7 @@ pub async fn login(
             let (user, projects, organizations) = (bundle.user, bundle.projects, bundle.organizations);
             Ok(Json(LoginAnswer { token, user, projects, organizations }))
         }
+        Answered::No if proof.is_some() => Err(ApiError::Unauthorized("the passkey was not accepted")),
         Answered::No => Err(ApiError::Unauthorized("wrong or expired code")),
         Answered::TooMany => Err(ApiError::TooMany(limits::SECOND_FACTOR_WINDOW.as_secs())),
     }

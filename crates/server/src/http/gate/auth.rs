@@ -13,7 +13,7 @@ use std::net::IpAddr;
 use std::sync::Arc;
 
 use axum::extract::{FromRequestParts, RawPathParams};
-use axum::http::header::AUTHORIZATION;
+use axum::http::header::{AUTHORIZATION, USER_AGENT};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, Uri};
 use uuid::Uuid;
@@ -22,6 +22,7 @@ use super::per_ip::client_address;
 use crate::app::App;
 use crate::control::{By, Need, Organization, PERSONAL_PREFIX, Project, Role, User};
 use crate::error::ApiError;
+use crate::limits;
 
 /// A need as a type.
 pub trait Needed: Send + Sync + 'static {
@@ -43,13 +44,30 @@ macro_rules! needs {
 needs!(Read, Write, Admin, Owner);
 
 /// Where a request comes from; for routes that ask for no credential.
-#[derive(Debug, Clone, Copy)]
-pub struct Origin(pub IpAddr);
+#[derive(Debug, Clone)]
+pub struct Origin {
+    pub address: IpAddr,
+    /// For the audit log: the start of what the request says of itself, without control characters.
+    pub user_agent: String,
+}
 
 impl Origin {
     /// For the audit log: somebody who has not signed in.
-    pub fn by(self, app: &App, name: &str) -> By {
-        By { user_id: None, name: name.to_owned(), address: self.0.to_string(), at_ns: app.clock.now_ns() }
+    pub fn by(&self, app: &App, name: &str) -> By {
+        By {
+            user_id: None,
+            name: name.to_owned(),
+            address: self.address.to_string(),
+            user_agent: self.user_agent.clone(),
+            at_ns: app.clock.now_ns(),
+        }
+    }
+
+    fn of(parts: &Parts) -> Origin {
+        let said = parts.headers.get(USER_AGENT).map(|value| String::from_utf8_lossy(value.as_bytes()));
+        let said = said.unwrap_or_default();
+        let user_agent = said.chars().filter(|c| !c.is_control()).take(limits::USER_AGENT_CHARS_MAX).collect();
+        Origin { address: client_address(parts), user_agent }
     }
 }
 
@@ -96,28 +114,28 @@ pub struct OrganizationAccess<N = Read> {
     need: PhantomData<N>,
 }
 
-fn by(app: &App, user: &User, from: Origin) -> By {
+fn by(app: &App, user: &User, from: &Origin) -> By {
     By { user_id: Some(user.id), ..from.by(app, &user.email) }
 }
 
 impl SignedIn {
     /// For the audit log.
     pub fn by(&self, app: &App) -> By {
-        by(app, &self.user, self.from)
+        by(app, &self.user, &self.from)
     }
 }
 
 impl<N> ProjectAccess<N> {
     /// For the audit log.
     pub fn by(&self, app: &App) -> By {
-        by(app, &self.user, self.from)
+        by(app, &self.user, &self.from)
     }
 }
 
 impl<N> OrganizationAccess<N> {
     /// For the audit log.
     pub fn by(&self, app: &App) -> By {
-        by(app, &self.user, self.from)
+        by(app, &self.user, &self.from)
     }
 }
 
@@ -125,7 +143,7 @@ impl FromRequestParts<Arc<App>> for Origin {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, _: &Arc<App>) -> Result<Origin, ApiError> {
-        Ok(Origin(client_address(parts)))
+        Ok(Origin::of(parts))
     }
 }
 
@@ -138,7 +156,7 @@ impl FromRequestParts<Arc<App>> for SignedIn {
             None => None,
         };
         let (user, via) = user.ok_or(ApiError::Unauthorized("not signed in, or the login has expired"))?;
-        Ok(SignedIn { user, from: Origin(client_address(parts)), via })
+        Ok(SignedIn { user, from: Origin::of(parts), via })
     }
 }
 

@@ -102,6 +102,14 @@ pub struct ProjectView {
     pub backend_url: String,
     /// The reader's role in it.
     pub role: String,
+    /// Until when the replaced token is taken too; for those who see tokens.
+    #[schema(format = DateTime)]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub previous_token_expires_at: Option<String>,
+    /// The same of the upload token.
+    #[schema(format = DateTime)]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub previous_source_map_token_expires_at: Option<String>,
     pub settings: ProjectSettings,
 }
 
@@ -157,6 +165,23 @@ pub struct RegisterAnswer {
     pub project: ProjectView,
     pub projects: Vec<ProjectView>,
     pub organizations: Vec<OrganizationView>,
+}
+
+/// Body of `POST /api/projects/batch`.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct NewProjectsRequest {
+    /// The first one the caller may write to when absent.
+    pub organization_id: Option<i64>,
+    /// 1 to 50.
+    pub projects: Vec<NewProjectEntry>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize, ToSchema)]
+pub struct NewProjectEntry {
+    /// 1 to 100 letters, digits, spaces, `-`, `_` and `.`.
+    pub name: String,
+    pub framework: Option<String>,
 }
 
 /// Body of `POST /api/projects`.

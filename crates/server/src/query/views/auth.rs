@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
+use super::passkeys::AuthenticationResponse;
+
 /// Body of `POST /api/personal-access-tokens`.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
@@ -254,6 +256,8 @@ pub struct AckView {
 pub struct ProvidersAnswer {
     /// Whether people sign in with a password.
     pub password: bool,
+    /// Whether people sign in with passkeys.
+    pub passkeys: bool,
     pub providers: Vec<ProviderView>,
     /// Whether the first account can be registered.
     pub registration: bool,
@@ -343,7 +347,7 @@ pub struct RecoveryCodes {
     pub recovery_codes: Vec<String>,
 }
 
-/// Body of `POST /api/login/mfa`: one of the two codes.
+/// Body of `POST /api/login/mfa`: one of the two codes, or a passkey and its challenge.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct SecondFactorRequest {
@@ -351,6 +355,8 @@ pub struct SecondFactorRequest {
     /// Six digits.
     pub code: Option<String>,
     pub recovery_code: Option<String>,
+    pub challenge_id: Option<String>,
+    pub passkey: Option<AuthenticationResponse>,
 }
 
 /// The password was right; `POST /api/login/mfa` is next.
@@ -361,7 +367,7 @@ pub struct SecondFactorNeeded {
     pub mfa_required: bool,
     /// For five minutes.
     pub mfa_token: String,
-    /// `totp`, `recovery`.
+    /// `totp`, `passkey`, `recovery`.
     pub methods: Vec<String>,
 }
 

@@ -15,6 +15,7 @@ pub mod log;
 pub mod metrics;
 pub mod overview;
 pub mod page;
+pub mod passkeys;
 pub mod people;
 pub mod span;
 pub mod symbols;

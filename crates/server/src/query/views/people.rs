@@ -168,7 +168,7 @@ pub struct AuditLineView {
     pub target: String,
     /// Address it came from; empty when from this machine's command line.
     pub ip: String,
-    /// The client's own words about itself; not recorded yet.
+    /// The client's own words about itself, cut short; absent from before it was recorded.
     pub user_agent: Option<String>,
     #[schema(value_type = Object)]
     pub detail: serde_json::Value,

@@ -60,7 +60,7 @@ impl Cast {
     pub async fn new(database: &On) -> Cast {
         let (harness, project) = Harness::registered(database).await;
         let app = harness.app().clone();
-        let by = By { user_id: None, name: "a test".into(), address: String::new(), at_ns: app.clock.now_ns() };
+        let by = By { name: "a test".into(), ..app.by_server() };
         let stored = app.control.project_by_token(&project.token, by.at_ns).expect("the first project");
         let organization = stored.organization_id;
         let login = |user: &User| app.logins.issue(user, app.clock.now_ns()).expect("a login");

@@ -39,6 +39,7 @@ pub async fn providers(State(app): State<Arc<App>>) -> Json<ProvidersAnswer> {
     let password = !app.config.sso.disable_password_login;
     Json(ProvidersAnswer {
         password,
+        passkeys: app.passkeys.is_some(),
         providers: app
             .sso
             .providers

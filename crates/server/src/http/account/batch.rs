@@ -1,0 +1,49 @@
+//! `POST /api/projects/batch`: several projects at once, all of them or none. WIRE 5.4 and appendix A name the route
+//! and nothing else; the shape is ours.
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::StatusCode;
+
+use super::projects::{check_framework, check_name, membership};
+use super::view;
+use crate::app::App;
+use crate::control::NewProject;
+use crate::error::ApiError;
+use crate::http::gate::auth::SignedIn;
+use crate::http::gate::body::JsonBody;
+use crate::http::openapi::Failures;
+use crate::limits;
+use crate::query::views::account::{NewProjectsRequest, ProjectView};
+
+/// Makes several projects, all of them or none. The answer is in the same order.
+#[utoipa::path(
+    post,
+    path = "/api/projects/batch",
+    operation_id = "createProjects",
+    tag = "projects",
+    request_body = NewProjectsRequest,
+    responses((status = 201, description = "Made", body = Vec<ProjectView>), Failures)
+)]
+pub async fn create(
+    State(app): State<Arc<App>>,
+    caller: SignedIn,
+    JsonBody(request): JsonBody<NewProjectsRequest>,
+) -> Result<(StatusCode, Json<Vec<ProjectView>>), ApiError> {
+    let most = limits::PROJECTS_AT_ONCE_MAX;
+    if !(1..=most).contains(&request.projects.len()) {
+        return Err(ApiError::unprocessable(format!("projects has 1 to {most} entries")));
+    }
+    let membership = membership(&app, &caller, request.organization_id)?;
+    let organization_id = membership.organization.id;
+    let mut new = Vec::new();
+    for project in &request.projects {
+        let (name, framework) = (check_name(&project.name)?, check_framework(project.framework.as_deref())?);
+        new.push(NewProject { organization_id, name, framework });
+    }
+    let made = app.control.create_projects(&caller.by(&app), &new).await?;
+    let views = made.iter().map(|project| view::project_view(&app, project, membership.role)).collect();
+    Ok((StatusCode::CREATED, Json(views)))
+}

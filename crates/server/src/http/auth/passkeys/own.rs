@@ -1,0 +1,157 @@
+//! One's own passkeys.
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::{Path, State};
+use axum::http::StatusCode;
+
+use super::{PUBLIC_KEY, descriptor, party, timeout_ms, view};
+use crate::app::App;
+use crate::control::{Ceremony, user_handle};
+use crate::error::ApiError;
+use crate::http::account::check_password_of;
+use crate::http::auth::check_name;
+use crate::http::gate::auth::{InPerson, SignedIn};
+use crate::http::gate::body::{AnonymousBody, JsonBody};
+use crate::http::gate::per_ip::PerIp;
+use crate::http::openapi::{ErrorBody, Failures, NotFound, TooMany};
+use crate::limits::per_ip::Login;
+use crate::query::views::auth::StatusAnswer;
+use crate::query::views::passkeys::{
+    AuthenticatorSelection, CreationOptions, NewPasskey, NewPasskeyRequest, OwnPassword, PasskeyAlgorithm,
+    PasskeyCreation, PasskeyName, PasskeyOwner, PasskeyParty,
+};
+use crate::secrets::webauthn::{ALGORITHMS, Creation};
+
+/// What authenticators show for this server.
+const PARTY: &str = "Tidewatch";
+/// WebAuthn, 5.8.4, and what came before it.
+const TRANSPORTS: [&str; 7] = ["usb", "nfc", "ble", "smart-card", "hybrid", "internal", "cable"];
+
+/// What a new passkey is made from.
+#[utoipa::path(
+    post,
+    path = "/api/me/passkeys/start",
+    operation_id = "beginPasskey",
+    tag = "credentials",
+    request_body = OwnPassword,
+    responses((status = 200, description = "The answer", body = PasskeyCreation), NotFound, Failures, TooMany)
+)]
+pub async fn start(
+    _: PerIp<Login>,
+    State(app): State<Arc<App>>,
+    InPerson(caller): InPerson,
+    JsonBody(request): JsonBody<OwnPassword>,
+) -> Result<Json<PasskeyCreation>, ApiError> {
+    let party = party(&app)?;
+    check_own_password(&app, &caller, request.password).await?;
+    let known = app.control.passkeys(caller.user.id).await?;
+    let challenge = app.control.challenge_passkey(Ceremony::Add(caller.user.id), app.clock.now_ns()).await?;
+    let options = CreationOptions {
+        rp: PasskeyParty { id: party.id.clone(), name: PARTY },
+        user: PasskeyOwner {
+            id: user_handle(&caller.user),
+            name: caller.user.email.clone(),
+            display_name: caller.user.name.clone(),
+        },
+        challenge: challenge.clone(),
+        pub_key_cred_params: ALGORITHMS.map(|alg| PasskeyAlgorithm { r#type: PUBLIC_KEY, alg }).to_vec(),
+        timeout: timeout_ms(),
+        exclude_credentials: known.iter().map(|one| descriptor(&one.credential_id, &one.transports)).collect(),
+        authenticator_selection: AuthenticatorSelection {
+            resident_key: "preferred",
+            require_resident_key: false,
+            user_verification: "preferred",
+        },
+        attestation: "none",
+    };
+    Ok(Json(PasskeyCreation { challenge_id: challenge, options }))
+}
+
+/// Adds the passkey that was made.
+#[utoipa::path(
+    post,
+    path = "/api/me/passkeys/finish",
+    operation_id = "addPasskey",
+    tag = "credentials",
+    request_body = NewPasskeyRequest,
+    responses((status = 201, description = "Added", body = NewPasskey), (status = 409, description = "It is known already", body = ErrorBody), (status = 422, description = "There are too many", body = ErrorBody), NotFound, Failures, TooMany)
+)]
+pub async fn finish(
+    _: PerIp<Login>,
+    State(app): State<Arc<App>>,
+    InPerson(caller): InPerson,
+    AnonymousBody(request): AnonymousBody<NewPasskeyRequest>,
+) -> Result<(StatusCode, Json<NewPasskey>), ApiError> {
+    let party = party(&app)?;
+    let name = check_name(&request.name)?;
+    let response = &request.credential.response;
+    let creation =
+        Creation { id: &request.credential.id, client_data: &response.client_data, attestation: &response.attestation };
+    let transports = TRANSPORTS.iter().filter(|known| response.transports.iter().any(|one| one == *known));
+    let transports = transports.map(|one| (*one).to_owned()).collect();
+    let (by, answer) = (caller.by(&app), (request.challenge_id.as_str(), creation));
+    let added = app.control.add_passkey(&by, caller.user.id, name, party, answer, transports).await?;
+    let added = added.ok_or_else(|| ApiError::malformed("the passkey was not accepted"))?;
+    let answer = NewPasskey { passkey: view(&added.passkey), recovery_codes: added.recovery_codes };
+    Ok((StatusCode::CREATED, Json(answer)))
+}
+
+/// Gives a passkey another name.
+#[utoipa::path(
+    put,
+    path = "/api/me/passkeys/{id}",
+    operation_id = "renamePasskey",
+    tag = "credentials",
+    params(("id" = i64, Path, description = "The passkey's id")),
+    request_body = PasskeyName,
+    responses((status = 200, description = "Renamed", body = StatusAnswer), NotFound, Failures)
+)]
+pub async fn rename(
+    State(app): State<Arc<App>>,
+    InPerson(caller): InPerson,
+    Path(id): Path<String>,
+    JsonBody(request): JsonBody<PasskeyName>,
+) -> Result<Json<StatusAnswer>, ApiError> {
+    let name = check_name(&request.name)?;
+    let id = id.parse().map_err(|_| unknown())?;
+    let is_known = app.control.rename_passkey(&caller.by(&app), caller.user.id, id, name).await?;
+    if is_known { Ok(Json(StatusAnswer::of("renamed"))) } else { Err(unknown()) }
+}
+
+/// Removes a passkey.
+#[utoipa::path(
+    delete,
+    path = "/api/me/passkeys/{id}",
+    operation_id = "removePasskey",
+    tag = "credentials",
+    params(("id" = i64, Path, description = "The passkey's id")),
+    request_body = OwnPassword,
+    responses((status = 200, description = "Gone", body = StatusAnswer), NotFound, Failures, TooMany)
+)]
+pub async fn remove(
+    _: PerIp<Login>,
+    State(app): State<Arc<App>>,
+    InPerson(caller): InPerson,
+    Path(id): Path<String>,
+    JsonBody(request): JsonBody<OwnPassword>,
+) -> Result<Json<StatusAnswer>, ApiError> {
+    let id = id.parse().map_err(|_| unknown())?;
+    check_own_password(&app, &caller, request.password).await?;
+    let is_known = app.control.remove_passkey(&caller.by(&app), caller.user.id, id).await?;
+    if is_known { Ok(Json(StatusAnswer::of("deleted"))) } else { Err(unknown()) }
+}
+
+fn unknown() -> ApiError {
+    ApiError::not_found("no such passkey")
+}
+
+/// Those who sign in elsewhere have no password that could be asked for.
+async fn check_own_password(app: &Arc<App>, caller: &SignedIn, password: Option<String>) -> Result<(), ApiError> {
+    if caller.user.signs_in_elsewhere {
+        return Ok(());
+    }
+    let password = password.ok_or_else(|| ApiError::malformed("password is missing"))?;
+    check_password_of(app, &caller.user, password).await
+}

@@ -1,0 +1,112 @@
+//! Signing in with a passkey: instead of a password, or after it.
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::State;
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+
+use super::{descriptor, party, proof, request};
+use crate::app::App;
+use crate::control::Ceremony;
+use crate::error::ApiError;
+use crate::http::account::session;
+use crate::http::gate::auth::Origin;
+use crate::http::gate::body::AnonymousBody;
+use crate::http::gate::per_ip::PerIp;
+use crate::http::openapi::{Failures, NotFound, TooMany};
+use crate::limits::per_ip::Login;
+use crate::query::views::account::LoginAnswer;
+use crate::query::views::passkeys::{
+    PasskeyDescriptor, PasskeyLoginFinish, PasskeyLoginStart, PasskeyRequest, PasskeySecondStepStart,
+};
+
+const REFUSED: ApiError = ApiError::Unauthorized("the passkey was not accepted");
+
+/// A challenge for a login by passkey alone.
+#[utoipa::path(
+    post,
+    path = "/api/login/passkey/start",
+    operation_id = "beginPasskeyLogin",
+    tag = "credentials",
+    request_body = PasskeyLoginStart,
+    responses((status = 200, description = "The answer", body = PasskeyRequest), NotFound, Failures, TooMany),
+    security(())
+)]
+pub async fn start(
+    _: PerIp<Login>,
+    State(app): State<Arc<App>>,
+    AnonymousBody(asked): AnonymousBody<PasskeyLoginStart>,
+) -> Result<Json<PasskeyRequest>, ApiError> {
+    let party = party(&app)?;
+    let email = asked.email.as_deref().map(str::trim).filter(|email| !email.is_empty());
+    let (user, allowed) = match email {
+        Some(email) => of_address(&app, email).await?,
+        None => (None, Vec::new()),
+    };
+    let challenge = app.control.challenge_passkey(Ceremony::SignIn(user), app.clock.now_ns()).await?;
+    Ok(Json(request(party, challenge, allowed, "required")))
+}
+
+/// The login. The passkey's authenticator must have asked for a PIN, finger or face.
+#[utoipa::path(
+    post,
+    path = "/api/login/passkey/finish",
+    operation_id = "loginPasskey",
+    tag = "credentials",
+    request_body = PasskeyLoginFinish,
+    responses((status = 200, description = "The answer", body = LoginAnswer), NotFound, Failures, TooMany),
+    security(())
+)]
+pub async fn finish(
+    _: PerIp<Login>,
+    from: Origin,
+    State(app): State<Arc<App>>,
+    AnonymousBody(answer): AnonymousBody<PasskeyLoginFinish>,
+) -> Result<Json<LoginAnswer>, ApiError> {
+    let party = party(&app)?;
+    let proof = proof(party, &answer.challenge_id, &answer.credential);
+    let user = app.control.enter_with_passkey(&from.by(&app, "login"), &proof).await?.ok_or(REFUSED)?;
+    let (token, bundle) = session(&app, &user)?;
+    let (user, projects, organizations) = (bundle.user, bundle.projects, bundle.organizations);
+    Ok(Json(LoginAnswer { token, user, projects, organizations }))
+}
+
+/// A challenge for the second step of a login; `POST /api/login/mfa` takes the answer.
+#[utoipa::path(
+    post,
+    path = "/api/login/mfa/passkey/start",
+    operation_id = "beginPasskeySecondStep",
+    tag = "credentials",
+    request_body = PasskeySecondStepStart,
+    responses((status = 200, description = "The answer", body = PasskeyRequest), NotFound, Failures, TooMany),
+    security(())
+)]
+pub async fn second_step(
+    _: PerIp<Login>,
+    State(app): State<Arc<App>>,
+    AnonymousBody(asked): AnonymousBody<PasskeySecondStepStart>,
+) -> Result<Json<PasskeyRequest>, ApiError> {
+    let party = party(&app)?;
+    let now_ns = app.clock.now_ns();
+    let user = app.control.waiting_for_second_factor(&asked.mfa_token, now_ns).await?;
+    let user = user.ok_or(ApiError::Unauthorized("the sign-in took too long; begin again"))?;
+    let known = app.control.passkeys(user).await?;
+    let allowed = known.iter().map(|one| descriptor(&one.credential_id, &one.transports)).collect();
+    let challenge = app.control.challenge_passkey(Ceremony::SecondFactor(user, &asked.mfa_token), now_ns).await?;
+    Ok(Json(request(party, challenge, allowed, "preferred")))
+}
+
+/// Whose address it is and the passkeys they have. Who has none, or is nobody, has one that does not exist, always the
+/// same: the answer does not say whether there is an account.
+async fn of_address(app: &App, email: &str) -> Result<(Option<i64>, Vec<PasskeyDescriptor>), ApiError> {
+    if let Some(user) = app.control.stored_user(email).await? {
+        let known = app.control.passkeys(user.id).await?;
+        if !known.is_empty() {
+            return Ok((Some(user.id), known.iter().map(|one| descriptor(&one.credential_id, &[])).collect()));
+        }
+    }
+    let decoy = app.control.sealer().mark("passkey of nobody", &email.to_lowercase());
+    Ok((None, vec![descriptor(&URL_SAFE_NO_PAD.encode(decoy), &[])]))
+}

@@ -1,0 +1,50 @@
+// The page of links in alerts. Nothing sends such links yet, so the server's answers are given here.
+import { serious } from "./support/axe.ts";
+import { expect, test } from "./support/fixtures.ts";
+
+const SUBJECT = "Checkout fails for one in ten";
+
+for (const [name, status, body, title, words] of [
+  [
+    "used",
+    200,
+    { subject: SUBJECT, status: "acknowledged", acknowledgedAt: "2026-03-01T09:00:00Z" },
+    "Acknowledged",
+    "used already",
+  ],
+  ["expired", 410, { error: "this link has expired" }, "This link has expired", "Look at the alert itself"],
+  ["unknown", 404, { error: "no such link" }, "This link is not known", "resolved"],
+] as const)
+  test(`a link that is ${name} says so`, async ({ page, shop, problems }) => {
+    await page.route("**/api/ack/twk_1", (route) => route.fulfill({ status, json: body }));
+    await page.goto(`${shop.url}/ack/twk_1`);
+    await expect(page.getByRole("heading", { level: 1 })).toHaveText(title);
+    await expect(page.getByRole("main")).toContainText(words);
+    await expect(page.getByRole("button", { name: "Acknowledge" })).toHaveCount(0);
+    expect(await serious(page)).toEqual([]);
+    problems.length = 0;
+  });
+
+test("opening a link acknowledges nothing; its button does", async ({ page, shop }) => {
+  const asked: string[] = [];
+  await page.route("**/api/ack/twk_1", (route) => {
+    asked.push(route.request().method());
+    const open = { subject: SUBJECT, status: "open", acknowledgedAt: null };
+    const done = { ...open, status: "acknowledged", acknowledgedAt: new Date().toISOString() };
+    return route.fulfill({ json: route.request().method() === "POST" ? done : open });
+  });
+  await page.goto(`${shop.url}/ack/twk_1`);
+  await expect(page.getByText(SUBJECT)).toBeVisible();
+  expect(await serious(page)).toEqual([]);
+  expect(asked).toEqual(["GET"]);
+  await page.getByRole("button", { name: "Acknowledge" }).click();
+  await expect(page.getByRole("heading", { level: 1 })).toHaveText("Acknowledged");
+  await expect(page.getByText(SUBJECT)).toBeVisible();
+  expect(asked).toContain("POST");
+});
+
+test("an address that is no link", async ({ page, shop, problems }) => {
+  await page.goto(`${shop.url}/ack/nonsense`);
+  await expect(page.getByRole("heading", { level: 1 })).toHaveText("This link is not known");
+  problems.length = 0;
+});

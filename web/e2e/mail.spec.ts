@@ -1,0 +1,127 @@
+// What begins with a mail: joining an organisation, and a new password. The links are read from the server's own mails.
+import type { Browser, Page } from "@playwright/test";
+import { serious } from "./support/axe.ts";
+import { ACCOUNT, expect, type Shop, test } from "./support/fixtures.ts";
+import { mailedLink } from "./support/mail.ts";
+
+async function call<T>(shop: Shop, method: string, path: string, body?: unknown, session = shop.session): Promise<T> {
+  const answer = await fetch(shop.url + path, {
+    method,
+    headers: { authorization: `Bearer ${session}`, "content-type": "application/json" },
+    body: body === undefined ? undefined : JSON.stringify(body),
+  });
+  if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${await answer.text()}`);
+  return (await answer.json()) as T;
+}
+
+async function stranger(browser: Browser): Promise<Page> {
+  return (await browser.newContext()).newPage();
+}
+
+async function signIn(page: Page, email: string, password: string): Promise<void> {
+  await page.getByLabel("E-mail").fill(email);
+  await page.getByLabel("Password").fill(password);
+  await page.getByRole("button", { name: "Sign in", exact: true }).click();
+}
+
+async function invite(page: Page, shop: Shop, email: string): Promise<void> {
+  await page.goto(`${shop.url}/organization?tab=invitations`);
+  await page.getByLabel("E-mail").fill(email);
+  await page.getByRole("button", { name: "Invite" }).click();
+  await expect(page.getByRole("table", { name: "Pending invitations" })).toContainText(email);
+}
+
+interface Bundle {
+  organizations: { id: number; name: string; role: string }[];
+}
+
+test("an invitation makes an account, once", async ({ page, shop, server, browser }) => {
+  await invite(page, shop, "edsger@example.com");
+  const link = await mailedLink(server.mails, "edsger@example.com", "accept-invitation");
+  const invited = await stranger(browser);
+  await invited.goto(link);
+  await expect(invited.getByRole("heading", { level: 1 })).toHaveText(/^Join Acme/);
+  await expect(invited.getByText(ACCOUNT.name)).toBeVisible();
+  expect(await serious(invited)).toEqual([]);
+  await invited.getByLabel("Your name").fill("Edsger");
+  await invited.getByLabel("Password").fill("go to statement");
+  await invited.getByRole("button", { name: "Create account and join" }).click();
+  await expect(invited.getByRole("heading", { level: 1 })).toHaveText("Overview");
+  await page.goto(`${shop.url}/organization`);
+  await expect(page.getByRole("table", { name: "Members" })).toContainText("edsger@example.com");
+  const again = await stranger(browser);
+  await again.goto(link);
+  await expect(again.getByRole("heading", { level: 1 })).toHaveText("This invitation is over");
+  await again.context().close();
+  await invited.context().close();
+});
+
+test("who has an account signs in and accepts; somebody else is told whose invitation it is", async ({
+  page,
+  shop,
+  server,
+  browser,
+}) => {
+  // Grace joins Acme, and is then invited to another organisation by its owner.
+  await invite(page, shop, "grace@example.com");
+  const first = await mailedLink(server.mails, "grace@example.com", "accept-invitation");
+  const token = new URL(first).searchParams.get("token");
+  await call(shop, "POST", `/api/invitations/${token}/accept`, { name: "Grace", password: "nanoseconds" });
+  const made = await call<{ id: number }>(shop, "POST", "/api/organizations", { name: "Navy" });
+  await call(shop, "POST", `/api/organizations/${made.id}/invitations`, { email: "grace@example.com", role: "admin" });
+  await expect.poll(() => mailedLink(server.mails, "grace@example.com", "accept-invitation")).not.toBe(first);
+  const link = await mailedLink(server.mails, "grace@example.com", "accept-invitation");
+
+  await page.goto(link);
+  await expect(page.getByText(`You are signed in as ${ACCOUNT.email}`)).toBeVisible();
+
+  const grace = await stranger(browser);
+  await grace.goto(link);
+  await expect(grace.getByText("There is an account for grace@example.com already")).toBeVisible();
+  await grace.getByRole("link", { name: "Sign in to accept" }).click();
+  await signIn(grace, "grace@example.com", "nanoseconds");
+  await expect(grace.getByRole("heading", { level: 1 })).toHaveText("Join Navy");
+  await grace.getByRole("button", { name: "Accept as Grace" }).click();
+  await expect(grace.getByText("You have joined")).toBeVisible();
+  const session = await grace.evaluate(() => localStorage.getItem("tidewatch.token"));
+  const bundle = await call<Bundle>(shop, "GET", "/api/me/login-bundle", undefined, session ?? "");
+  expect(bundle.organizations.find((one) => one.name === "Navy")?.role).toBe("admin");
+  await grace.context().close();
+});
+
+test("a forgotten password is chosen anew by the mailed link, once; every session ends", async ({
+  page,
+  shop,
+  server,
+  browser,
+}) => {
+  await invite(page, shop, "barbara@example.com");
+  const invitation = await mailedLink(server.mails, "barbara@example.com", "accept-invitation");
+  const token = new URL(invitation).searchParams.get("token");
+  const before = await call<{ token: string }>(shop, "POST", `/api/invitations/${token}/accept`, {
+    name: "Barbara",
+    password: "substitution",
+  });
+  const barbara = await stranger(browser);
+  await barbara.goto(`${shop.url}/login`);
+  await barbara.getByRole("link", { name: "Forgot your password?" }).click();
+  await barbara.getByLabel("E-mail").fill("barbara@example.com");
+  await barbara.getByRole("button", { name: "Send the link" }).click();
+  await expect(barbara.getByRole("heading", { level: 1 })).toHaveText("Look into your mailbox");
+  const link = await mailedLink(server.mails, "barbara@example.com", "reset-password");
+  await barbara.goto(link);
+  await expect(barbara.getByText("barbara@example.com")).toBeVisible();
+  await barbara.getByLabel("New password").fill("principle of substitution");
+  expect(await serious(barbara)).toEqual([]);
+  await barbara.getByRole("button", { name: "Set the password" }).click();
+  await expect(barbara.getByRole("button", { name: "Set the password" })).toHaveCount(0);
+  await expect(call(shop, "GET", "/api/me/login-bundle", undefined, before.token)).rejects.toThrow("401");
+  await barbara.goto(link);
+  await expect(barbara.getByRole("heading", { level: 1 })).toHaveText("This link does not work any more");
+  await barbara.goto(`${shop.url}/login`);
+  await signIn(barbara, "barbara@example.com", "substitution");
+  await expect(barbara.getByRole("alert")).toContainText("wrong");
+  await signIn(barbara, "barbara@example.com", "principle of substitution");
+  await expect(barbara.getByRole("heading", { level: 1 })).toHaveText("Overview");
+  await barbara.context().close();
+});
