@@ -73,7 +73,7 @@ async fn take(
     let project = bearer(request.headers()).and_then(|token| app.control.project_by_upload_token(token, now_ns));
     let project = project.ok_or(ApiError::Unauthorized("missing or wrong upload token"))?;
     let agent = request.headers().get(USER_AGENT).and_then(|value| value.to_str().ok()).unwrap_or_default();
-    let by = Uploader { user_agent: shown(agent), address: from.0.to_string() };
+    let by = Uploader { user_agent: shown(agent), address: from.address.to_string() };
     let upload = upload::receive(&app, request, &limits::UPLOAD).await?;
     if upload.files.iter().all(|file| file.field != FILES) {
         return Err(ApiError::malformed("No files uploaded"));
