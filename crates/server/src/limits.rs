@@ -275,6 +275,8 @@ pub const SECOND_FACTOR_MAX: Duration = minutes(5);
 pub const SECOND_FACTOR_TRIES_MAX: i64 = 10;
 pub const SECOND_FACTOR_WINDOW: Duration = minutes(15);
 pub const RECOVERY_CODES: usize = 10;
+/// Life of a setup token.
+pub const SETUP_LIFE: Duration = minutes(60);
 /// Projects that one request makes.
 pub const PROJECTS_AT_ONCE_MAX: usize = 50;
 /// Passkeys of one person.

@@ -14,7 +14,11 @@ use crate::secrets::seal::Sealer;
 const FIRST_SHARED: i64 = 2;
 const SHARED: &str = include_str!("migrations/0002_accounts.sql");
 /// Versions after it.
-const LATER: &[&str] = &[include_str!("migrations/0003_people.sql"), include_str!("migrations/0004_user_agent.sql")];
+const LATER: &[&str] = &[
+    include_str!("migrations/0003_people.sql"),
+    include_str!("migrations/0004_user_agent.sql"),
+    include_str!("migrations/0005_setup.sql"),
+];
 
 /// Runs what has not run yet. A newer database than this program is refused.
 pub async fn run(database: &Database, sealer: &Sealer) -> Result<(), ControlError> {

@@ -5,7 +5,7 @@
 //! - [`directory`]: users, roles, projects and tokens in memory. What a request needs to know is answered from it.
 //! - [`role`]: roles and what they open. [`audit`]: who changed what.
 //! - `identities`, `second_factor`, `passkeys`: sign-in elsewhere, in two steps, without a password. `support`: what `tidewatch admin` does.
-//! - `access_tokens`, `device_codes`, `oauth`, `grants`, `ack`: credentials of machines and clients.
+//! - `access_tokens`, `device_codes`, `oauth`, `grants`, `ack`, `setup`: credentials of machines and clients.
 //! - [`tokens`], [`users`], [`people`], [`organizations`], [`members`] (and what is allowed: [`member_rules`]),
 //!   [`invitations`], [`resets`], [`projects`], [`preferences`], [`outbox`]: one table or a few, each.
 //!
@@ -41,6 +41,7 @@ mod projects;
 mod resets;
 mod role;
 mod second_factor;
+mod setup;
 mod support;
 pub mod tokens;
 mod users;
@@ -66,6 +67,7 @@ pub use preferences::SlowEndpoint;
 pub use projects::{NewProject, ProjectChange};
 pub use role::{Need, Role};
 pub use second_factor::{Answered, SecondFactors, Shown};
+pub use setup::{PlannedProject, SetupSession, SetupStatus};
 pub use tokens::TokenKind;
 pub use users::{NewUser, StoredUser};
 

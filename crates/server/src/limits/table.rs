@@ -83,6 +83,8 @@ pub fn table() -> Vec<[String; 3]> {
             format!("{SECOND_FACTOR_TRIES_MAX} in {}", time(SECOND_FACTOR_WINDOW)),
             "our own",
         ),
+        row("a setup token's life", time(SETUP_LIFE), "our own"),
+        row("projects made at once", PROJECTS_AT_ONCE_MAX.to_string(), "our own"),
         row("passkeys of one person", PASSKEYS_MAX.to_string(), "our own"),
         row("a passkey's answer", time(PASSKEY_CEREMONY_MAX), "our own"),
         row("personal access tokens of one person", PERSONAL_TOKENS_MAX.to_string(), "our own"),

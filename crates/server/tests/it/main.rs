@@ -45,6 +45,7 @@ mod passkeys;
 mod per_ip;
 mod personal_tokens;
 mod process;
+mod setup;
 mod slow;
 mod symbols;
 mod tidy;

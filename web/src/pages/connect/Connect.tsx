@@ -9,6 +9,7 @@ import { Token } from "../../parts/Token";
 import { CopyButton } from "../../ui/Copy";
 import { SearchLink } from "../../ui/SearchLink";
 import { say } from "../../ui/Toasts";
+import { AgentSetup } from "./AgentSetup";
 import { LiveStrip, useArrivals } from "./LiveStrip";
 
 const route = getRouteApi("/p/$pid/connect");
@@ -66,6 +67,7 @@ export function ConnectPage() {
             <Token label="Project token" token={project.token} />
             <TestTrace token={project.token} />
           </div>
+          {project.role !== "readonly" && <AgentSetup project={project} />}
         </div>
       </div>
     </>

@@ -20,7 +20,7 @@ use std::sync::Arc;
 
 pub use fields::text as check_text;
 pub use password::{check_of as check_password_of, hash_now as password_hash_now};
-pub use projects::{check_framework, check_name as check_project_name};
+pub use projects::{check_framework, check_name as check_project_name, membership as writable_membership};
 pub use view::{project_view, session};
 
 use utoipa_axum::router::OpenApiRouter;

@@ -3,7 +3,7 @@
 //! - [`personal_tokens`]: `twp_…`. [`grants`]: which clients one has let in.
 //! - [`device`], [`token`]: RFC 8628 and the token endpoint. [`oauth`], [`redirect`], [`well_known`]: OAuth 2.1.
 //! - [`sso`]: sign-in elsewhere. [`two_factor`]: authenticators and the second step. [`passkeys`].
-//! - [`ack`]: links that acknowledge an alert.
+//! - [`ack`]: links that acknowledge an alert. [`setup`]: what a program may propose.
 
 mod ack;
 mod device;
@@ -12,6 +12,7 @@ mod oauth;
 pub mod passkeys;
 mod personal_tokens;
 mod redirect;
+mod setup;
 pub mod sso;
 mod token;
 mod two_factor;
@@ -56,6 +57,11 @@ pub fn routes() -> OpenApiRouter<Arc<App>> {
         .routes(routes!(two_factor::confirm))
         .routes(routes!(two_factor::recovery_codes))
         .routes(routes!(two_factor::login))
+        .routes(routes!(setup::create))
+        .routes(routes!(setup::session))
+        .routes(routes!(setup::plan))
+        .routes(routes!(setup::drafts))
+        .routes(routes!(setup::approve, setup::refuse))
         .routes(routes!(passkeys::own::start))
         .routes(routes!(passkeys::own::finish))
         .routes(routes!(passkeys::own::rename, passkeys::own::remove))

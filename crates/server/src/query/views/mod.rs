@@ -17,6 +17,7 @@ pub mod overview;
 pub mod page;
 pub mod passkeys;
 pub mod people;
+pub mod setup;
 pub mod span;
 pub mod symbols;
 pub mod task;

@@ -1,0 +1,202 @@
+//! `/api/setup-tokens`, `/api/setup/*`: a program that sets a repository up, such as a coding agent, proposes projects;
+//! the person who gave it the token says yes or no. WIRE 5.4 names the routes and nothing else; the shapes are ours.
+//!
+//! The token is for an hour, opens [`session`] and [`plan`] and nothing else, and makes nothing by itself.
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::{FromRequestParts, Path, State};
+use axum::http::StatusCode;
+use axum::http::request::Parts;
+
+use super::rfc3339;
+use crate::app::App;
+use crate::control::{Membership, Need, PlannedProject, Role, SetupSession};
+use crate::error::ApiError;
+use crate::http::account::{check_framework, check_project_name, project_view, writable_membership};
+use crate::http::gate::auth::{InPerson, SignedIn, bearer};
+use crate::http::gate::body::{AnonymousBody, JsonBody};
+use crate::http::gate::per_ip::PerIp;
+use crate::http::openapi::{ErrorBody, Failures, NotFound, TooMany};
+use crate::limits;
+use crate::limits::per_ip::Token;
+use crate::query::views::account::ProjectView;
+use crate::query::views::auth::StatusAnswer;
+use crate::query::views::setup::{
+    NewSetupToken, PlannedProjectView, SetupDraftView, SetupOrganization, SetupPlanRequest, SetupSessionView,
+    SetupTokenRequest,
+};
+
+/// A request with a setup token; its person is still allowed to make projects there.
+pub struct BySetup {
+    session: SetupSession,
+    membership: Membership,
+}
+
+const UNKNOWN: ApiError = ApiError::Unauthorized("this setup token is not, or no longer, known");
+
+impl FromRequestParts<Arc<App>> for BySetup {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<BySetup, ApiError> {
+        let token = bearer(&parts.headers).filter(|token| token.starts_with("tws_")).ok_or(UNKNOWN)?;
+        let session = app.control.setup_session(token, app.clock.now_ns()).await?.ok_or(UNKNOWN)?;
+        let user = app.control.user(session.user_id).ok_or(UNKNOWN)?;
+        let membership = app.control.membership(user.id, session.organization_id);
+        let membership = membership.filter(|member| member.role.meets(Need::Write)).ok_or(UNKNOWN)?;
+        Ok(BySetup { session, membership })
+    }
+}
+
+/// A token that a program sets up with, for an hour.
+#[utoipa::path(
+    post,
+    path = "/api/setup-tokens",
+    operation_id = "createSetupToken",
+    tag = "credentials",
+    request_body = SetupTokenRequest,
+    responses((status = 201, description = "Made", body = NewSetupToken), Failures)
+)]
+pub async fn create(
+    State(app): State<Arc<App>>,
+    InPerson(caller): InPerson,
+    JsonBody(request): JsonBody<SetupTokenRequest>,
+) -> Result<(StatusCode, Json<NewSetupToken>), ApiError> {
+    let membership = writable_membership(&app, &caller, request.organization_id)?;
+    let organization_id = membership.organization.id;
+    let (session, token) = app.control.begin_setup(&caller.by(&app), caller.user.id, organization_id).await?;
+    let (expires_at, backend_url) = (rfc3339(session.expires_ns), app.config.base_url());
+    Ok((StatusCode::CREATED, Json(NewSetupToken { id: session.id, token, organization_id, backend_url, expires_at })))
+}
+
+/// What the token is for, and how far it is.
+#[utoipa::path(
+    get,
+    path = "/api/setup/session",
+    operation_id = "getSetupSession",
+    tag = "credentials",
+    responses((status = 200, description = "The answer", body = SetupSessionView), Failures, TooMany)
+)]
+pub async fn session(_: PerIp<Token>, State(app): State<Arc<App>>, by: BySetup) -> Json<SetupSessionView> {
+    Json(session_view(&app, &by.session, &by.membership))
+}
+
+/// Proposes projects, in place of those proposed before.
+#[utoipa::path(
+    post,
+    path = "/api/setup/plan",
+    operation_id = "proposeSetup",
+    tag = "credentials",
+    request_body = SetupPlanRequest,
+    responses((status = 200, description = "The answer", body = SetupSessionView), (status = 409, description = "It was answered already", body = ErrorBody), Failures, TooMany)
+)]
+pub async fn plan(
+    _: PerIp<Token>,
+    State(app): State<Arc<App>>,
+    by: BySetup,
+    AnonymousBody(request): AnonymousBody<SetupPlanRequest>,
+) -> Result<Json<SetupSessionView>, ApiError> {
+    let session = app.control.propose_setup(by.session.id, &planned(&request)?).await?;
+    Ok(Json(session_view(&app, &session, &by.membership)))
+}
+
+/// Plans that wait for the reader's answer, newest first.
+#[utoipa::path(
+    get,
+    path = "/api/setup/drafts",
+    operation_id = "listSetupDrafts",
+    tag = "credentials",
+    responses((status = 200, description = "The answer", body = Vec<SetupDraftView>), Failures)
+)]
+pub async fn drafts(
+    State(app): State<Arc<App>>,
+    InPerson(caller): InPerson,
+) -> Result<Json<Vec<SetupDraftView>>, ApiError> {
+    let drafts = app.control.setup_drafts(caller.user.id, app.clock.now_ns()).await?;
+    let view = |draft: SetupSession| SetupDraftView {
+        id: draft.id,
+        organization_id: draft.organization_id,
+        created_at: rfc3339(draft.created_ns),
+        expires_at: rfc3339(draft.expires_ns),
+        projects: draft.plan.iter().map(planned_view).collect(),
+    };
+    Ok(Json(drafts.into_iter().map(view).collect()))
+}
+
+/// Makes a draft's projects. The body names them as the reader saw them; when they are others by now: 409.
+#[utoipa::path(
+    post,
+    path = "/api/setup/drafts/{id}",
+    operation_id = "approveSetupDraft",
+    tag = "credentials",
+    params(("id" = i64, Path, description = "The draft's id")),
+    request_body = SetupPlanRequest,
+    responses((status = 201, description = "Made", body = Vec<ProjectView>), (status = 409, description = "The plan is another", body = ErrorBody), NotFound, Failures)
+)]
+pub async fn approve(
+    State(app): State<Arc<App>>,
+    InPerson(caller): InPerson,
+    Path(id): Path<String>,
+    JsonBody(request): JsonBody<SetupPlanRequest>,
+) -> Result<(StatusCode, Json<Vec<ProjectView>>), ApiError> {
+    let draft = draft(&app, &caller, &id).await?;
+    let membership = writable_membership(&app, &caller, Some(draft.organization_id))?;
+    let made = app.control.approve_setup(&caller.by(&app), &draft, &planned(&request)?).await?;
+    let views = made.iter().map(|project| project_view(&app, project, membership.role)).collect();
+    Ok((StatusCode::CREATED, Json(views)))
+}
+
+/// Refuses a draft.
+#[utoipa::path(
+    delete,
+    path = "/api/setup/drafts/{id}",
+    operation_id = "refuseSetupDraft",
+    tag = "credentials",
+    params(("id" = i64, Path, description = "The draft's id")),
+    responses((status = 200, description = "Refused", body = StatusAnswer), NotFound, Failures)
+)]
+pub async fn refuse(
+    State(app): State<Arc<App>>,
+    InPerson(caller): InPerson,
+    Path(id): Path<String>,
+) -> Result<Json<StatusAnswer>, ApiError> {
+    let draft = draft(&app, &caller, &id).await?;
+    app.control.refuse_setup(&caller.by(&app), &draft).await?;
+    Ok(Json(StatusAnswer::of("refused")))
+}
+
+async fn draft(app: &App, caller: &SignedIn, id: &str) -> Result<SetupSession, ApiError> {
+    let drafts = app.control.setup_drafts(caller.user.id, app.clock.now_ns()).await?;
+    let draft = drafts.into_iter().find(|draft| draft.id.to_string() == id);
+    draft.ok_or_else(|| ApiError::not_found("no such draft"))
+}
+
+fn planned(request: &SetupPlanRequest) -> Result<Vec<PlannedProject>, ApiError> {
+    let most = limits::PROJECTS_AT_ONCE_MAX;
+    if !(1..=most).contains(&request.projects.len()) {
+        return Err(ApiError::unprocessable(format!("projects has 1 to {most} entries")));
+    }
+    let checked = request.projects.iter().map(|project| {
+        let (name, framework) = (check_project_name(&project.name)?, check_framework(project.framework.as_deref())?);
+        Ok(PlannedProject { name, framework })
+    });
+    checked.collect()
+}
+
+fn planned_view(planned: &PlannedProject) -> PlannedProjectView {
+    PlannedProjectView { name: planned.name.clone(), framework: planned.framework.clone() }
+}
+
+/// The projects that were made come with their tokens: the person said yes to them.
+fn session_view(app: &App, session: &SetupSession, membership: &Membership) -> SetupSessionView {
+    let made = session.projects.iter().filter_map(|number| app.control.project_by_number(*number));
+    SetupSessionView {
+        organization: SetupOrganization { id: membership.organization.id, name: membership.organization.name.clone() },
+        status: session.status.as_str().to_owned(),
+        plan: session.plan.iter().map(planned_view).collect(),
+        projects: made.map(|project| project_view(app, &project, Role::User)).collect(),
+        backend_url: app.config.base_url(),
+        expires_at: rfc3339(session.expires_ns),
+    }
+}
