@@ -133,8 +133,7 @@ impl Lake {
         let (duplicates, count) = if request_key != NO_KEY && !seen.insert(request_key, received_ns) {
             (Some(vec![true; records]), records)
         } else {
-            let flags: Vec<bool> =
-                rows.keys.iter().map(|key| *key != NO_KEY && !seen.insert(*key, received_ns)).collect();
+            let flags = seen.insert_all(&rows.keys, received_ns);
             let count = flags.iter().filter(|duplicate| **duplicate).count();
             (if count > 0 { Some(flags) } else { None }, count)
         };

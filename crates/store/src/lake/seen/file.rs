@@ -18,7 +18,7 @@ use std::sync::Arc;
 use tidewatch_journal::disk::{Disk, DiskFile, parent_of};
 use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 
-use super::bloom::{self, Block};
+use super::bloom::{self, Block, Probe};
 use crate::StoreError;
 
 const KEY_BYTES: usize = 16;
@@ -81,7 +81,7 @@ impl Layout {
     }
 }
 
-/// The filter and the fences of a file: about 1.4 bytes per key.
+/// The filter and the fences of a file: about 2.1 bytes per key.
 pub struct Index {
     filter: Vec<u8>,
     fences: Vec<u8>,
@@ -137,10 +137,11 @@ impl SeenFile {
     }
 
     /// Was this key received?
-    pub fn contains(&self, index: &Index, key: u128) -> Result<bool, StoreError> {
-        if !bloom::may_contain(&index.filter, key) {
+    pub fn contains(&self, index: &Index, probe: &Probe) -> Result<bool, StoreError> {
+        if !probe.may_be_in(&index.filter) {
             return Ok(false);
         }
+        let key = probe.key;
         let fence = |block: u64| &index.fences[block as usize * FENCE_BYTES..];
         let (mut from, mut to) = (0, self.blocks());
         while from < to {
@@ -160,14 +161,15 @@ impl SeenFile {
     /// As [`SeenFile::contains`]: reads one block of the filter, and if that lets the key pass, some blocks of keys.
     ///
     /// Keys are hashes, so a key's place can be guessed from its value; each block read narrows the guess.
-    pub fn contains_unindexed(&self, key: u128) -> Result<bool, StoreError> {
+    pub fn contains_unindexed(&self, probe: &Probe) -> Result<bool, StoreError> {
+        let key = probe.key;
         let mut filter = [0; bloom::BLOCK_BYTES];
         let block = bloom::block_of(key, self.layout.filter_blocks);
         self.read(&mut filter, block * bloom::BLOCK_BYTES as u64)?;
         if Block::from_bytes(filter).is_none() {
             return Err(self.corrupt("the checksum of its filter does not match"));
         }
-        if self.facts.keys == 0 || !bloom::block_may_contain(&filter, key) {
+        if self.facts.keys == 0 || !probe.may_be_in_block(&filter) {
             return Ok(false);
         }
         // Between these blocks, inclusive, and between these keys.

@@ -18,11 +18,13 @@ use std::sync::Arc;
 use hashbrown::HashSet;
 
 use crate::StoreError;
+use crate::columns::NO_KEY;
+use bloom::Probe;
 use file::{Index, SeenFile};
 
 /// Retries are recognised for this long after they were first received.
 pub const WINDOW_NS: i64 = 24 * 3600 * 1_000_000_000;
-/// Indexes held in memory at most: those of about 30 million keys.
+/// Indexes held in memory at most: those of about 20 million keys.
 const INDEX_BYTES_MAX: u64 = 40 * 1024 * 1024;
 
 /// Keys received while one memtable was active.
@@ -109,20 +111,36 @@ impl Seen {
     /// Keys that cannot be read answer no: a record stored twice is better than one lost. It is logged.
     pub fn contains(&mut self, key: u128) -> bool {
         let in_memory = self.active.keys.contains(&key) || self.sealed.iter().any(|set| set.keys.contains(&key));
-        in_memory || self.files.iter_mut().any(|held| held.contains(key))
+        let probe = Probe::new(key);
+        in_memory || self.files.iter_mut().any(|held| held.contains(&probe))
     }
 
     /// Marks as received at `received_ns`. False when it was already.
     pub fn insert(&mut self, key: u128, received_ns: i64) -> bool {
-        let is_older = self.sealed.iter().any(|set| set.keys.contains(&key))
-            || self.files.iter_mut().any(|held| held.contains(key));
-        // Most keys are new: the set of the active memtable is asked and told in one go.
-        if is_older || !self.active.keys.insert(key) {
-            return false;
+        self.insert_all(&[key], received_ns) == [false]
+    }
+
+    /// Marks keys as received at `received_ns`; gives which of them were already, be it earlier in the list.
+    /// [`NO_KEY`] never is.
+    pub fn insert_all(&mut self, keys: &[u128], received_ns: i64) -> Vec<bool> {
+        let mut known = vec![false; keys.len()];
+        // File by file: the look-ups of many keys in one filter wait for memory together.
+        let probes: Vec<Probe> = keys.iter().map(|key| Probe::new(*key)).collect();
+        for held in &mut self.files {
+            let open = probes.iter().zip(&mut known).filter(|(probe, known)| !**known && probe.key != NO_KEY);
+            open.for_each(|(probe, known)| *known = held.contains(probe));
         }
-        self.active.received_min = self.active.received_min.min(received_ns);
-        self.active.received_max = self.active.received_max.max(received_ns);
-        true
+        for (key, known) in keys.iter().zip(&mut known).filter(|(key, _)| **key != NO_KEY) {
+            *known = *known || self.sealed.iter().any(|set| set.keys.contains(key));
+            // Most keys are new: the set of the active memtable is asked and told in one go.
+            if !*known && self.active.keys.insert(*key) {
+                self.active.received_min = self.active.received_min.min(received_ns);
+                self.active.received_max = self.active.received_max.max(received_ns);
+            } else {
+                *known = true;
+            }
+        }
+        known
     }
 
     /// Keys received since the last [`Seen::seal`].
@@ -164,22 +182,22 @@ impl Seen {
 }
 
 impl Held {
-    fn contains(&mut self, key: u128) -> bool {
-        self.look_up(key).unwrap_or_else(|error| {
+    fn contains(&mut self, probe: &Probe) -> bool {
+        self.look_up(probe).unwrap_or_else(|error| {
             tracing::error!(%error, "cannot look up received keys: retries of that time may be stored twice");
             self.state = State::Broken;
             false
         })
     }
 
-    fn look_up(&mut self, key: u128) -> Result<bool, StoreError> {
+    fn look_up(&mut self, probe: &Probe) -> Result<bool, StoreError> {
         if matches!(self.state, State::Waiting) {
             self.state = State::InMemory(self.file.index()?);
         }
         match &self.state {
-            State::InMemory(index) => self.file.contains(index, key),
+            State::InMemory(index) => self.file.contains(index, probe),
             State::Broken => Ok(false),
-            State::OnDisk | State::Waiting => self.file.contains_unindexed(key),
+            State::OnDisk | State::Waiting => self.file.contains_unindexed(probe),
         }
     }
 }

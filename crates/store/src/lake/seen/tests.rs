@@ -5,6 +5,7 @@ use tidewatch_journal::disk::Disk;
 use tidewatch_journal::disk::sim::SimDisk;
 use xxhash_rust::xxh3::xxh3_128;
 
+use super::bloom::Probe;
 use super::file::{self, SeenFacts, SeenFile};
 use super::{Seen, State};
 
@@ -51,8 +52,8 @@ fn a_file_knows_its_keys_with_and_without_an_index() {
         let index = read.index().unwrap();
         let strangers = (30_000..31_000).map(key).chain([1, 4, u128::MAX - 2, u128::MAX / 2]);
         for (key, is_known) in keys.iter().map(|key| (*key, true)).chain(strangers.map(|key| (key, false))) {
-            assert_eq!(read.contains(&index, key).unwrap(), is_known, "{key:x} of {}", keys.len());
-            assert_eq!(read.contains_unindexed(key).unwrap(), is_known, "{key:x} of {}", keys.len());
+            assert_eq!(read.contains(&index, &Probe::new(key)).unwrap(), is_known, "{key:x} of {}", keys.len());
+            assert_eq!(read.contains_unindexed(&Probe::new(key)).unwrap(), is_known, "{key:x} of {}", keys.len());
         }
     }
 }
@@ -76,8 +77,8 @@ fn a_changed_byte_never_makes_a_wrong_answer() {
             let mut all = true;
             for key in &keys {
                 all &= match &index {
-                    Some(index) => read.contains(index, *key)?,
-                    None => read.contains_unindexed(*key)?,
+                    Some(index) => read.contains(index, &Probe::new(*key))?,
+                    None => read.contains_unindexed(&Probe::new(*key))?,
                 };
             }
             Ok(all)
