@@ -186,7 +186,7 @@ test("consent: client and address are named; the answer goes to the client; bad 
   problems.length = 0;
 });
 
-test("project settings: framework, health checks, sampling, rotation with grace, deletion by name", async ({
+test("project settings: framework, health checks, retention, sampling, rotation with grace, deletion by name", async ({
   page,
   shop,
 }) => {
@@ -206,8 +206,14 @@ test("project settings: framework, health checks, sampling, rotation with grace,
   await page.getByLabel("Normal traces kept, %").fill("12.5");
   await page.getByRole("button", { name: "Save sampling" }).click();
   await expect(page.getByText("Sampling saved")).toBeVisible();
+  await page.getByLabel("Days", { exact: true }).fill("4000");
+  await expect(page.getByText("Whole days, 1 to 3650")).toBeVisible();
+  await page.getByLabel("Days", { exact: true }).fill("7");
+  await page.getByRole("button", { name: "Save retention" }).click();
+  await expect(page.getByText("Kept for 7 days from now on")).toBeVisible();
   await page.reload();
   await expect(page.getByLabel("What sends the data")).toHaveValue("django");
+  await expect(page.getByLabel("Days", { exact: true })).toHaveValue("7");
   await expect(page.getByLabel("Paths of your own")).toHaveValue("/own/probe\n/ready/*");
   await expect(leaveOut).toBeChecked();
   await expect(page.getByLabel("Normal traces kept, %")).toHaveValue("12.5");

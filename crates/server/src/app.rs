@@ -1,5 +1,6 @@
 //! The one place things are wired. Handlers get it as `State<Arc<App>>`.
 
+use std::collections::BTreeSet;
 use std::sync::{Arc, mpsc};
 use std::time::Instant;
 
@@ -31,7 +32,7 @@ use crate::secrets::seal::Sealer;
 use crate::secrets::webauthn::RelyingParty;
 use crate::symbols::Symbols;
 use crate::telemetry::RejectionLog;
-use crate::{limits, secrets};
+use crate::{keeping, limits, secrets};
 
 /// What the process takes from the machine; tests bring their own.
 pub struct Outside {
@@ -115,7 +116,9 @@ impl App {
         let settings = config.clone();
         let symbols = Arc::new(Symbols::open(data).context("cannot start a thread")?);
         let known = symbols.clone();
-        let intake = tokio::task::spawn_blocking(move || Intake::open(&settings, disk, known)).await??;
+        // Before anything is removed by the server's own retention.
+        let kept = keeping::of(&control, &BTreeSet::new());
+        let intake = tokio::task::spawn_blocking(move || Intake::open(&settings, kept, disk, known)).await??;
         // Uploads that a crash left half-way.
         let _ = std::fs::remove_dir_all(upload::folder(data));
         let slots = config.ingest_concurrent();
@@ -155,11 +158,13 @@ impl App {
     /// `deadline` covers waiting too; after it: 504. A scan whose asker has gone away ends by its deadline and counts
     /// until then.
     pub async fn ask(&self, plan: Plan, deadline: Instant) -> Result<RecordBatch, ApiError> {
+        let plan = keeping::only_kept(&self.control, plan, self.clock.now_ns());
         self.scan(deadline, move |lake| lake.ask(&plan, deadline)).await
     }
 
     /// As [`App::ask`], of rows, with the number of all that pass the filter.
     pub async fn ask_page(&self, plan: Plan, deadline: Instant) -> Result<(RecordBatch, u64), ApiError> {
+        let plan = keeping::only_kept(&self.control, plan, self.clock.now_ns());
         self.scan(deadline, move |lake| lake.ask_page(&plan, deadline)).await
     }
 

@@ -34,6 +34,7 @@ pub mod error;
 pub mod files;
 pub mod http;
 pub mod ingest;
+pub mod keeping;
 pub mod limits;
 pub mod mail;
 pub mod metrics;

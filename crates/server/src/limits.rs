@@ -241,6 +241,12 @@ pub const HEALTHCHECK_PATHS_BYTES_MAX: usize = 4096;
 pub const PROFILE_LABELS_MAX: usize = 20;
 /// One of either.
 pub const SETTING_TEXT_CHARS_MAX: usize = 200;
+/// How often the store is told what projects keep, and deleted projects are looked after.
+pub const KEEPING_PAUSE: Duration = seconds(15);
+/// After a deletion; exports and uploads that were under way then have ended.
+pub const PURGE_SETTLES: Duration = minutes(60);
+/// How long looking for what is left of a deleted project may take.
+pub const PURGE_LOOK_MAX: Duration = minutes(1);
 /// Days of retention that a project may ask for.
 pub const PROJECT_RETENTION_DAYS_MAX: u32 = 3650;
 /// bcrypt hashes of a higher cost are not checked: each step doubles the time. WIRE 5.1 has 12.

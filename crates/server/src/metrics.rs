@@ -78,6 +78,8 @@ pub struct IngestMetrics {
 pub struct StoreMetrics {
     pub flush: Histogram,
     pub merge: Histogram,
+    /// Rows that were kept no longer.
+    pub removed_rows: AtomicU64,
     pub failures: AtomicU64,
 }
 
@@ -86,6 +88,7 @@ impl StoreMetrics {
         match worked.work {
             Work::Flush => self.flush.add(worked.took),
             Work::Merge => self.merge.add(worked.took),
+            Work::Remove => drop(self.removed_rows.fetch_add(worked.rows, Ordering::Relaxed)),
         }
         self.failures.fetch_add(u64::from(worked.has_failed), Ordering::Relaxed);
     }
@@ -241,7 +244,9 @@ pub fn text(app: &App, traffic: &Traffic, tracer: Option<&Tracer>) -> String {
     for table in &stats.tables {
         let _ = writeln!(text, "tidewatch_parts{{table=\"{}\"}} {}", table.table.name(), table.parts);
     }
-    head(&mut text, "tidewatch_store_failures_total", "counter", "Flushes and merges that failed.");
+    let removed = app.store_metrics.removed_rows.load(Ordering::Relaxed);
+    figures(&mut text, [("tidewatch_removed_rows_total", "counter", "Rows that were kept no longer.", removed)]);
+    head(&mut text, "tidewatch_store_failures_total", "counter", "Flushes, merges and removals that failed.");
     let _ = writeln!(text, "tidewatch_store_failures_total {}", app.store_metrics.failures.load(Ordering::Relaxed));
     head(&mut text, RECORDS, "counter", "Spans, log records and points by what became of them, and why.");
     for counted in app.intake.lake().counted() {

@@ -15,6 +15,7 @@ use crate::http::gate::client_ip::Trust;
 use crate::http::socket::{ListenAddress, Socket};
 use crate::http::tls::Tls;
 use crate::http::{listen, routes};
+use crate::keeping;
 use crate::limits;
 use crate::own_traces::Tracer;
 use crate::symbols::{again, notes};
@@ -95,12 +96,14 @@ pub async fn serve_routes(
     }
     let resolving = tokio::spawn(again::run(app.clone(), stopped.clone()));
     let noting = tokio::spawn(notes::run(app.symbols.clone(), stopped.clone()));
+    let keeping = tokio::spawn(keeping::run(app.clone(), stopped.clone()));
     tokio::spawn(reload(reloaded, stopped));
     ready(&address, &app);
     listening.await.context("the listener failed")?;
     app.symbols.builder.close();
     let _ = resolving.await;
     let _ = noting.await;
+    let _ = keeping.await;
     app.close().await;
     if let Some(tracer) = tracer {
         // What it cannot send is lost, and counted no more.

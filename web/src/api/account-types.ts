@@ -145,17 +145,8 @@ export interface OAuthClient {
   redirectUri: string;
 }
 
-/** Days each kind of record is kept; absent, null or 0: the server's default. */
-export interface RetentionDays {
-  spans?: number | null;
-  logs?: number | null;
-  metrics?: number | null;
-}
-/** A server that keeps everything alike says one number. */
-export type Retention = number | RetentionDays | null;
-export type ProjectExtra = Omit<Project, "settings"> & {
+export type ProjectExtra = Project & {
   previousTokenExpiresAt?: string | null;
   previousSourceMapTokenExpiresAt?: string | null;
-  settings: Omit<Project["settings"], "retentionDays"> & { retentionDays?: Retention };
 };
-export type ProjectChangeExtra = Omit<ProjectChange, "retentionDays"> & { retentionDays?: Retention };
+export type ProjectChangeExtra = ProjectChange;

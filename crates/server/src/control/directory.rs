@@ -5,7 +5,7 @@
 
 mod load;
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::sync::{Arc, Weak};
@@ -84,6 +84,16 @@ pub struct Project {
     pub settings: ProjectSettings,
 }
 
+/// A project that is no more. Its telemetry and its uploads go.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct DeletedProject {
+    pub number: u32,
+    /// None: deleted before this was written down.
+    pub id: Option<Uuid>,
+    /// Nanoseconds since the epoch.
+    pub deleted_ns: i64,
+}
+
 /// What people set about a project.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct ProjectSettings {
@@ -128,6 +138,7 @@ pub struct Directory {
     overrides: HashMap<i64, HashMap<u32, Role>>,
     /// Ascending by number.
     projects: Vec<Arc<Project>>,
+    deleted: Arc<[DeletedProject]>,
     by_token: HashMap<[u8; 32], Holder>,
     by_upload_token: HashMap<[u8; 32], Holder>,
     /// project -> until when the last of its replaced tokens is taken: runtime, upload
@@ -202,6 +213,17 @@ impl Control {
         let directory = self.directory.read();
         let at = directory.projects.binary_search_by_key(&number, |project| project.number).ok()?;
         Some(directory.projects[at].clone())
+    }
+
+    /// Days by project number, of those that have their own.
+    pub fn retention_days(&self) -> BTreeMap<u32, u32> {
+        let directory = self.directory.read();
+        let own = |project: &Arc<Project>| Some((project.number, project.settings.retention_days?));
+        directory.projects.iter().filter_map(own).collect()
+    }
+
+    pub fn deleted_projects(&self) -> Arc<[DeletedProject]> {
+        self.directory.read().deleted.clone()
     }
 
     /// Every project the user may open, with the user's role there; ascending by number.

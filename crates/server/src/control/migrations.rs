@@ -18,6 +18,7 @@ const LATER: &[&str] = &[
     include_str!("migrations/0003_people.sql"),
     include_str!("migrations/0004_user_agent.sql"),
     include_str!("migrations/0005_setup.sql"),
+    include_str!("migrations/0006_deleted_projects.sql"),
 ];
 
 /// Runs what has not run yet. A newer database than this program is refused.

@@ -53,7 +53,7 @@ pub use ack::AckLink;
 pub use audit::{AuditLine, AuditQuestion, By};
 pub use db::Location;
 pub use device_codes::{DeviceCode, DeviceRequest, Poll};
-pub use directory::{Membership, Organization, Project, ProjectSettings, User};
+pub use directory::{DeletedProject, Membership, Organization, Project, ProjectSettings, User};
 pub use grants::{Grant, Issued};
 pub use identities::{Entered, ProviderProfile};
 pub use invitations::{Invitation, Invited, NewInvitation};

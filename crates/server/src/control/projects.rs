@@ -87,8 +87,8 @@ impl Control {
         self.project_by_number(old.number).ok_or(ControlError::UnknownProject)
     }
 
-    /// Its tokens open nothing any more, and nobody sees it; its telemetry goes as it ages. The number is never used
-    /// again.
+    /// Its tokens open nothing any more, and nobody sees it; what it has stored goes (`keeping.rs`). The number is never
+    /// used again.
     pub async fn delete_project(&self, by: &By, project: &Project) -> Result<(), ControlError> {
         let mut write = self.write().await?;
         let deleted = sqlx::query("DELETE FROM projects WHERE number = $1")
@@ -98,9 +98,10 @@ impl Control {
         if deleted.rows_affected() == 0 {
             return Err(ControlError::UnknownProject);
         }
-        sqlx::query("INSERT INTO deleted_projects (number, deleted_ns) VALUES ($1, $2)")
+        sqlx::query("INSERT INTO deleted_projects (number, deleted_ns, id) VALUES ($1, $2, $3)")
             .bind(i64::from(project.number))
             .bind(by.at_ns)
+            .bind(project.id.to_string())
             .execute(write.on())
             .await?;
         let details = json!({ "name": project.name });

@@ -16,7 +16,7 @@ use tidewatch_domain::model::Signal;
 use tidewatch_journal::disk::Disk;
 use tidewatch_journal::{AppendError, Journal, Opened, Options, Position, Times, Waiting};
 use tidewatch_store::columns::Rows;
-use tidewatch_store::lake::{Lake, LakeOptions, Outcome, Retention};
+use tidewatch_store::lake::{Keeping, Lake, LakeOptions, Outcome, Retention};
 use tokio::sync::oneshot;
 
 use super::knowledge::Knowledge;
@@ -50,13 +50,19 @@ impl Intake {
     /// Opens the store under `data_dir` and replays the journal. Blocks for as long as that takes.
     ///
     /// Journal and parts are written through `disk`; the catalog always lies on the real one.
-    pub fn open(config: &Config, disk: Arc<dyn Disk>, symbols: Arc<Symbols>) -> anyhow::Result<Intake> {
+    pub fn open(
+        config: &Config,
+        keeping: Keeping,
+        disk: Arc<dyn Disk>,
+        symbols: Arc<Symbols>,
+    ) -> anyhow::Result<Intake> {
         let lake_options = LakeOptions {
             disk: disk.clone(),
             flush_rows: config.flush_rows,
             memory_bytes: config.memtable_mb.saturating_mul(1024 * 1024),
             flush_age: Duration::from_secs(config.flush_seconds),
             retention: Retention::all(config.retention_days),
+            keeping,
             ..LakeOptions::new(&config.data_dir)
         };
         let lake = Arc::new(Lake::open(lake_options).context("cannot open the telemetry store")?);

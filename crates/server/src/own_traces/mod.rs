@@ -127,6 +127,7 @@ impl Tracer {
         let name = match worked.work {
             Work::Flush => "store flush",
             Work::Merge => "store merge",
+            Work::Remove => "store remove",
         };
         let rows = i64::try_from(worked.rows).unwrap_or(i64::MAX);
         let attributes = vec![("console.command", Value::Text(name.into())), ("tidewatch.rows", Value::Int(rows))];

@@ -25,6 +25,7 @@ mod headers;
 mod hostile;
 mod invitations;
 mod issues;
+mod keeping;
 mod limits;
 mod listen;
 mod log_exceptions;

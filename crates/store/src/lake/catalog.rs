@@ -3,6 +3,7 @@
 //! Every change is one transaction: parts appear together with the journal position they cover, a merge replaces its
 //! inputs by its output. What is not listed here does not exist; a file nobody lists is an orphan.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use rusqlite::{Connection, Transaction, params};
@@ -51,6 +52,8 @@ CREATE TABLE IF NOT EXISTS seen (
     received_max INTEGER NOT NULL,
     level INTEGER NOT NULL
 ) STRICT;
+-- Deleted projects that have nothing here any more.
+CREATE TABLE IF NOT EXISTS purged (project INTEGER PRIMARY KEY) STRICT;
 ";
 
 /// Bumped when the meaning of the tables changes.
@@ -161,6 +164,23 @@ impl Catalog {
             with.iter().try_for_each(|facts| insert_seen(transaction, facts))?;
             Ok(true)
         })
+    }
+
+    /// Deleted projects that have nothing here any more.
+    pub fn purged(&self) -> Result<BTreeSet<u32>, StoreError> {
+        let read = || -> rusqlite::Result<BTreeSet<u32>> {
+            let mut statement = self.connection.prepare("SELECT project FROM purged")?;
+            statement.query_map([], |row| row.get(0))?.collect()
+        };
+        read().map_err(StoreError::catalog("list purged projects"))
+    }
+
+    pub fn set_purged(&mut self, project: u32) -> Result<(), StoreError> {
+        self.transaction("note a purged project", |transaction| {
+            transaction.execute("INSERT OR IGNORE INTO purged VALUES (?1)", [project])?;
+            Ok(true)
+        })
+        .map(drop)
     }
 
     /// Commits when `change` says true, else rolls back.

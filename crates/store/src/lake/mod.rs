@@ -8,7 +8,7 @@
 //! - [`Lake`] is the whole interface. [`Lake::apply`] is called in journal order by one thread, live and in replay.
 //! - In: `memtable`, `counts`, and `seen` (retries).
 //! - Down: `flush` (`days`, `sort`, `part_writer`, [`attr_columns`]) and `catalog`; later `pick` and `merge`, and
-//!   retention (`upkeep`).
+//!   retention (`upkeep`, `keeping`, `thin`).
 //! - Out: [`Lake::sources`], which [`scan`] answers plans over; [`Part`]s are read with positioned reads (`footers` keeps
 //!   what describes them, `ids` says which can hold a trace, `warm` reads ahead after a start).
 //!
@@ -25,6 +25,7 @@ mod footers;
 pub mod grams;
 mod group_writer;
 pub mod ids;
+mod keeping;
 mod memtable;
 mod merge;
 mod open;
@@ -40,6 +41,7 @@ mod sort;
 pub mod source;
 mod state;
 mod text_chunk;
+mod thin;
 mod unshare;
 mod upkeep;
 mod warm;
@@ -49,6 +51,7 @@ mod workers;
 mod tests;
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -58,11 +61,12 @@ use tidewatch_journal::Position;
 
 use crate::StoreError;
 use crate::columns::{NO_KEY, Rows, Twin};
-use crate::plan::Plan;
+use crate::plan::{Filter, Plan, Shape};
 use crate::tables::Table;
 
 pub use counts::{Counted, Outcome};
 pub use days::{day_name, day_of};
+pub use keeping::Keeping;
 pub use options::{LakeOptions, Retention, RollupOptions};
 pub use part::{Part, PartFacts, PartFile};
 pub use pick::MergeOptions;
@@ -243,14 +247,47 @@ impl Lake {
         self.shared.rewrite(which, stop, change)
     }
 
-    /// Drops what is older than its table is kept, counted from `now_ns`. Bytes given back to the disk.
+    /// What projects ask for beside [`LakeOptions::retention`]; rows go at the next [`Lake::retain`].
+    pub fn set_keeping(&self, keeping: Keeping) {
+        let mut state = self.shared.state.lock();
+        if *state.keeping != keeping {
+            state.keeping = Arc::new(keeping);
+            state.is_keeping_new = true;
+        }
+    }
+
+    /// Deleted projects that were found to have nothing here any more. They need not be in [`Keeping::gone`].
+    pub fn purged(&self) -> Result<BTreeSet<u32>, StoreError> {
+        self.shared.catalog.lock().purged()
+    }
+
+    /// Notes for good that a project has nothing here any more.
+    pub fn set_purged(&self, project: u32) -> Result<(), StoreError> {
+        self.shared.catalog.lock().set_purged(project)
+    }
+
+    /// Whether any table has a row of the project, in memory or in parts. Blocks.
+    pub fn holds(&self, project: u32, deadline: Instant) -> Result<bool, StoreError> {
+        for table in Table::ALL {
+            let columns = vec!["time"];
+            let shape = Shape::Rows { columns, order: Vec::new(), limit: 1, offset: 0 };
+            let all =
+                Plan { table, projects: vec![project], from: i64::MIN, to: i64::MAX, filter: Filter::True, shape };
+            if self.ask(&all, deadline)?.num_rows() > 0 {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Removes rows in parts that are kept no longer, counted from `now_ns`. Bytes given back to the disk.
     pub fn retain(&self, now_ns: i64) -> Result<u64, StoreError> {
-        self.shared.retain(now_ns)
+        self.shared.retain(now_ns, &mut || false)
     }
 
     /// Drops the parts of days before `day` (days since 1970-01-01, UTC). Bytes given back to the disk.
     pub fn drop_before(&self, table: Table, day: i32) -> Result<u64, StoreError> {
-        self.shared.drop_before(table, day)
+        Ok(self.shared.drop_parts(table, &|part| part.facts.day < day)?.bytes)
     }
 
     /// Called after each flush and merge, on the thread that did it; must not block. Only the first callback counts.

@@ -48,6 +48,8 @@ pub fn open(options: LakeOptions) -> Result<Shared, StoreError> {
         }
     }
 
+    let mut state = State::new(covered, parts);
+    state.keeping = Arc::new(options.keeping.clone());
     Ok(Shared {
         options,
         layout,
@@ -55,7 +57,7 @@ pub fn open(options: LakeOptions) -> Result<Shared, StoreError> {
         flushing: Mutex::new(()),
         upkeep: Mutex::new(()),
         seen: Mutex::new(Seen::new(files)),
-        state: Mutex::new(State::new(covered, parts)),
+        state: Mutex::new(state),
         wake: Condvar::new(),
         on_covered: Mutex::new(None),
         on_worked: OnceLock::new(),

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use tidewatch_journal::disk::{Disk, RealDisk};
 
+use super::keeping::Keeping;
 use super::pick::MergeOptions;
 use crate::tables::Table;
 
@@ -25,6 +26,8 @@ pub struct LakeOptions {
     pub flush_age: Duration,
     pub merge: MergeOptions,
     pub retention: Retention,
+    /// What projects ask for beside it, until [`super::Lake::set_keeping`] says more.
+    pub keeping: Keeping,
     /// Parts of at least so many rows get a column for each frequent attribute; `None`: no part does.
     pub attr_columns_from: Option<usize>,
     pub rollups: RollupOptions,
@@ -45,6 +48,7 @@ impl LakeOptions {
             flush_age: Duration::from_secs(30),
             merge: MergeOptions::default(),
             retention: Retention::default(),
+            keeping: Keeping::default(),
             attr_columns_from: Some(1024),
             rollups: RollupOptions::default(),
             background: true,

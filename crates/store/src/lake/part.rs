@@ -65,6 +65,8 @@ pub struct Part {
     disk: Arc<dyn Disk>,
     footers: Arc<Footers>,
     ids: Option<Ids>,
+    /// Those that have rows in it, ascending, once somebody had to know.
+    pub(super) projects: OnceLock<Box<[u32]>>,
     doomed: AtomicBool,
 }
 
@@ -72,7 +74,8 @@ impl Part {
     /// `path` is the part's file; it is not touched yet.
     pub fn new(disk: Arc<dyn Disk>, path: PathBuf, facts: PartFacts) -> Part {
         let ids = facts.ids.as_deref().and_then(Ids::decode);
-        Part { facts, path, disk, footers: Arc::default(), ids, doomed: AtomicBool::new(false) }
+        let (footers, projects, doomed) = (Arc::default(), OnceLock::new(), AtomicBool::new(false));
+        Part { facts, path, disk, footers, ids, projects, doomed }
     }
 
     /// Its footer is kept among these, of parts with other ids.

@@ -176,12 +176,12 @@ impl Shared {
 }
 
 /// Parts of level 0 are written as rows lie in memory, which these do not.
-fn level(part: &Part) -> u8 {
+pub(super) fn level(part: &Part) -> u8 {
     part.facts.level.max(1)
 }
 
 /// All rows, with every column of the table.
-fn rows<'p>(
+pub(super) fn rows<'p>(
     part: &'p Part,
     columns: &'p AttrColumns,
 ) -> Result<impl Iterator<Item = Result<RecordBatch, StoreError>> + 'p, StoreError> {

@@ -13,6 +13,7 @@ use tidewatch_journal::disk::DiskLock;
 use super::catalog::{Catalog, FlushRecord};
 use super::counts::{Counted, Counts};
 use super::flush::{self, Layout};
+use super::keeping::Keeping;
 use super::memtable::{Memtable, Sealed};
 use super::options::LakeOptions;
 use super::part::{Part, PartFacts};
@@ -54,6 +55,10 @@ pub struct State {
     /// By table number.
     pub parts: Vec<Vec<Arc<Part>>>,
     pub covered: Position,
+    /// What projects ask for beside the options.
+    pub keeping: Arc<Keeping>,
+    /// Nothing was removed by it yet.
+    pub is_keeping_new: bool,
     /// Summed counts of all memtables that were sealed.
     pub sealed_counts: Counts,
     /// What had been counted when [`State::start_counting`] was called.
@@ -67,7 +72,7 @@ pub struct Worked {
     pub work: Work,
     /// A merge's pauses included.
     pub took: Duration,
-    /// Written; 0 when it failed or was given up.
+    /// Written, or removed; 0 when it failed or was given up.
     pub rows: u64,
     pub has_failed: bool,
 }
@@ -78,6 +83,8 @@ pub enum Work {
     Flush,
     /// Some parts to one.
     Merge,
+    /// Rows that are kept no longer; `rows` are those that went.
+    Remove,
 }
 
 impl State {
@@ -91,6 +98,8 @@ impl State {
             sealed: VecDeque::new(),
             parts: by_table,
             covered,
+            keeping: Arc::default(),
+            is_keeping_new: false,
             sealed_counts: Counts::default(),
             counts_before: Counts::default(),
             stopping: false,

@@ -59,37 +59,11 @@ impl Shared {
         gone.iter().for_each(|part| part.doom());
     }
 
-    pub fn retain(&self, now_ns: i64) -> Result<u64, StoreError> {
-        let mut bytes = 0;
-        for table in Table::ALL {
-            let days = self.options.retention.days(table);
-            if days > 0 {
-                bytes += self.drop_before(table, day_of(now_ns) - i32::try_from(days).unwrap_or(i32::MAX))?;
-            }
-        }
+    /// Removes rows and keys that are kept no longer; bytes given back to the disk.
+    pub fn retain(&self, now_ns: i64, stop: &mut dyn FnMut() -> bool) -> Result<u64, StoreError> {
+        let removed = self.remove_expired(day_of(now_ns), stop);
         self.drop_old_keys(now_ns)?;
-        Ok(bytes)
-    }
-
-    /// Does not wait for a merge that is under way: the catalog decides which of the two was first.
-    pub fn drop_before(&self, table: Table, day: i32) -> Result<u64, StoreError> {
-        loop {
-            let parts = self.state.lock().parts[table as usize].clone();
-            let old: Vec<&Arc<Part>> = parts.iter().filter(|part| part.facts.day < day).collect();
-            if old.is_empty() {
-                return Ok(0);
-            }
-            let ids: Vec<u64> = old.iter().map(|part| part.facts.id).collect();
-            let bytes = old.iter().map(|part| part.facts.bytes).sum();
-            if !self.catalog.lock().replace_parts(&ids, &[])? {
-                // A merge or another retention has just replaced some of them and is about to show it.
-                std::thread::yield_now();
-                continue;
-            }
-            self.swap(table, &ids, None);
-            tracing::info!(table = table.name(), bytes, "dropped {} old parts of {}", ids.len(), table.name());
-            return Ok(bytes);
-        }
+        Ok(removed?.bytes)
     }
 
     fn drop_old_keys(&self, now_ns: i64) -> Result<(), StoreError> {

@@ -118,12 +118,6 @@ fn upkeep_loop(shared: &Shared) {
     let mut retained: Option<Instant> = None;
     while !is_stopping_after(shared, UPKEEP_EVERY) {
         let now_ns = wall_clock_ns();
-        if retained.is_none_or(|at| at.elapsed() >= RETAIN_EVERY) {
-            if let Err(error) = shared.retain(now_ns) {
-                tracing::error!(%error, "cannot drop what is too old");
-            }
-            retained = Some(Instant::now());
-        }
         let mut worked = Instant::now();
         // Half of the time at most: ingest and questions come first.
         let mut stop = || {
@@ -132,6 +126,13 @@ fn upkeep_loop(shared: &Shared) {
             worked = Instant::now();
             stop
         };
+        let is_keeping_new = std::mem::take(&mut shared.state.lock().is_keeping_new);
+        if is_keeping_new || retained.is_none_or(|at| at.elapsed() >= RETAIN_EVERY) {
+            if let Err(error) = shared.retain(now_ns, &mut stop) {
+                tracing::error!(%error, "cannot drop what is too old");
+            }
+            retained = Some(Instant::now());
+        }
         loop {
             match shared.merge_once(day_of(now_ns), &mut stop) {
                 Ok(true) if !stop() => {}

@@ -17,7 +17,7 @@ use tidewatch_store::columns::{NO_KEY, Rows};
 use tidewatch_store::lake::attr_columns::{self, Splitter};
 use tidewatch_store::lake::grams;
 use tidewatch_store::lake::ids;
-use tidewatch_store::lake::{Lake, LakeOptions, MergeOptions, Part, PartFacts, RollupOptions, Source};
+use tidewatch_store::lake::{Keeping, Lake, LakeOptions, MergeOptions, Part, PartFacts, RollupOptions, Source};
 use tidewatch_store::plan::{Filter, Plan, Shape};
 use tidewatch_store::tables::Table;
 
@@ -63,6 +63,19 @@ pub fn tiny_parts(table: Table, rows: &[Row], dice: &mut Dice) -> Held {
 
 /// A real lake: requests, flushes and merges in between, the rest in its memtable.
 pub fn lake(table: Table, rows: &[Row], dice: &mut Dice) -> Held {
+    held_by_lake(table, rows, dice, |_| {})
+}
+
+/// The same, after what is kept no longer at `now_ns` was removed.
+pub fn lake_keeping(table: Table, rows: &[Row], dice: &mut Dice, keeping: &Keeping, now_ns: i64) -> Held {
+    held_by_lake(table, rows, dice, |lake| {
+        lake.flush().expect("the disk takes it");
+        lake.set_keeping(keeping.clone());
+        lake.retain(now_ns).expect("the disk takes it");
+    })
+}
+
+fn held_by_lake(table: Table, rows: &[Row], dice: &mut Dice, at_last: impl FnOnce(&Lake)) -> Held {
     let folder = tempfile::tempdir().expect("a folder for a lake");
     let mut rows = rows.to_vec();
     dice.shuffle(&mut rows);
@@ -85,6 +98,7 @@ pub fn lake(table: Table, rows: &[Row], dice: &mut Dice) -> Held {
             lake.merge(MIDNIGHT + 10 * DAY).expect("the disk takes it");
         }
     }
+    at_last(&lake);
     let everything = Shape::Rows { columns: Vec::new(), order: Vec::new(), limit: 0, offset: 0 };
     let everything = Plan {
         table,

@@ -6,6 +6,7 @@ import { SettingsTabs } from "../../parts/SettingsTabs";
 import { Danger } from "./Danger";
 import { General } from "./General";
 import { Healthchecks } from "./Healthchecks";
+import { Retention } from "./Retention";
 import { Sampling } from "./Sampling";
 import { Stored } from "./Stored";
 import { ProjectTokens } from "./Tokens";
@@ -45,6 +46,9 @@ function Body({ project }: { project: ProjectExtra }) {
         </Section>
         <Section title="Sampling">
           <Sampling project={project} readonly={readonly} />
+        </Section>
+        <Section title="How long it is kept">
+          <Retention project={project} readonly={readonly} />
         </Section>
         {mayManage(role) && (
           <Section title="Delete">

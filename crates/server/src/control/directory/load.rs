@@ -10,7 +10,7 @@ use sqlx::{AnyPool, Row};
 use tidewatch_domain::project::IngestSettings;
 use uuid::Uuid;
 
-use super::{Directory, Holder, Organization, Project, ProjectSettings, User};
+use super::{DeletedProject, Directory, Holder, Organization, Project, ProjectSettings, User};
 use crate::control::organizations::OrganizationSettings;
 use crate::control::{ControlError, Role, tokens};
 use crate::secrets::seal::Sealer;
@@ -52,6 +52,11 @@ impl Directory {
             directory.by_upload_token.insert(tokens::fingerprint(&project.upload_token), holder());
             directory.projects.push(project);
         }
+        let deleted: Vec<(i64, Option<String>, i64)> =
+            sqlx::query_as("SELECT number, id, deleted_ns FROM deleted_projects ORDER BY number")
+                .fetch_all(pool)
+                .await?;
+        directory.deleted = deleted.into_iter().filter_map(deleted_project).collect();
         directory.add_previous_tokens(pool).await?;
         Ok(directory)
     }
@@ -131,6 +136,11 @@ fn read_project(row: &AnyRow, sealer: &Sealer) -> Result<Project, ControlError> 
             retention_days: row.try_get::<Option<i64>, _>(15)?.and_then(|days| u32::try_from(days).ok()),
         },
     })
+}
+
+fn deleted_project((number, id, deleted_ns): (i64, Option<String>, i64)) -> Option<DeletedProject> {
+    let id = id.and_then(|id| Uuid::parse_str(&id).ok());
+    Some(DeletedProject { number: u32::try_from(number).ok()?, id, deleted_ns })
 }
 
 fn from_hex(text: &str) -> Option<[u8; 32]> {

@@ -3,6 +3,7 @@
 mod answers;
 mod concurrent;
 mod crash;
+mod keeping;
 mod merging;
 mod model;
 mod support;
