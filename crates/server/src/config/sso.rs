@@ -21,6 +21,9 @@ pub struct SsoSettings {
     /// A file with that secret.
     #[arg(long, env = "GOOGLE_CLIENT_SECRET_FILE", conflicts_with = "google_client_secret")]
     pub google_client_secret_file: Option<PathBuf>,
+    /// Google; another address for tests alone.
+    #[arg(long, env = "GOOGLE_ISSUER_URL", default_value = "https://accounts.google.com")]
+    pub google_issuer_url: String,
     /// Sign-in with GitHub: the OAuth app's id. Its callback is `APP_BASE_URL` with `/api/auth/callback/github`.
     #[arg(long, env = "GITHUB_CLIENT_ID")]
     pub github_client_id: Option<String>,
@@ -95,6 +98,7 @@ impl Default for SsoSettings {
             google_client_id: None,
             google_client_secret: None,
             google_client_secret_file: None,
+            google_issuer_url: "https://accounts.google.com".to_owned(),
             github_client_id: None,
             github_client_secret: None,
             github_client_secret_file: None,

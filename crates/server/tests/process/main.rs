@@ -7,4 +7,5 @@ mod refused;
 mod sdk;
 mod server;
 mod sso;
+mod sso_kinds;
 mod symbols;

@@ -14,9 +14,9 @@ use url::Url;
 use super::sdk::{installed, run};
 use super::server::Server;
 
-struct Provider {
+pub struct Provider {
     process: Child,
-    issuer: String,
+    pub issuer: String,
     /// Kept open: it says more later.
     _output: BufReader<ChildStdout>,
 }
@@ -35,7 +35,7 @@ fn provider_app() -> PathBuf {
 
 impl Provider {
     /// `callback`: the one address it sends people back to.
-    fn start(callback: &str, person: &Value) -> Provider {
+    pub fn start(callback: &str, person: &Value) -> Provider {
         let mut process = Command::new("node")
             .arg("app.mjs")
             .current_dir(provider_app())
@@ -52,7 +52,7 @@ impl Provider {
         Provider { process, issuer: line.trim().to_owned(), _output: output }
     }
 
-    fn tell(&self, path: &str, body: &Value) {
+    pub fn tell(&self, path: &str, body: &Value) {
         let answer = super::server::agent().post(format!("{}{path}", self.issuer)).send(body.to_string());
         assert_eq!(answer.expect("the provider answers").status(), 200);
     }
@@ -67,13 +67,13 @@ impl Drop for Provider {
 
 /// Follows redirects and keeps cookies.
 #[derive(Default)]
-struct Browser {
+pub struct Browser {
     cookies: BTreeMap<String, String>,
 }
 
 impl Browser {
     /// The redirect that one address answers with, and what it sets.
-    fn step(&mut self, url: &Url) -> (Option<Url>, Vec<String>) {
+    pub fn step(&mut self, url: &Url) -> (Option<Url>, Vec<String>) {
         let agent: ureq::Agent =
             ureq::Agent::config_builder().http_status_as_error(false).max_redirects(0).build().into();
         let cookies: Vec<String> = self.cookies.iter().map(|(name, value)| format!("{name}={value}")).collect();
@@ -97,7 +97,7 @@ impl Browser {
     }
 
     /// On to the first address for which `ends` holds, without asking it.
-    fn go(&mut self, from: &str, ends: impl Fn(&Url) -> bool) -> Url {
+    pub fn go(&mut self, from: &str, ends: impl Fn(&Url) -> bool) -> Url {
         let mut url = Url::parse(from).expect("an address");
         for _ in 0..12 {
             let (next, _) = self.step(&url);
@@ -110,17 +110,38 @@ impl Browser {
     }
 
     fn sign_in(&mut self, server: &Server) -> Url {
-        let from = format!("{}/api/auth/start/oidc?redirect=%2Fissues", server.base);
-        self.go(&from, |url| ["/auth/callback", "/login"].contains(&url.path()))
+        self.sign_in_with("oidc", server)
+    }
+
+    pub fn sign_in_with(&mut self, provider: &str, server: &Server) -> Url {
+        let from = format!("{}/api/auth/start/{provider}?redirect=%2Fissues", server.base);
+        self.go(&from, is_back)
+    }
+
+    /// The same, with one parameter of the way to the provider exchanged on the way.
+    pub fn sign_in_tampered(&mut self, provider: &str, server: &Server, name: &str, value: &str) -> Url {
+        let start = Url::parse(&format!("{}/api/auth/start/{provider}", server.base)).expect("an address");
+        let mut to = self.step(&start).0.expect("the provider's address");
+        let pairs: Vec<(String, String)> = to.query_pairs().into_owned().collect();
+        assert!(pairs.iter().any(|(known, _)| known == name), "{to} has {name}");
+        let exchanged =
+            pairs.into_iter().map(|(known, old)| (known.clone(), if known == name { value.to_owned() } else { old }));
+        to.query_pairs_mut().clear().extend_pairs(exchanged);
+        self.go(to.as_str(), is_back)
     }
 }
 
-fn fragment(url: &Url, name: &str) -> Option<String> {
+/// At one of our own pages again.
+fn is_back(url: &Url) -> bool {
+    ["/auth/callback", "/login"].contains(&url.path())
+}
+
+pub fn fragment(url: &Url, name: &str) -> Option<String> {
     let fragment = url.fragment()?;
     url::form_urlencoded::parse(fragment.as_bytes()).find(|(key, _)| key == name).map(|(_, value)| value.into_owned())
 }
 
-fn error(url: &Url) -> Option<String> {
+pub fn error(url: &Url) -> Option<String> {
     url.query_pairs().find(|(key, _)| key == "error").map(|(_, value)| value.into_owned())
 }
 
@@ -143,7 +164,7 @@ fn both(person: &Value, settings: &[(&'static str, &str)]) -> (tempfile::TempDir
     (folder, server, provider)
 }
 
-fn person(sub: &str, email: &str, is_verified: bool, groups: &[&str]) -> Value {
+pub fn person(sub: &str, email: &str, is_verified: bool, groups: &[&str]) -> Value {
     json!({ "sub": sub, "email": email, "email_verified": is_verified, "name": "A Person", "groups": groups })
 }
 

@@ -180,11 +180,19 @@ impl Sso {
 fn read(mut answer: ureq::http::Response<ureq::Body>) -> anyhow::Result<Value> {
     let status = answer.status();
     let text = answer.body_mut().with_config().limit(limits::SSO_ANSWER_BYTES_MAX).read_to_string()?;
-    let value: Option<Value> = serde_json::from_str(&text).ok();
+    let value = serde_json::from_str(&text).ok().or_else(|| form(&answer, &text));
     match value {
         Some(value) if status.is_success() || value["error"].is_string() => Ok(value),
         _ => bail!("it answered {status}"),
     }
+}
+
+/// Some servers that speak OAuth as GitHub once did answer with a form whatever is asked for.
+fn form(answer: &ureq::http::Response<ureq::Body>, text: &str) -> Option<Value> {
+    let kind = answer.headers().get("Content-Type")?.to_str().ok()?;
+    let is_form = kind.split(';').next()?.trim().eq_ignore_ascii_case("application/x-www-form-urlencoded");
+    let pairs = form_urlencoded::parse(text.as_bytes()).into_owned();
+    is_form.then(|| Value::Object(pairs.map(|(name, value)| (name, Value::String(value))).collect()))
 }
 
 fn wants_more(provider: &Provider, claims: &Map<String, Value>) -> bool {

@@ -76,7 +76,7 @@ impl Sso {
         };
         let mut providers = Vec::new();
         if let (Some(id), Some(secret)) = (&settings.google_client_id, settings.google_secret()?) {
-            let kind = Kind::Discovered { issuer: "https://accounts.google.com".to_owned() };
+            let kind = Kind::Discovered { issuer: settings.google_issuer_url.clone() };
             providers.push(provider("google", "Google", id, secret, kind));
         }
         if let (Some(id), Some(secret)) = (&settings.github_client_id, settings.github_secret()?) {
