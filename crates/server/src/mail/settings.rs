@@ -5,6 +5,9 @@ use std::path::PathBuf;
 use anyhow::{Context, ensure};
 use clap::ValueEnum;
 use lettre::message::Mailbox;
+use lettre::transport::smtp::client::Certificate;
+use tokio_rustls::rustls::pki_types::CertificateDer;
+use tokio_rustls::rustls::pki_types::pem::PemObject;
 
 /// How the conversation with the mail server is encrypted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
@@ -52,6 +55,9 @@ pub struct MailSettings {
     /// `starttls`, `tls` or `none`.
     #[arg(long, env = "SMTP_TLS", value_enum, default_value = "starttls", hide_possible_values = true)]
     pub smtp_tls: SmtpTls,
+    /// Certificates (PEM) of authorities that are believed about it beside the machine's own.
+    #[arg(long, env = "SMTP_CA_FILE")]
+    pub smtp_ca_file: Option<PathBuf>,
     /// A folder that mails are written into as files instead, for development.
     #[arg(long, env = "MAIL_DIR")]
     pub mail_dir: Option<PathBuf>,
@@ -63,12 +69,23 @@ impl MailSettings {
         ensure!(self.smtp_host.is_none() || self.smtp_from.is_some(), "smtp_host needs smtp_from, the mails' sender");
         let has_password = self.password()?.is_some();
         ensure!(self.smtp_username.is_none() || has_password, "smtp_username needs smtp_password");
+        self.authorities()?;
         self.from().map(drop)
     }
 
     pub fn from(&self) -> anyhow::Result<Mailbox> {
         let from = self.smtp_from.as_deref().unwrap_or("Tidewatch <tidewatch@localhost>");
         from.parse().with_context(|| format!("smtp_from {from:?} is not an email address"))
+    }
+
+    /// Believed beside the machine's own.
+    pub fn authorities(&self) -> anyhow::Result<Option<Certificate>> {
+        let Some(path) = &self.smtp_ca_file else { return Ok(None) };
+        let pem = std::fs::read(path).with_context(|| format!("cannot read smtp_ca_file {}", path.display()))?;
+        let has_some = CertificateDer::pem_slice_iter(&pem).next().is_some();
+        ensure!(has_some, "smtp_ca_file {} holds no certificate in PEM", path.display());
+        let read = Certificate::from_pem(&pem);
+        read.with_context(|| format!("cannot read the certificates of smtp_ca_file {}", path.display())).map(Some)
     }
 
     pub fn password(&self) -> anyhow::Result<Option<String>> {
@@ -112,6 +129,11 @@ mod tests {
             (|settings| settings.smtp_from = Some("a@b.c\r\nBcc: x@y.z".into()), "smtp_from"),
             (|settings| settings.smtp_username = Some("u".into()), "smtp_username needs smtp_password"),
             (|settings| settings.smtp_password_file = Some("/no/such/file".into()), "cannot read smtp_password_file"),
+            (|settings| settings.smtp_ca_file = Some("/no/such/file".into()), "cannot read smtp_ca_file"),
+            (
+                |settings| settings.smtp_ca_file = Some("Cargo.toml".into()),
+                "smtp_ca_file Cargo.toml holds no certificate",
+            ),
         ] {
             let error = set(change).expect_err(expected);
             assert!(error.starts_with(expected), "{error}");

@@ -6,6 +6,7 @@ use anyhow::Context;
 use lettre::message::{Mailbox, MultiPart};
 use lettre::transport::smtp::PoolConfig;
 use lettre::transport::smtp::authentication::Credentials;
+use lettre::transport::smtp::client::{Tls, TlsParameters};
 use lettre::{Address, Message, SmtpTransport, Transport as _};
 
 use super::settings::{MailSettings, SmtpTls};
@@ -47,14 +48,15 @@ impl Transport {
             return Ok(Some(Transport { from, way: Way::Folder(folder.clone()) }));
         }
         let Some(host) = &settings.smtp_host else { return Ok(None) };
-        let builder = match settings.smtp_tls {
-            SmtpTls::Starttls => {
-                SmtpTransport::starttls_relay(host).context("cannot prepare TLS for the mail server")?
-            }
-            SmtpTls::Tls => SmtpTransport::relay(host).context("cannot prepare TLS for the mail server")?,
-            SmtpTls::None => SmtpTransport::builder_dangerous(host),
+        let tls = match settings.smtp_tls {
+            // Not to be had: the mail waits. Never `Opportunistic`, which whoever is in between could turn off.
+            SmtpTls::Starttls => Tls::Required(tls(settings, host)?),
+            SmtpTls::Tls => Tls::Wrapper(tls(settings, host)?),
+            SmtpTls::None => Tls::None,
         };
-        let mut builder = builder
+        // "Dangerous" is to have no TLS, unless one says which.
+        let mut builder = SmtpTransport::builder_dangerous(host)
+            .tls(tls)
             .port(settings.smtp_port.unwrap_or(settings.smtp_tls.port()))
             .timeout(Some(limits::MAIL_TIMEOUT))
             .pool_config(PoolConfig::new().max_size(1));
@@ -81,6 +83,15 @@ impl Transport {
     }
 }
 
+/// The certificate has to be for this host, by an authority of the machine's or the operator's.
+fn tls(settings: &MailSettings, host: &str) -> anyhow::Result<TlsParameters> {
+    let mut builder = TlsParameters::builder(host.to_owned());
+    if let Some(authorities) = settings.authorities()? {
+        builder = builder.add_root_certificate(authorities);
+    }
+    builder.build_rustls().context("cannot prepare TLS for the mail server")
+}
+
 fn message(from: &Mailbox, mail: &Mail) -> anyhow::Result<Message> {
     let recipient: Address = mail.recipient.parse().context("the recipient is not an email address")?;
     Ok(Message::builder()
@@ -102,6 +113,9 @@ fn with_sources(error: &dyn std::error::Error) -> String {
     }
     text
 }
+
+#[cfg(test)]
+mod tls_tests;
 
 #[cfg(test)]
 mod tests {
