@@ -50,6 +50,9 @@ impl Shared {
             failed = failed.or(remove().err());
             let parts = self.state.lock().parts[table as usize].clone();
             for part in parts.iter().filter(|part| expired(part) == Expired::Some) {
+                if self.state.lock().stopping {
+                    break;
+                }
                 match self.thin(part, &keeping, today, stop) {
                     Ok(from_part) => removed.add(from_part),
                     Err(error) => {
