@@ -87,6 +87,14 @@ pub struct Index {
     fences: Vec<u8>,
 }
 
+impl Index {
+    /// False when the key is surely not in the file.
+    #[inline]
+    pub fn may_contain(&self, probe: &Probe) -> bool {
+        probe.may_be_in(&self.filter)
+    }
+}
+
 impl SeenFile {
     /// `data/seen/<id>.keys`
     pub fn path(folder: &Path, id: u64) -> PathBuf {
@@ -138,7 +146,7 @@ impl SeenFile {
 
     /// Was this key received?
     pub fn contains(&self, index: &Index, probe: &Probe) -> Result<bool, StoreError> {
-        if !probe.may_be_in(&index.filter) {
+        if !index.may_contain(probe) {
             return Ok(false);
         }
         let key = probe.key;

@@ -126,10 +126,7 @@ impl Seen {
         let mut known = vec![false; keys.len()];
         // File by file: the look-ups of many keys in one filter wait for memory together.
         let probes: Vec<Probe> = keys.iter().map(|key| Probe::new(*key)).collect();
-        for held in &mut self.files {
-            let open = probes.iter().zip(&mut known).filter(|(probe, known)| !**known && probe.key != NO_KEY);
-            open.for_each(|(probe, known)| *known = held.contains(probe));
-        }
+        self.files.iter_mut().for_each(|held| held.mark(&probes, &mut known));
         for (key, known) in keys.iter().zip(&mut known).filter(|(key, _)| **key != NO_KEY) {
             *known = *known || self.sealed.iter().any(|set| set.keys.contains(key));
             // Most keys are new: the set of the active memtable is asked and told in one go.
@@ -182,6 +179,24 @@ impl Seen {
 }
 
 impl Held {
+    /// Sets the flags of the keys that are in the file.
+    fn mark(&mut self, probes: &[Probe], known: &mut [bool]) {
+        for (probe, known) in probes.iter().zip(known) {
+            // The filter first, of every key: nothing else keeps the processor from asking it for the next ones.
+            if self.may_contain(probe) && !*known && probe.key != NO_KEY {
+                *known = self.contains(probe);
+            }
+        }
+    }
+
+    fn may_contain(&self, probe: &Probe) -> bool {
+        match &self.state {
+            State::InMemory(index) => index.may_contain(probe),
+            State::Broken => false,
+            State::Waiting | State::OnDisk => true,
+        }
+    }
+
     fn contains(&mut self, probe: &Probe) -> bool {
         self.look_up(probe).unwrap_or_else(|error| {
             tracing::error!(%error, "cannot look up received keys: retries of that time may be stored twice");
