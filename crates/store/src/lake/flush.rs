@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use arrow::array::{AsArray, RecordBatch};
 use arrow::datatypes::Int64Type;
+use parking_lot::Mutex;
 use tidewatch_journal::disk::{Disk, parent_of};
 
 use super::attr_columns::{self, AttrKey};
@@ -30,6 +31,8 @@ pub struct Layout {
     /// Parts of at least so many rows get columns for their frequent attributes; `None`: none does.
     attr_columns_from: Option<usize>,
     rollups: RollupOptions,
+    /// By table number, the attributes that got columns in the last flush.
+    chosen: Mutex<[Vec<AttrKey>; Table::ALL.len()]>,
     footers: Arc<Footers>,
     next_id: AtomicU64,
 }
@@ -41,6 +44,7 @@ impl Layout {
             dir: options.dir.clone(),
             attr_columns_from: options.attr_columns_from,
             rollups: options.rollups,
+            chosen: Mutex::default(),
             footers: Arc::default(),
             next_id: AtomicU64::new(next_id),
         }
@@ -107,6 +111,13 @@ impl Layout {
         PartWriter::create(Arc::clone(&self.disk), path, facts, keys, rollup)
     }
 
+    /// The attributes that get columns in a part with such rows.
+    pub fn choose(&self, table: Table, samples: &[RecordBatch]) -> Vec<AttrKey> {
+        let chosen = &mut self.chosen.lock()[table as usize];
+        *chosen = attr_columns::choose(samples, chosen);
+        chosen.clone()
+    }
+
     pub fn make_folder(&self, folder: &Path) -> Result<(), StoreError> {
         self.disk.create_dir_all(folder).map_err(|e| StoreError::io("create", folder, e))
     }
@@ -160,7 +171,7 @@ pub fn write_table(
     let mut days = days::split(times);
     sort::sort_places(table, batches, &mut days.values_mut().collect::<Vec<_>>());
     let frequent = match layout.splits_attributes(batches.iter().map(RecordBatch::num_rows).sum()) {
-        true => attr_columns::choose(&samples(batches)),
+        true => layout.choose(table, &samples(batches)),
         false => Vec::new(),
     };
     for (day, places) in days {

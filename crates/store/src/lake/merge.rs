@@ -21,12 +21,13 @@ use xxhash_rust::xxh3::Xxh3;
 
 use super::attr_columns::{self, AttrColumns};
 use super::counts::Counts;
+use super::fit::Fit;
 use super::flush::Layout;
 use super::part::{Part, PartFacts};
 use super::seen::{self, KeyHasher};
 use super::sort::{BATCH_ROWS, SortKeys};
+use crate::StoreError;
 use crate::tables::Table;
-use crate::{StoreError, arrow_schema};
 
 /// Decoded bytes of one input's batch.
 const INPUT_BATCH_BYTES: u64 = 4 * 1024 * 1024;
@@ -57,11 +58,11 @@ pub fn merge(
 
     let rows: u64 = parts.iter().map(|part| part.facts.rows).sum();
     let columns = parts.iter().map(|part| part.attr_columns()).collect::<Result<Vec<_>, _>>()?;
-    // As a rule all parts have the same attribute columns, and rows go from part to part as they are.
-    let in_common = AttrColumns::in_common(&columns);
-    let keys = match &in_common {
+    // As a rule all parts have much the same attribute columns, and rows go from part to part as they are.
+    let united = AttrColumns::united(&columns);
+    let keys = match &united {
         Some((keys, _)) => keys.clone(),
-        None if layout.splits_attributes(rows as usize) => attr_columns::choose(&samples(&parts)?),
+        None if layout.splits_attributes(rows as usize) => attr_columns::choose(&samples(&parts)?, &[]),
         None => Vec::new(),
     };
     let mut writer = layout.create_part(table, first.day, level, first_id, keys, rows as usize)?;
@@ -69,15 +70,19 @@ pub fn merge(
         writer.write(&sum_counts(&parts)?)?;
         return writer.finish().map(received);
     }
-    let folded = |columns: Arc<AttrColumns>| if in_common.is_some() { Arc::default() } else { columns };
+    let fitted = |columns: Arc<AttrColumns>| match &united {
+        Some((keys, _)) => Fit::among(table, keys, &columns),
+        None if columns.is_empty() => Fit::AsItIs,
+        None => Fit::Fold(columns),
+    };
     // Then texts are copied as numbers, but for what is rolled up.
-    let as_numbers = in_common.is_some() && !writer.is_rolled_up();
+    let as_numbers = united.is_some() && !writer.is_rolled_up();
     let inputs = parts.iter().zip(duplicates).zip(columns);
-    let inputs = inputs.map(|((part, duplicates), columns)| Input::new(part, duplicates, folded(columns), as_numbers));
+    let inputs = inputs.map(|((part, duplicates), columns)| Input::new(part, duplicates, fitted(columns), as_numbers));
     let mut merge =
         Merge { inputs: inputs.collect::<Result<_, _>>()?, keys: SortKeys::new(table)?, places: Vec::new() };
     merge.inputs.iter_mut().try_for_each(|input| input.refill(&mut merge.keys))?;
-    if let Some((_, incomplete)) = &in_common {
+    if let Some((_, incomplete)) = &united {
         writer.leave_behind(incomplete);
     }
     let mut write = |batches: &[&RecordBatch], places: &[(usize, usize)]| {
@@ -85,7 +90,7 @@ pub fn merge(
             return writer.write_split_from(batches, places);
         }
         let batch = interleave_record_batch(batches, places).map_err(StoreError::internal("gather rows"))?;
-        if in_common.is_some() { writer.write_split(&batch) } else { writer.write(&batch) }
+        if united.is_some() { writer.write_split(&batch) } else { writer.write(&batch) }
     };
     while merge.next_rows(&mut write)? {
         if stop() {
@@ -223,8 +228,7 @@ fn identities(identity: &[&str], batch: &RecordBatch) -> Vec<u128> {
 struct Input {
     part: Arc<Part>,
     reader: ParquetRecordBatchReader,
-    /// Attribute columns to put back before the rows go on; none when they go on as they are.
-    attr_columns: Arc<AttrColumns>,
+    fit: Fit,
     /// Rows to leave out, ascending, by row of the part; those before `skipped` are behind.
     duplicates: Vec<usize>,
     skipped: usize,
@@ -236,12 +240,7 @@ struct Input {
 }
 
 impl Input {
-    fn new(
-        part: &Arc<Part>,
-        duplicates: Vec<usize>,
-        attr_columns: Arc<AttrColumns>,
-        as_numbers: bool,
-    ) -> Result<Input, StoreError> {
+    fn new(part: &Arc<Part>, duplicates: Vec<usize>, fit: Fit, as_numbers: bool) -> Result<Input, StoreError> {
         let metadata = part.metadata()?;
         let groups = metadata.metadata().row_groups().iter();
         let row_bytes =
@@ -252,10 +251,10 @@ impl Input {
             true => open_as_numbers(part, 1 << batch_rows.ilog2())?,
             false => open(part, ProjectionMask::all(), batch_rows)?,
         };
-        let schema = if attr_columns.is_empty() { reader.schema() } else { arrow_schema(part.facts.table) };
+        let schema = fit.schema(part.facts.table, reader.schema());
         Ok(Input {
             reader,
-            attr_columns,
+            fit,
             part: Arc::clone(part),
             duplicates,
             skipped: 0,
@@ -273,7 +272,7 @@ impl Input {
             self.start += self.batch.num_rows();
             self.row = 0;
             match self.reader.next() {
-                Some(batch) => self.batch = self.attr_columns.fold(&batch.map_err(|e| self.part.damaged(&e))?)?,
+                Some(batch) => self.batch = self.fit.apply(batch.map_err(|e| self.part.damaged(&e))?)?,
                 None => {
                     self.keys = None;
                     return Ok(());

@@ -20,6 +20,7 @@ mod catalog;
 mod checksums;
 pub mod counts;
 mod days;
+mod fit;
 mod flush;
 mod footers;
 pub mod grams;

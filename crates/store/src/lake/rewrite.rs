@@ -126,7 +126,7 @@ impl Shared {
         }
         self.write_changed(part, &held, written)?;
         // The same batches again, without what has changed: in order already.
-        let keys = AttrColumns::in_common(std::slice::from_ref(&columns)).map(|(keys, _)| keys).unwrap_or_default();
+        let keys = AttrColumns::united(std::slice::from_ref(&columns)).map(|(keys, _)| keys).unwrap_or_default();
         let PartFacts { table, day, first_id, .. } = part.facts;
         let mut writer =
             self.layout.create_part(table, day, level(part), Some(first_id), keys, part.facts.rows as usize)?;

@@ -147,7 +147,7 @@ fn write_part(table: Table, id: u64, rows: &[Row], path: &Path, dice: &mut Dice)
         .build();
     let file = std::fs::File::create(path).expect("a new file");
     // Half of the parts keep frequent attributes in columns of their own.
-    let keys = if dice.once_in(2) { attr_columns::choose(std::slice::from_ref(&batch)) } else { Vec::new() };
+    let keys = if dice.once_in(2) { attr_columns::choose(std::slice::from_ref(&batch), &[]) } else { Vec::new() };
     let mut splitter = Splitter::new(table, keys, false);
     let split = splitter.split(&batch).expect("rows can be split");
     let mut writer = ArrowWriter::try_new(file, split.schema(), Some(properties)).expect("the schema can be written");

@@ -11,17 +11,21 @@ use super::{AttrKey, ENCODED};
 const KEYS_MAX: usize = 32;
 /// An attribute is frequent when one sampled row in so many has it.
 const SHARE: usize = 64;
+/// One that had a column in the part before stays frequent for so many times fewer rows: parts with the same columns are
+/// merged as they are, others are taken apart.
+const STEADY: usize = 4;
 /// Names longer than this are no names.
 const KEY_BYTES_MAX: usize = 128;
 /// Distinct keys that are counted; more come only from senders that put data into names.
 const COUNTED_MAX: usize = 4096;
 
-/// The frequent text and integer attributes in a sample of the part's rows, in the order their columns have.
-pub fn choose(samples: &[RecordBatch]) -> Vec<AttrKey> {
-    ENCODED.into_iter().flat_map(|encoded| choose_of(encoded, samples)).collect()
+/// The frequent text and integer attributes in a sample of the part's rows, in the order their columns have. `before` is
+/// what was chosen last.
+pub fn choose(samples: &[RecordBatch], before: &[AttrKey]) -> Vec<AttrKey> {
+    ENCODED.into_iter().flat_map(|encoded| choose_of(encoded, samples, before)).collect()
 }
 
-fn choose_of(encoded: &'static str, samples: &[RecordBatch]) -> Vec<AttrKey> {
+fn choose_of(encoded: &'static str, samples: &[RecordBatch], before: &[AttrKey]) -> Vec<AttrKey> {
     // By key: rows with text, rows with an integer.
     let mut counts: HashMap<Vec<u8>, [usize; 2]> = HashMap::new();
     let mut rows = 0;
@@ -45,13 +49,12 @@ fn choose_of(encoded: &'static str, samples: &[RecordBatch]) -> Vec<AttrKey> {
             }
         }
     }
-    let frequent = counts.into_iter().filter(|(_, counts)| counts.iter().max() >= Some(&(rows / SHARE).max(1)));
-    let mut keys: Vec<(usize, AttrKey)> = frequent
-        .filter_map(|(key, [text, int])| {
-            let key = String::from_utf8(key).ok()?;
-            Some((text.max(int), AttrKey { encoded, key, is_int: int > text }))
-        })
-        .collect();
+    let weighed = counts.into_iter().filter_map(|(key, [text, int])| {
+        let key = AttrKey { encoded, key: String::from_utf8(key).ok()?, is_int: int > text };
+        let steady = if before.contains(&key) { STEADY } else { 1 };
+        Some((text.max(int) * steady, key))
+    });
+    let mut keys: Vec<(usize, AttrKey)> = weighed.filter(|(count, _)| *count >= (rows / SHARE).max(1)).collect();
     keys.sort_by(|a, b| b.0.cmp(&a.0).then_with(|| a.1.key.cmp(&b.1.key)));
     keys.truncate(KEYS_MAX);
     let mut keys: Vec<AttrKey> = keys.into_iter().map(|(_, key)| key).collect();

@@ -35,6 +35,9 @@ const ENCODED: [&str; 2] = ["attributes", "resource"];
 /// File metadata: numbers of the extra columns, joined by `,`, whose key some row still has in the encoded column.
 pub const INCOMPLETE: &str = "tidewatch.incomplete_attribute_columns";
 
+/// Extra columns of one encoded column that merging leaves, when parts have different ones.
+const UNITED_MAX: usize = 48;
+
 /// Rows of each batch or row group that are looked at to choose keys.
 pub const SAMPLE_ROWS: usize = 256;
 
@@ -99,15 +102,33 @@ impl AttrColumns {
         AttrColumns { columns: extra.enumerate().map(column).collect() }
     }
 
-    /// What parts with the same extra columns are split by, and which of these columns are not complete in all of them.
-    /// `None` when they differ, or have none: such parts are taken apart anew when they are merged.
-    pub fn in_common(all: &[Arc<AttrColumns>]) -> Option<(Vec<AttrKey>, Vec<bool>)> {
-        let (first, others) = all.split_first().filter(|(first, _)| !first.is_empty())?;
+    /// The columns of a part that parts with these are merged into, and which of them are not complete in all: a part
+    /// without the column may have the attribute among the encoded ones. `None` when a part has none at all, types
+    /// differ or it would be too many: such parts are taken apart anew.
+    pub fn united(all: &[Arc<AttrColumns>]) -> Option<(Vec<AttrKey>, Vec<bool>)> {
         let key = |c: &AttrColumn| AttrKey { encoded: c.encoded, key: c.key.clone(), is_int: c.is_int };
-        let keys: Vec<AttrKey> = first.columns.iter().map(key).collect();
-        let same = others.iter().all(|other| other.columns.iter().map(key).eq(keys.iter().cloned()));
-        let incomplete = |number: usize| all.iter().any(|columns| !columns.columns[number].complete);
-        same.then(|| (0..keys.len()).map(incomplete).collect()).map(|incomplete| (keys, incomplete))
+        let mut keys: Vec<AttrKey> = all.iter().flat_map(|columns| columns.columns.iter().map(key)).collect();
+        keys.sort_by(|a, b| (a.encoded, &a.key, a.is_int).cmp(&(b.encoded, &b.key, b.is_int)));
+        keys.dedup();
+        let is_twice = |pair: &[AttrKey]| pair[0].encoded == pair[1].encoded && pair[0].key == pair[1].key;
+        let counts = ENCODED.map(|encoded| keys.iter().filter(|key| key.encoded == encoded).count());
+        let is_fit = !all.iter().any(|columns| columns.is_empty())
+            && !keys.windows(2).any(is_twice)
+            && counts.iter().all(|count| *count <= UNITED_MAX);
+        let is_complete = |key: &AttrKey| {
+            let mut own = all.iter().map(|columns| columns.find(key.encoded, &key.key));
+            own.all(|column| column.is_some_and(|column| column.complete))
+        };
+        let incomplete = keys.iter().map(|key| !is_complete(key)).collect();
+        (is_fit && !keys.is_empty()).then_some((keys, incomplete))
+    }
+
+    /// Of each of these keys its place among the extra columns; `None` when they are the extra columns.
+    pub fn places(&self, keys: &[AttrKey]) -> Option<Vec<Option<usize>>> {
+        let place = |key: &AttrKey| {
+            self.columns.iter().position(|column| column.encoded == key.encoded && column.key == key.key)
+        };
+        (keys.len() != self.columns.len()).then(|| keys.iter().map(place).collect())
     }
 
     pub fn is_empty(&self) -> bool {

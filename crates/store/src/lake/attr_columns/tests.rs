@@ -58,16 +58,36 @@ fn columns(keys: &[AttrKey], incomplete: &str) -> AttrColumns {
 }
 
 #[test]
-fn parts_with_the_same_columns_have_them_in_common() {
+fn parts_are_united_by_their_columns() {
     let key = |key: &str, is_int| AttrKey { encoded: "attributes", key: key.to_owned(), is_int };
     let keys = [key("a", false), key("b", true)];
-    let common = |all: &[AttrColumns]| AttrColumns::in_common(&all.iter().cloned().map(Arc::new).collect::<Vec<_>>());
+    let united = |all: &[AttrColumns]| AttrColumns::united(&all.iter().cloned().map(Arc::new).collect::<Vec<_>>());
     let same = [columns(&keys, ""), columns(&keys, "1")];
-    assert_eq!(common(&same), Some((keys.to_vec(), vec![false, true])), "not complete in one, not complete in all");
-    for other in [&keys[..1], &[key("a", true), key("b", true)], &[]] {
-        assert_eq!(common(&[columns(&keys, ""), columns(other, "")]), None, "{other:?}");
-    }
-    assert_eq!(common(&[columns(&[], ""), columns(&[], "")]), None, "merged, they may be worth splitting");
+    assert_eq!(united(&same), Some((keys.to_vec(), vec![false, true])), "not complete in one, not complete in all");
+    assert_eq!(same[0].places(&keys), None, "as they are");
+    let less = columns(&keys[1..], "");
+    assert_eq!(united(&[less.clone(), columns(&keys, "")]), Some((keys.to_vec(), vec![true, false])), "one has no a");
+    assert_eq!(less.places(&keys), Some(vec![None, Some(0)]));
+    assert_eq!(united(&[columns(&keys, ""), columns(&[key("b", false)], "")]), None, "other types");
+    assert_eq!(united(&[columns(&keys, ""), columns(&[], "")]), None, "all of one are encoded");
+    assert_eq!(united(&[columns(&[], ""), columns(&[], "")]), None, "merged, they may be worth splitting");
+    let many: Vec<AttrKey> = (10..60).map(|number| key(&number.to_string(), false)).collect();
+    assert_eq!(united(&[columns(&many[..30], ""), columns(&many[20..], "")]), None, "too many");
+}
+
+#[test]
+fn what_was_frequent_stays_so_for_a_while() {
+    let with = |rare: usize| {
+        let rows: Vec<_> =
+            (0..640).map(|row| encode(&[(if row < rare { "rare" } else { "x" }, AnyValue::Int(1))])).collect();
+        batch(&rows)
+    };
+    let names = |keys: &[AttrKey]| keys.iter().map(|key| key.key.clone()).collect::<Vec<_>>();
+    let before = choose(&[with(10)], &[]);
+    assert_eq!(names(&before), ["rare", "x"]);
+    assert_eq!(names(&choose(&[with(9)], &[])), ["x"]);
+    assert_eq!(names(&choose(&[with(3)], &before)), ["rare", "x"]);
+    assert_eq!(names(&choose(&[with(2)], &before)), ["x"]);
 }
 
 #[test]
@@ -81,7 +101,7 @@ fn frequent_keys_leave_the_encoded_column() {
         encode(&[]),
     ];
     let batch = batch(&rows);
-    let keys = choose(std::slice::from_ref(&batch));
+    let keys = choose(std::slice::from_ref(&batch), &[]);
     let names: Vec<(&str, bool)> = keys.iter().map(|key| (key.key.as_str(), key.is_int)).collect();
     assert_eq!(names, [("a", false), ("b", true)]);
 
@@ -107,7 +127,7 @@ fn frequent_keys_leave_the_encoded_column() {
 fn a_column_is_complete_when_nothing_stayed_behind() {
     let rows = [encode(&[("a", AnyValue::Str("x"))]), encode(&[("b", AnyValue::Int(1))])];
     let batch = batch(&rows);
-    let keys = choose(std::slice::from_ref(&batch));
+    let keys = choose(std::slice::from_ref(&batch), &[]);
     let mut splitter = Splitter::new(Table::MetricPoints, keys, false);
     let split = splitter.split(&batch).unwrap();
     assert_eq!(splitter.incomplete(), "");
@@ -120,7 +140,7 @@ fn rare_and_absurd_keys_stay() {
     let long = "k".repeat(200);
     let mut rows = vec![encode(&[("common", AnyValue::Int(1)), (&long, AnyValue::Int(1))]); 128];
     rows[5] = encode(&[("common", AnyValue::Int(1)), ("rare", AnyValue::Int(1))]);
-    let keys = choose(&[batch(&rows)]);
+    let keys = choose(&[batch(&rows)], &[]);
     assert_eq!(keys.iter().map(|key| key.key.as_str()).collect::<Vec<_>>(), ["common"]);
     let many: Vec<Vec<u8>> = (0..100)
         .map(|_| {
@@ -128,7 +148,7 @@ fn rare_and_absurd_keys_stay() {
             encode(&keys.iter().map(|key| (key.as_str(), AnyValue::Int(1))).collect::<Vec<_>>())
         })
         .collect();
-    assert_eq!(choose(&[batch(&many)]).len(), 32);
+    assert_eq!(choose(&[batch(&many)], &[]).len(), 32);
 }
 
 fn value() -> impl Strategy<Value = AnyValue<'static>> {
@@ -155,7 +175,7 @@ proptest! {
             })
             .collect();
         let batch = batch(&encoded);
-        let keys = choose(std::slice::from_ref(&batch));
+        let keys = choose(std::slice::from_ref(&batch), &[]);
         let mut splitter = Splitter::new(Table::MetricPoints, keys.clone(), false);
         let split = splitter.split(&batch).unwrap();
         prop_assert_eq!(columns(&keys, &splitter.incomplete()).fold(&split).unwrap(), batch);
@@ -176,7 +196,7 @@ proptest! {
             Arc::new(BinaryArray::from_iter_values(&values)),
         );
         let shared = with_column("resource", Arc::new(shared));
-        let keys = choose(std::slice::from_ref(&plain));
+        let keys = choose(std::slice::from_ref(&plain), &[]);
         let mut by_row = Splitter::new(Table::MetricPoints, keys.clone(), false);
         let mut by_value = Splitter::new(Table::MetricPoints, keys, true);
         let (by_row, by_value) = (by_row.split(&plain).unwrap(), by_value.split(&shared).unwrap());
@@ -189,7 +209,7 @@ proptest! {
     #[test]
     fn any_bytes_come_back(bytes in prop::collection::vec(any::<u8>(), 0..40)) {
         let batch = batch(&[bytes, encode(&[("a", AnyValue::Int(1))])]);
-        let keys = choose(std::slice::from_ref(&batch));
+        let keys = choose(std::slice::from_ref(&batch), &[]);
         let mut splitter = Splitter::new(Table::MetricPoints, keys.clone(), false);
         let split = splitter.split(&batch).unwrap();
         prop_assert_eq!(columns(&keys, &splitter.incomplete()).fold(&split).unwrap(), batch);
