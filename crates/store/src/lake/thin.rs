@@ -114,7 +114,7 @@ impl Shared {
             return Ok(Removed::default());
         }
         let columns = part.attr_columns()?;
-        let keys = AttrColumns::in_common(std::slice::from_ref(&columns)).map(|(keys, _)| keys).unwrap_or_default();
+        let keys = AttrColumns::united(std::slice::from_ref(&columns)).map(|(keys, _)| keys).unwrap_or_default();
         let mut writer = self.layout.create_part(
             facts.table,
             facts.day,
