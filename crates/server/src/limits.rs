@@ -416,6 +416,8 @@ windows! {
     StatusPage: 30 a minute, "public status pages", "\"Per-IP\"";
     /// Starting a device login.
     DeviceAuthorize: 10 a minute, "device login, start", "wire, appendix A";
+    /// Challenges for passkeys, and adding one. Their answers count as logins.
+    Passkey: 20 a minute, "passkey, challenges and additions", "our own";
     /// Registration of an OAuth client.
     OauthRegister: 10 a minute, "OAuth client registration", "wire, appendix A";
     /// Logo of a status page, look-up of its domain.

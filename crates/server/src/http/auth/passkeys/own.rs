@@ -16,7 +16,7 @@ use crate::http::gate::auth::{InPerson, SignedIn};
 use crate::http::gate::body::{AnonymousBody, JsonBody};
 use crate::http::gate::per_ip::PerIp;
 use crate::http::openapi::{ErrorBody, Failures, NotFound, TooMany};
-use crate::limits::per_ip::Login;
+use crate::limits::per_ip::{Login, Passkey};
 use crate::query::views::auth::StatusAnswer;
 use crate::query::views::passkeys::{
     AuthenticatorSelection, CreationOptions, NewPasskey, NewPasskeyRequest, OwnPassword, PasskeyAlgorithm,
@@ -79,7 +79,7 @@ pub async fn start(
     responses((status = 201, description = "Added", body = NewPasskey), (status = 409, description = "It is known already", body = ErrorBody), (status = 422, description = "There are too many", body = ErrorBody), NotFound, Failures, TooMany)
 )]
 pub async fn finish(
-    _: PerIp<Login>,
+    _: PerIp<Passkey>,
     State(app): State<Arc<App>>,
     InPerson(caller): InPerson,
     AnonymousBody(request): AnonymousBody<NewPasskeyRequest>,

@@ -16,7 +16,7 @@ use crate::http::gate::auth::Origin;
 use crate::http::gate::body::AnonymousBody;
 use crate::http::gate::per_ip::PerIp;
 use crate::http::openapi::{Failures, NotFound, TooMany};
-use crate::limits::per_ip::Login;
+use crate::limits::per_ip::{Login, Passkey};
 use crate::query::views::account::LoginAnswer;
 use crate::query::views::passkeys::{
     PasskeyDescriptor, PasskeyLoginFinish, PasskeyLoginStart, PasskeyRequest, PasskeySecondStepStart,
@@ -35,7 +35,7 @@ const REFUSED: ApiError = ApiError::Unauthorized("the passkey was not accepted")
     security(())
 )]
 pub async fn start(
-    _: PerIp<Login>,
+    _: PerIp<Passkey>,
     State(app): State<Arc<App>>,
     AnonymousBody(asked): AnonymousBody<PasskeyLoginStart>,
 ) -> Result<Json<PasskeyRequest>, ApiError> {
@@ -84,7 +84,7 @@ pub async fn finish(
     security(())
 )]
 pub async fn second_step(
-    _: PerIp<Login>,
+    _: PerIp<Passkey>,
     State(app): State<Arc<App>>,
     AnonymousBody(asked): AnonymousBody<PasskeySecondStepStart>,
 ) -> Result<Json<PasskeyRequest>, ApiError> {
