@@ -90,6 +90,7 @@ pub fn table() -> Vec<[String; 3]> {
         row("personal access tokens of one person", PERSONAL_TOKENS_MAX.to_string(), "our own"),
         row("a replaced project token is still taken for", time(TOKEN_GRACE), "our own"),
         row("a right that another node revoked still holds for", time(DIRECTORY_PAUSE), "our own"),
+        row("a deleted project's rows and uploads are looked for, at least", time(PURGE_SETTLES), "our own"),
         row("healthcheck paths of a project", HEALTHCHECK_PATHS_MAX.to_string(), "wire, 5.6"),
         row("healthcheck paths of a project, together", bytes(HEALTHCHECK_PATHS_BYTES_MAX), "our own"),
         row("profile labels of a project", PROFILE_LABELS_MAX.to_string(), "wire, 5.6"),

@@ -35,18 +35,15 @@ impl Keeping {
     /// Of the projects `first..=last`, whether or not they have rows there.
     pub fn expired(&self, default: &Retention, projects: (u32, u32), table: Table, day: i32, today: i32) -> Expired {
         let range = projects.0..=projects.1;
-        let own: BTreeSet<u32> = self
-            .days
-            .range(range.clone())
-            .map(|(project, _)| *project)
-            .chain(self.gone.range(range).copied())
-            .collect();
-        let expired = own.iter().filter(|project| self.is_expired(default, **project, table, day, today)).count();
-        let others = u64::from(projects.1 - projects.0) + 1 - own.len() as u64;
-        let are_others_expired = is_past(default.days(table), day, today);
-        match (expired == own.len(), others == 0 || are_others_expired) {
-            (true, true) => Expired::All,
-            _ if expired == 0 && (others == 0 || !are_others_expired) => Expired::Nothing,
+        let (mut expired, mut kept) = (self.gone.range(range.clone()).count() as u64, 0);
+        for (_, days) in self.days.range(range).filter(|(project, _)| !self.gone.contains(project)) {
+            *(if is_past(*days, day, today) { &mut expired } else { &mut kept }) += 1;
+        }
+        let others = u64::from(projects.1 - projects.0) + 1 - expired - kept;
+        *(if is_past(default.days(table), day, today) { &mut expired } else { &mut kept }) += others;
+        match (expired, kept) {
+            (_, 0) => Expired::All,
+            (0, _) => Expired::Nothing,
             _ => Expired::Some,
         }
     }
