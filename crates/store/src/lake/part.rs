@@ -56,8 +56,9 @@ pub struct PartFacts {
     pub ids: Option<Arc<str>>,
 }
 
-/// Read at a time when nobody needs the bytes yet.
-const TOUCH_BYTES: usize = 256 * 1024;
+/// About what a roll-up takes, and what of it is read ahead at most.
+const ROLLUP_ROW_BYTES: u64 = 16;
+const ROLLUP_BYTES_MAX: u64 = 8 * 1024 * 1024;
 
 pub struct Part {
     pub facts: PartFacts,
@@ -174,38 +175,26 @@ impl Part {
         blocks.map(Some).ok_or_else(|| self.corrupt("the index of its ids cannot be read"))
     }
 
-    /// Reads what a footer is found in, so that the system has it at hand. Bytes read.
-    pub(super) fn touch_tail(&self) -> Result<u64, StoreError> {
-        let length = Tail::length(self.facts.bytes);
-        self.touch(Place { offset: self.facts.bytes - length, length })
-    }
-
-    /// As [`Part::touch_tail`], the index of ids; of that the list of buckets is kept.
-    pub(super) fn touch_ids(&self) -> Result<u64, StoreError> {
-        let Some(ids) = &self.ids else { return Ok(0) };
-        let read = self.touch(ids.place())?;
+    /// Reads what its footer is found in, its index of ids and, when asked, about what its roll-up takes before the
+    /// footer, so that the system has them at hand. Of it the list of the index's buckets is kept. Bytes read.
+    pub(super) fn touch(&self, with_rollup: bool, buffer: &mut [u8]) -> Result<u64, StoreError> {
+        let rollup = if with_rollup { (self.facts.rows * ROLLUP_ROW_BYTES).min(ROLLUP_BYTES_MAX) } else { 0 };
+        let tail = (Tail::length(self.facts.bytes) + rollup).min(self.facts.bytes);
+        let ids = self.ids.as_ref().map(Ids::place);
+        let places = [Some(Place { offset: self.facts.bytes - tail, length: tail }), ids];
+        let file = self.open()?;
+        let mut read = 0;
+        for Place { offset, length } in places.into_iter().flatten() {
+            let end = offset.saturating_add(length).min(self.facts.bytes);
+            let step = buffer.len();
+            for start in (offset..end).step_by(step) {
+                let piece = &mut buffer[..step.min((end - start) as usize)];
+                file.read_exact_at(piece, start).map_err(|e| StoreError::io("read", &self.path, e))?;
+                read += piece.len() as u64;
+            }
+        }
         self.blocks_of_ids(std::iter::once(&[0; 16][..]))?;
         Ok(read)
-    }
-
-    /// As [`Part::touch_tail`], the roll-up; the footer is kept.
-    pub(super) fn touch_rollup(&self) -> Result<u64, StoreError> {
-        let Some(rollup) = self.footer()?.rollup else { return Ok(0) };
-        let Directory { keys, chunks } = &rollup.directory;
-        let end = chunks.iter().map(|chunk| chunk.place.offset + chunk.place.length).max().unwrap_or(keys.offset);
-        self.touch(Place { offset: keys.offset, length: end.saturating_sub(keys.offset) })
-    }
-
-    fn touch(&self, place: Place) -> Result<u64, StoreError> {
-        let failed = |e| StoreError::io("read", &self.path, e);
-        let file = self.open()?;
-        let end = place.offset.saturating_add(place.length).min(self.facts.bytes);
-        let mut bytes = vec![0; TOUCH_BYTES];
-        for offset in (place.offset..end).step_by(TOUCH_BYTES) {
-            let length = TOUCH_BYTES.min((end - offset) as usize);
-            file.read_exact_at(&mut bytes[..length], offset).map_err(failed)?;
-        }
-        Ok(place.length)
     }
 
     /// Some bytes of the part's file, checked.

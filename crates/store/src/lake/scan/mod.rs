@@ -46,8 +46,6 @@ use budget::Budget;
 use question::Question;
 use work::Opened;
 
-pub(crate) use pool::share_waits;
-
 pub use budget::QUESTION_BYTES_MAX;
 
 /// Answers `plan` over `sources` from rows alone, which together hold every row of its table once. Blocks; see [`Shape`] for the schema.
