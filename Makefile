@@ -46,11 +46,9 @@ snapshots:
 	-UPDATE_SNAPSHOTS=1 cargo test --locked --workspace snapshot
 	cd web && npm run --silent gen
 
-## Fuzzing of every parser of outside bytes: coverage-guided with nightly Rust and cargo-fuzz, else by properties.
+## Fuzzing of every parser of outside bytes, FUZZ_SECONDS a target; installs nightly Rust and cargo-fuzz, or says why not.
 fuzz:
-	if cargo fuzz --version >/dev/null 2>&1; then \
-	  cd fuzz && for target in $$(cargo fuzz list); do cargo +nightly fuzz run $$target -- -max_total_time=$${FUZZ_SECONDS:-60} || exit 1; done; \
-	else PROPTEST_CASES=$${FUZZ_CASES:-20000} cargo test --locked --workspace -- outside_bytes multipart client_ip decode; fi
+	bash scripts/fuzz.sh
 
 web: web/dist/index.html
 

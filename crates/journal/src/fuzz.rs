@@ -1,8 +1,9 @@
 //! What a fuzzer calls: arbitrary bytes as a segment file must be read without a panic and without end.
 
+use crate::Position;
 use crate::disk::DiskFile;
 use crate::reader;
-use crate::segment::{HEADER_BYTES, Header};
+use crate::segment::{HEADER_BYTES, Header, RecordHeader};
 use std::io;
 
 /// Reads `bytes` as a segment. Returns how many records it holds.
@@ -26,6 +27,41 @@ pub fn segment(bytes: &[u8]) -> usize {
         assert!(hole.from < hole.to && hole.to <= scan.extent, "{hole:?}");
     }
     records
+}
+
+/// Reads a segment made of `recipe`: a good header, then records that are whole, torn or damaged, and garbage. No
+/// checksum has to be guessed. Returns how many records it holds.
+pub fn recipe(recipe: &[u8]) -> usize {
+    let (salt, base) = (0x5eed, u64::from(recipe.first().copied().unwrap_or_default()));
+    let header = Header { salt, base: Position(base), sealed_at: Position(base), torn_from: Position(base) };
+    let mut bytes = header.encode();
+    let (mut rest, mut group) = (recipe, base);
+    while let [what, len, tail @ ..] = rest {
+        let (content, tail) = tail.split_at(tail.len().min(usize::from(*len)));
+        rest = tail;
+        let start = base + bytes.len() as u64 - HEADER_BYTES;
+        // Of a group of its own, or of the one that is open.
+        group = if what & 0x10 == 0 { start } else { group };
+        let mut crc = crc32c::crc32c(content);
+        let mut declared = content.len() as u32;
+        match what % 8 {
+            0..4 => {}
+            4 => crc ^= 1,
+            5 => declared = u32::from_le_bytes([*len, *what, *len, *what]),
+            6 => {
+                bytes.extend_from_slice(content);
+                continue;
+            }
+            _ => {
+                bytes.resize(bytes.len() + usize::from(*len), 0);
+                continue;
+            }
+        }
+        let back = u32::try_from(start - group).unwrap_or_default();
+        bytes.extend_from_slice(&RecordHeader { len: declared, back, crc }.encode(salt, start));
+        bytes.extend_from_slice(content);
+    }
+    segment(&bytes)
 }
 
 /// A file that is only read.
@@ -53,5 +89,24 @@ impl DiskFile for Bytes<'_> {
 
     fn set_len(&self, _: u64) -> io::Result<()> {
         Err(io::ErrorKind::Unsupported.into())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::collection::vec;
+    use proptest::prelude::*;
+
+    #[test]
+    fn whole_records_are_read() {
+        assert_eq!(recipe(&[0, 3, b'a', b'b', b'c', 0x10, 0, 1, 1, b'd']), 3);
+    }
+
+    proptest! {
+        #[test]
+        fn any_recipe_is_read(bytes in vec(any::<u8>(), 0..600)) {
+            recipe(&bytes);
+        }
     }
 }

@@ -1,9 +1,10 @@
 //! One function per parser of outside bytes: what must hold for any input. The fuzz targets call the same functions.
 
 use tidewatch_symbols::{
-    Artifact, DebugId, Hints, Mapping, Native, Script, Shelf, Trace, Upload, convert_mapping, convert_native,
-    convert_source_map, detect, limits,
+    Artifact, DebugId, FORMAT_VERSION, Hints, Mapping, Native, Script, Shelf, Trace, Upload, convert_mapping,
+    convert_native, convert_source_map, detect, limits,
 };
+use xxhash_rust::xxh3::xxh3_64;
 
 /// No control characters: what is printed stays on its line.
 fn is_one_line(text: &str) -> bool {
@@ -40,7 +41,13 @@ pub fn upload(bytes: &[u8]) {
 pub fn source_map(bytes: &[u8]) {
     let script = String::from_utf8_lossy(bytes);
     let Ok(artifact) = convert_source_map(bytes, Some(&script), None) else { return };
-    let opened = Script::open(Artifact::open(&artifact).unwrap().verify().unwrap()).unwrap();
+    let artifact = Artifact::open(&artifact).unwrap().verify().unwrap();
+    let mut shelf = Shelf::new();
+    shelf.add_script_file("a.js", artifact);
+    let hints = Hints { language: Some("javascript"), ..Hints::default() };
+    let trace = Trace::read("E: x\n    at f (a.js:1:1)\n    at g (a.js:1:8)\n    at a.js:2:1", &hints).expect("frames");
+    sources(&trace, &shelf);
+    let opened = Script::open(artifact).unwrap();
     for line in 0..8 {
         for column in [0, 1, 7, 100, u32::MAX] {
             let _ = opened.function(line, column);
@@ -66,8 +73,26 @@ pub fn mapping(bytes: &[u8]) {
 
 /// Any bytes as an artifact: opened or stale, and then answering something or nothing, never past its end.
 pub fn artifact(bytes: &[u8]) {
-    let Ok(opened) = Artifact::open(bytes) else { return };
-    let _ = opened.verify();
+    if let Ok(opened) = Artifact::open(bytes) {
+        look_ups(opened);
+    }
+    // No header but a right one leads further: its lengths, version and checksum are made right.
+    let mut bytes = bytes.to_vec();
+    let Some(body_len) = bytes.len().checked_sub(HEADER_BYTES) else { return };
+    bytes[..4].copy_from_slice(b"TWSY");
+    bytes[4..6].copy_from_slice(&FORMAT_VERSION.to_le_bytes());
+    bytes[56..64].copy_from_slice(&(body_len as u64).to_le_bytes());
+    let hash = xxh3_64(&bytes[..HEADER_BYTES - 8]);
+    bytes[HEADER_BYTES - 8..HEADER_BYTES].copy_from_slice(&hash.to_le_bytes());
+    if let Ok(opened) = Artifact::open(&bytes) {
+        look_ups(opened);
+    }
+}
+
+const HEADER_BYTES: usize = 320;
+
+fn look_ups(opened: Artifact<'_>) {
+    let _ = (opened.verify(), opened.id(), opened.arch(), opened.source());
     if let Some(native) = Native::open(opened) {
         (0..1 << 16).step_by(97).for_each(|offset| assert!(native.frames(offset).count() <= limits::INLINE_DEPTH_MAX));
     }
@@ -76,6 +101,27 @@ pub fn artifact(bytes: &[u8]) {
     }
     if let Some(mapping) = Mapping::open(opened) {
         drop(mapping.frames("b.a", "a", Some(1)));
+    }
+    let mut shelf = Shelf::new();
+    shelf.add_script_file("a.js", opened);
+    let hints = Hints { language: Some("javascript"), ..Hints::default() };
+    let trace = Trace::read("E: x\n    at f (a.js:1:2)\n    at g (a.js:3:400)", &hints).expect("frames");
+    drop(trace.resolve(&shelf));
+    sources(&trace, &shelf);
+}
+
+/// What is shown of sources is short, and on its lines.
+fn sources(trace: &Trace<'_>, shelf: &Shelf<'_>) {
+    let found = trace.context(shelf);
+    assert!(found.len() <= limits::CONTEXT_FRAMES_MAX);
+    for source in found {
+        assert!(source.lines.len() <= 2 * limits::CONTEXT_LINES_AROUND as usize + 1);
+        let own = source.lines.get((source.line - source.first) as usize).expect("its own line is among them");
+        assert!(source.mark.is_none_or(|mark| (mark as usize) < own.encode_utf16().count()));
+        for line in &source.lines {
+            assert!(line.len() <= 3 * limits::CONTEXT_LINE_BYTES_MAX + 6);
+            assert!(!line.chars().any(|c| c.is_control() && c != '\t'));
+        }
     }
 }
 
