@@ -56,14 +56,15 @@
 //! |---|---|---|
 //! | 0 | | strings |
 //! | 1 | 4 | files: text; number 0 is the unknown file |
-//! | 2 | 16 | nodes: function (text), file number (high 20 bits) and column (low 12), line, parent node |
-//! | 3 | 8 | columns of 4095 and more: node, column; sorted |
-//! | 4 | 8 | ranges: start (relative to the base), node; sorted, without gaps: what nothing is known about has node none |
+//! | 2 | 16 | callers: function (text), file number (high 20 bits) and column (low 12), line, number of frames from here outwards (high 8 bits, 255: or more) and caller (low 24, all set: none) |
+//! | 3 | 8 | columns of 4095 and more: caller, or range with the highest bit set, and column; sorted |
+//! | 4 | 20 | ranges: start (relative to the base), and the innermost frame as the callers are; sorted, without gaps: what nothing is known about has no frames |
 //! | 5 | 4 | buckets: for every `1 << shift` addresses the first range that starts there or later; one more at the end |
 //! | 6 | 4 | the addresses of `_kDartIsolateSnapshotInstructions` and `_kDartVmSnapshotInstructions`, or none |
 //!
-//! A look-up finds the bucket, then the last range that starts at or before the address, then follows parents: the
-//! innermost frame first. A node stands for all places with the same frames outside it; parents come before children.
+//! A look-up finds the bucket, then the last range that starts at or before the address, then follows callers: the
+//! innermost frame first. A caller stands for all places with the same frames outside it, and is written before what
+//! it calls. There are about as many buckets as ranges.
 //!
 //! ## R8: `mapping.txt`
 //! | section | row | contents |
@@ -90,6 +91,7 @@
 //!
 //! ## Versions
 //! 1. The first one.
+//! 2. Native: the innermost frame lies in its range, and only callers in a table; a bucket for each range, not for eight.
 
 mod artifact;
 mod covers;

@@ -1,7 +1,7 @@
 //! Where the fields of the header are. All numbers are little-endian; sections start at multiples of eight.
 
 /// Raised whenever the bytes of any layout change; artifacts of another version are rebuilt, never migrated.
-pub const FORMAT_VERSION: u16 = 1;
+pub const FORMAT_VERSION: u16 = 2;
 
 /// Length of the header.
 pub const HEADER_BYTES: usize = 320;

@@ -11,9 +11,9 @@ use super::{
     image::{Image, Slice as ImageSlice},
     lines::{self, Row},
     names::{NameAttributes, Names},
-    nodes::{COLUMN_WIDE, FILE_MAX, NONE, Node, Nodes},
+    nodes::{CALLER_MAX, COLUMN_WIDE, FILE_MAX, NONE, Node, Nodes, numbered},
     ranges::{buckets, gapless},
-    read::bucket_shift,
+    read::{OF_RANGE, bucket_shift},
     scopes::{Scope, TOP},
     sections,
     units::{Slice, Units},
@@ -376,7 +376,10 @@ impl<'i: 'a, 'a> Build<'i, 'a> {
         self.ranges = Vec::new();
         let shift = bucket_shift(&starts);
         let all = self.nodes.as_slice();
-        let hint = self.strings.bytes().len() + all.len() * 16 + starts.len() * 10;
+        let too_many = SymbolError::TooLarge { what: "the number of inlined places", limit: u64::from(CALLER_MAX) };
+        let callers = self.nodes.callers().ok_or(too_many)?;
+        let who_call = || callers.iter().zip(all).filter(|(caller, _)| caller.depth > 0);
+        let hint = self.strings.bytes().len() + who_call().count() * 16 + starts.len() * 25;
         let mut writer = Writer::new(Kind::Native, upload, hint);
         if let Some(id) = slice.id {
             writer.id(id, self.image.arch);
@@ -386,12 +389,18 @@ impl<'i: 'a, 'a> Build<'i, 'a> {
         // In the order of the section numbers in `read.rs`.
         writer.section(self.strings.bytes())?;
         writer.numbers(self.files.texts.iter().copied())?;
-        writer.numbers(
-            all.iter().flat_map(|n| [n.function, n.file << 12 | n.column.min(COLUMN_WIDE), n.line, n.parent]),
-        )?;
-        let wide = (0u32..).zip(all).filter(|(_, n)| n.column >= COLUMN_WIDE);
-        writer.numbers(wide.flat_map(|(number, n)| [number, n.column]))?;
-        writer.rows(starts.iter().zip(&nodes).map(|(start, node)| [*start, *node]))?;
+        let row = |node: &Node| node.row(numbered(&callers, node.parent));
+        writer.rows(who_call().map(|(_, node)| row(node)))?;
+        let innermost = || nodes.iter().map(|node| all.get(*node as usize));
+        let is_wide = |node: &Node| node.column >= COLUMN_WIDE;
+        let wide = who_call().map(|(caller, node)| (caller.number, node)).filter(|(_, node)| is_wide(node));
+        let of_ranges = (OF_RANGE..).zip(innermost()).filter_map(|(number, node)| Some((number, node?)));
+        let wide = wide.chain(of_ranges.filter(|(_, node)| is_wide(node)));
+        writer.rows(wide.map(|(number, node)| [number, node.column]))?;
+        writer.rows(starts.iter().zip(innermost()).map(|(start, node)| {
+            let [function, place, line, caller] = node.map_or([NONE, 0, 0, 0], row);
+            [*start, function, place, line, caller]
+        }))?;
         writer.numbers(buckets(&starts, shift))?;
         writer.numbers(self.image.dart.map(|a| a.unwrap_or(NONE)))?;
         Ok(writer.finish())

@@ -9,6 +9,12 @@ pub(super) const NONE: u32 = u32::MAX;
 
 /// Columns from here on do not fit beside the file number and are stored apart.
 pub(super) const COLUMN_WIDE: u32 = 0xfff;
+/// Bits of a caller's number; above them is the number of frames.
+pub(super) const CALLER_BITS: u32 = 24;
+/// No caller; one more than the highest number.
+pub(super) const CALLER_MAX: u32 = (1 << CALLER_BITS) - 1;
+/// As many frames, or more.
+pub(super) const MANY: u32 = 0xff;
 /// Highest file number.
 pub(super) const FILE_MAX: u32 = 0xf_ffff;
 
@@ -26,6 +32,13 @@ pub(super) struct Node {
 }
 
 impl Node {
+    /// As it is written, with its caller's number and how many frames there are from it outwards.
+    pub(super) fn row(&self, caller: Caller) -> [u32; 4] {
+        let depth = caller.depth.saturating_add(1).min(MANY);
+        let place = self.file << 12 | self.column.min(COLUMN_WIDE);
+        [self.function, place, self.line, depth << CALLER_BITS | caller.number.min(CALLER_MAX)]
+    }
+
     fn hash(&self) -> u64 {
         let mut bytes = [0; 20];
         for (field, value) in
@@ -59,4 +72,40 @@ impl Nodes {
     pub(super) fn as_slice(&self) -> &[Node] {
         &self.nodes
     }
+
+    /// What each node is as a caller. `None`: there are too many of them.
+    pub(super) fn callers(&self) -> Option<Vec<Caller>> {
+        let mut callers = vec![Caller::NONE; self.nodes.len()];
+        for node in self.nodes.iter().filter(|node| node.parent != NONE) {
+            callers[node.parent as usize].depth = 1;
+        }
+        let mut number = 0;
+        // A caller stands before what it calls.
+        for at in 0..callers.len() {
+            if callers[at].depth > 0 {
+                let outer = numbered(&callers, self.nodes[at].parent);
+                callers[at] = Caller { number, depth: outer.depth.saturating_add(1).min(MANY) };
+                number += 1;
+            }
+        }
+        (number <= CALLER_MAX).then_some(callers)
+    }
+}
+
+/// A node as others' caller.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Caller {
+    /// Among the callers.
+    pub number: u32,
+    /// Frames from it outwards, itself included, up to [`MANY`]; 0: it calls nothing.
+    pub depth: u32,
+}
+
+impl Caller {
+    pub(super) const NONE: Caller = Caller { number: NONE, depth: 0 };
+}
+
+/// What [`Nodes::callers`] says of a node, which may be [`NONE`].
+pub(super) fn numbered(callers: &[Caller], node: u32) -> Caller {
+    callers.get(node as usize).copied().unwrap_or(Caller::NONE)
 }

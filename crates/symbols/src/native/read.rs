@@ -1,13 +1,18 @@
 //! Looking addresses up in a native artifact.
 //!
-//! Sections: `STRINGS`; `FILES`, one string offset per file number; `NODES`, 16 bytes each (function's string offset,
-//! file number in the high 20 bits and column in the low 12, line, parent node); `WIDE_COLUMNS`, pairs of node and
-//! column for columns of 4095 and more; `RANGES`, pairs of start and node, sorted; `BUCKETS`, an index into the ranges
-//! by address; `ANCHORS`, the two Dart symbols.
+//! Sections: `STRINGS`; `FILES`, one string offset per file number; `CALLERS`, 16 bytes each (function's string offset,
+//! file number in the high 20 bits and column in the low 12, line, its own caller in the low 24 bits and in the high 8
+//! how many frames there are from it outwards, itself included, 255 standing for more); `WIDE_COLUMNS`, pairs of frame and
+//! column for columns of 4095 and more; `RANGES`, 20 bytes each (start, then the innermost frame as in `CALLERS`),
+//! sorted; `BUCKETS`, an index into the ranges by address; `ANCHORS`, the two Dart symbols.
+//!
+//! A look-up at a random address waits for memory and for branches that nobody can foresee, little else. So there are
+//! about as many buckets as ranges, the innermost frame lies beside its range's start and says how many there are (the
+//! processor goes on to the next look-up while the callers of this one are on their way), and callers lie together.
 
 use std::cmp::Ordering;
 
-use super::nodes::{COLUMN_WIDE, NONE};
+use super::nodes::{CALLER_BITS, CALLER_MAX, COLUMN_WIDE, MANY, NONE};
 use crate::{
     artifact::{Artifact, Kind, text_at, u32_at},
     limits::INLINE_DEPTH_MAX,
@@ -15,16 +20,26 @@ use crate::{
 
 pub(super) const STRINGS: usize = 0;
 pub(super) const FILES: usize = 1;
-pub(super) const NODES: usize = 2;
+pub(super) const CALLERS: usize = 2;
 pub(super) const WIDE_COLUMNS: usize = 3;
 pub(super) const RANGES: usize = 4;
 pub(super) const BUCKETS: usize = 5;
 pub(super) const ANCHORS: usize = 6;
 
-/// About eight ranges per bucket.
+/// Bytes of a range; of a frame.
+const RANGE: usize = 20;
+const FRAME: usize = 16;
+
+/// Of `WIDE_COLUMNS`: the number is a range's, not a caller's.
+pub(super) const OF_RANGE: u32 = 1 << 31;
+
+/// Ranges of a bucket that are all looked at: without a branch.
+const FEW: u32 = 4;
+
+/// About one range per bucket.
 pub(super) fn bucket_shift(starts: &[u32]) -> u32 {
     let last = starts.last().copied().unwrap_or(0);
-    let wanted = (starts.len() / 8).max(1) as u32;
+    let wanted = starts.len().max(1) as u32;
     (0..32).find(|shift| last >> shift <= wanted).unwrap_or(31)
 }
 
@@ -32,7 +47,9 @@ pub(super) fn bucket_shift(starts: &[u32]) -> u32 {
 #[derive(Debug, Clone, Copy)]
 pub struct Frame<'a> {
     strings: &'a [u8],
+    files: &'a [u8],
     function: u32,
+    /// Its number.
     file: u32,
     /// 0: compiler generated.
     pub line: u32,
@@ -50,7 +67,7 @@ impl<'a> Frame<'a> {
     /// As the debug information has it, one line.
     #[inline]
     pub fn file(&self) -> &'a str {
-        text_at(self.strings, self.file)
+        text_at(self.strings, u32_at(self.files, self.file as usize))
     }
 }
 
@@ -60,7 +77,7 @@ pub struct Native<'a> {
     artifact: Artifact<'a>,
     strings: &'a [u8],
     files: &'a [u8],
-    nodes: &'a [u8],
+    callers: &'a [u8],
     ranges: &'a [u8],
     buckets: &'a [u8],
     shift: u32,
@@ -73,7 +90,7 @@ impl<'a> Native<'a> {
             artifact,
             strings: artifact.section(STRINGS),
             files: artifact.section(FILES),
-            nodes: artifact.section(NODES),
+            callers: artifact.section(CALLERS),
             ranges: artifact.section(RANGES),
             buckets: artifact.section(BUCKETS),
             shift: artifact.flags().min(31),
@@ -90,28 +107,37 @@ impl<'a> Native<'a> {
     /// Empty if nothing is known about the address.
     #[inline]
     pub fn frames(&self, offset: u64) -> Chain<'a> {
-        Chain { native: *self, node: self.node_at(offset), left: INLINE_DEPTH_MAX }
+        let (at, bytes) = self.range_of(offset).unwrap_or((0, &[]));
+        let left = match u32_at(bytes, 3) >> CALLER_BITS {
+            MANY => INLINE_DEPTH_MAX,
+            few => few as usize,
+        };
+        Chain { native: *self, at, bytes, left }
     }
 
-    fn node_at(&self, offset: u64) -> u32 {
-        let Ok(address) = u32::try_from(offset) else { return NONE };
+    /// The range that covers an offset: its number, and its innermost frame.
+    #[inline]
+    fn range_of(&self, offset: u64) -> Option<(u32, &'a [u8])> {
+        let address = u32::try_from(offset).ok()?;
         let bucket = (address >> self.shift) as usize;
-        if (bucket + 1) * 4 >= self.buckets.len() {
-            return NONE;
-        }
-        let (mut low, mut high) = (u32_at(self.buckets, bucket), u32_at(self.buckets, bucket + 1));
-        while low < high {
+        let bounds = self.buckets.get(bucket * 4..bucket * 4 + 8)?;
+        let (mut low, mut high) = (u32_at(bounds, 0), u32_at(bounds, 1));
+        while low.saturating_add(FEW) < high {
             let middle = low + (high - low) / 2;
-            match u32_at(self.ranges, middle as usize * 2) <= address {
+            match self.starts_by(middle, address) {
                 true => low = middle + 1,
                 false => high = middle,
             }
         }
-        match low {
-            0 => NONE,
-            index if (index as usize) * 8 <= self.ranges.len() => u32_at(self.ranges, index as usize * 2 - 1),
-            _ => NONE,
-        }
+        let passed = (low..low.saturating_add(FEW)).map(|at| u32::from((at < high) & self.starts_by(at, address)));
+        let at = (low + passed.sum::<u32>()).checked_sub(1)?;
+        let from = at as usize * RANGE;
+        Some((at | OF_RANGE, self.ranges.get(from + 4..from + RANGE)?))
+    }
+
+    #[inline]
+    fn starts_by(&self, range: u32, address: u32) -> bool {
+        u32_at(self.ranges, range as usize * (RANGE / 4)) <= address
     }
 
     /// The address of `_kDartIsolateSnapshotInstructions`, relative to the base.
@@ -129,12 +155,12 @@ impl<'a> Native<'a> {
         Some(u32_at(anchors, number)).filter(|a| anchors.len() == 8 && *a != NONE)
     }
 
-    fn wide_column(&self, node: u32) -> u32 {
+    fn wide_column(&self, frame: u32) -> u32 {
         let pairs = self.artifact.section(WIDE_COLUMNS);
         let (mut low, mut high) = (0, pairs.len() / 8);
         while low < high {
             let middle = low + (high - low) / 2;
-            match u32_at(pairs, middle * 2).cmp(&node) {
+            match u32_at(pairs, middle * 2).cmp(&frame) {
                 Ordering::Less => low = middle + 1,
                 Ordering::Greater => high = middle,
                 Ordering::Equal => return u32_at(pairs, middle * 2 + 1),
@@ -148,7 +174,10 @@ impl<'a> Native<'a> {
 #[derive(Debug, Clone)]
 pub struct Chain<'a> {
     native: Native<'a>,
-    node: u32,
+    /// Number of the next frame: a range's with [`OF_RANGE`], or a caller's.
+    at: u32,
+    /// The next frame; empty at the end.
+    bytes: &'a [u8],
     left: usize,
 }
 
@@ -157,20 +186,21 @@ impl<'a> Iterator for Chain<'a> {
 
     #[inline]
     fn next(&mut self) -> Option<Frame<'a>> {
-        let node = self.node;
-        let bytes = self.native.nodes.get(node as usize * 16..node as usize * 16 + 16)?;
-        if self.left == 0 {
-            return None;
-        }
-        self.left -= 1;
-        let (function, packed, line, parent) = (u32_at(bytes, 0), u32_at(bytes, 1), u32_at(bytes, 2), u32_at(bytes, 3));
-        // Callers are written before what they call: a damaged artifact cannot make a cycle.
-        self.node = if parent < node { parent } else { NONE };
+        self.left = self.left.checked_sub(1)?;
+        let bytes: &[u8; FRAME] = self.bytes.try_into().ok()?;
+        let (function, packed, line) = (u32_at(bytes, 0), u32_at(bytes, 1), u32_at(bytes, 2));
         let column = match packed & COLUMN_WIDE {
-            COLUMN_WIDE => self.native.wide_column(node),
+            COLUMN_WIDE => self.native.wide_column(self.at),
             column => column,
         };
-        let file = u32_at(self.native.files, (packed >> 12) as usize);
-        Some(Frame { strings: self.native.strings, function, file, line, column })
+        if self.left > 0 {
+            // Callers are written before what they call: a damaged artifact cannot make a cycle.
+            let caller = u32_at(bytes, 3) & CALLER_MAX;
+            let from = if caller < self.at { caller as usize * FRAME } else { usize::MAX - FRAME };
+            self.bytes = self.native.callers.get(from..from + FRAME).unwrap_or_default();
+            self.at = caller;
+        }
+        let Native { strings, files, .. } = self.native;
+        Some(Frame { strings, files, function, file: packed >> 12, line, column })
     }
 }
