@@ -531,3 +531,36 @@ async fn nothing_is_left_of_a_project_that_is_removed() {
         }
     }
 }
+
+// SPEC, symbol cache: an artifact is versioned, and made again from the original when it is of no use.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_artifact_of_another_version_or_original_and_a_damaged_one_are_made_again() {
+    let mut uploads = Uploads::start().await;
+    let map = br#"{"version":3,"sources":["cart.ts"],"names":[],"mappings":"AAAA;EAEE"}"#;
+    let other = br#"{"version":3,"sources":["other.ts"],"names":[],"mappings":"AAAA;EAEE"}"#;
+    uploads.accepted(SOURCE_MAPS, &[], &[("app.js.map", &map[..]), ("other.js.map", &other[..])]).await;
+    let key = |name| SymbolKey::SourceMap(FileName::of(name).expect("a name"));
+    let good = uploads.artifact(key("app.js.map")).await.expect("made after the upload");
+    let of_other = uploads.artifact(key("other.js.map")).await.expect("made after the upload");
+    let changed = |at: usize| {
+        let mut artifact = good.clone();
+        artifact[at] ^= 1;
+        artifact
+    };
+    let damaged = [changed(4), changed(30), changed(good.len() - 1), good[..200].to_vec(), of_other, Vec::new()];
+    for (number, artifact) in damaged.into_iter().enumerate() {
+        let path = key("app.js.map").path(uploads.project);
+        let path = uploads.harness.app().config.data_dir.join("blobs").join(format!("{path}.tw"));
+        std::fs::write(path, artifact).expect("the disk works");
+        // Nothing is left in memory.
+        uploads.harness.restart().await;
+        let path = format!("/api/symbols/resolve?projectId={}", uploads.project);
+        let asked = json!({"stackTrace": "Error: x\n    at t (app.js:2:5)"});
+        let first = uploads.harness.api("POST", &path, &asked).await.expect(200).json();
+        assert_eq!(first["resolved"], json!(0), "{number}: not with that");
+        uploads.settle().await;
+        let then = uploads.harness.api("POST", &path, &asked).await.expect(200).json();
+        assert_eq!(then["stackTrace"], json!("Error: x\n    at t (cart.ts:3:3)"), "{number}");
+        assert_eq!(uploads.artifact(key("app.js.map")).await.as_ref(), Some(&good), "{number}");
+    }
+}
