@@ -11,7 +11,7 @@ use serde_json::json;
 
 use super::audit::By;
 use super::db::Write;
-use super::second_factor::{drop_idle_recovery_codes, insert_recovery_codes};
+use super::second_factor::{WAITING, drop_idle_recovery_codes, insert_recovery_codes};
 use super::tokens::{fingerprint, hash};
 use super::{Control, ControlError, User};
 use crate::limits;
@@ -206,10 +206,11 @@ impl Control {
     pub async fn waiting_for_second_factor(&self, token: &str, now_ns: i64) -> Result<Option<i64>, ControlError> {
         let found = sqlx::query_scalar(
             "SELECT user_id FROM challenges \
-             WHERE token_hash = $1 AND kind = 'second factor' AND used_ns IS NULL AND expires_ns > $2",
+             WHERE token_hash = $1 AND kind = $3 AND used_ns IS NULL AND expires_ns > $2",
         )
         .bind(hash(token))
-        .bind(now_ns);
+        .bind(now_ns)
+        .bind(WAITING);
         Ok(found.fetch_optional(self.pool()).await?)
     }
 

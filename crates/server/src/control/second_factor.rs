@@ -15,7 +15,7 @@ use crate::secrets::totp::Codes;
 
 const SEALED_AS: &str = "totp";
 /// Kind of the challenge between password and second factor.
-const WAITING: &str = "second factor";
+pub(super) const WAITING: &str = "second factor";
 
 /// What a person has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

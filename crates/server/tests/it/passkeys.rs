@@ -152,6 +152,14 @@ on_both! {
         harness.api("DELETE", &path, &json!({ "password": "correct horse" })).await.expect(200);
         let has = harness.api("GET", "/api/me/two-factor", &Value::Null).await.expect(200).json();
         assert_eq!(has["recoveryCodesLeft"], json!(0), "of no use without a second factor");
+        // The organisation asks for one.
+        for (path, body) in [
+            ("/api/projects", json!({ "name": "one" })),
+            ("/api/projects/batch", json!({ "projects": [{ "name": "one" }] })),
+            ("/api/setup-tokens", json!({})),
+        ] {
+            harness.api("POST", path, &body).await.expect(403);
+        }
         assert!(anonymous(&harness, "/api/login", &password).await.expect(200).json()["token"].is_string());
     }
 

@@ -13,7 +13,7 @@ use super::view;
 use crate::app::App;
 use crate::control::{Membership, Need, NewProject, Project, ProjectChange, ProjectSettings as Settings, TokenKind};
 use crate::error::ApiError;
-use crate::http::gate::auth::{Admin, ProjectAccess, SignedIn, Write};
+use crate::http::gate::auth::{Admin, ProjectAccess, SignedIn, Write, check_two_factor};
 use crate::http::gate::body::JsonBody;
 use crate::http::openapi::{Failures, ProjectQuery};
 use crate::limits;
@@ -93,7 +93,9 @@ pub fn membership(app: &App, caller: &SignedIn, organization: Option<i64>) -> Re
         Some(id) => writable.find(|membership| membership.organization.id == id),
         None => writable.next(),
     };
-    membership.ok_or(ApiError::Forbidden("you may not make projects in this organization"))
+    let membership = membership.ok_or(ApiError::Forbidden("you may not make projects in this organization"))?;
+    check_two_factor(&caller.user, &membership.organization)?;
+    Ok(membership)
 }
 
 /// Changes a project: what is absent stays.

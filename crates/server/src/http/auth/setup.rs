@@ -15,7 +15,7 @@ use crate::app::App;
 use crate::control::{Membership, Need, PlannedProject, Role, SetupSession};
 use crate::error::ApiError;
 use crate::http::account::{check_framework, check_project_name, project_view, writable_membership};
-use crate::http::gate::auth::{InPerson, SignedIn, bearer};
+use crate::http::gate::auth::{InPerson, SignedIn, bearer, check_two_factor};
 use crate::http::gate::body::{AnonymousBody, JsonBody};
 use crate::http::gate::per_ip::PerIp;
 use crate::http::openapi::{ErrorBody, Failures, NotFound, TooMany};
@@ -45,6 +45,7 @@ impl FromRequestParts<Arc<App>> for BySetup {
         let user = app.control.user(session.user_id).ok_or(UNKNOWN)?;
         let membership = app.control.membership(user.id, session.organization_id);
         let membership = membership.filter(|member| member.role.meets(Need::Write)).ok_or(UNKNOWN)?;
+        check_two_factor(&user, &membership.organization)?;
         Ok(BySetup { session, membership })
     }
 }

@@ -198,18 +198,21 @@ impl<N: Needed> FromRequestParts<Arc<App>> for OrganizationAccess<N> {
         let id = id.ok_or_else(|| ApiError::malformed("the organization's id is not a number"))?;
         let member = app.control.membership(user.id, id);
         let member = member.ok_or(ApiError::Forbidden("you are not a member of this organization"))?;
-        if member.organization.requires_two_factor && !user.meets_two_factor() {
-            return Err(TWO_FACTOR);
-        }
+        check_two_factor(&user, &member.organization)?;
         require(member.role, N::NEED)?;
         let (organization, role) = (member.organization, member.role);
         Ok(OrganizationAccess { user, organization, role, from, need: PhantomData })
     }
 }
 
-/// For members without a second factor.
-const TWO_FACTOR: ApiError =
-    ApiError::Forbidden("this organization asks for two-factor sign-in; turn it on for your account");
+/// 403 for members without a second factor, where the organisation asks for one.
+pub fn check_two_factor(user: &User, organization: &Organization) -> Result<(), ApiError> {
+    if organization.requires_two_factor && !user.meets_two_factor() {
+        let message = "this organization asks for two-factor sign-in; turn it on for your account";
+        return Err(ApiError::Forbidden(message));
+    }
+    Ok(())
+}
 
 /// 403 for a role that is too little.
 pub fn require(role: Role, need: Need) -> Result<(), ApiError> {
