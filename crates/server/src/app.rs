@@ -32,7 +32,7 @@ use crate::secrets::seal::Sealer;
 use crate::secrets::webauthn::RelyingParty;
 use crate::symbols::Symbols;
 use crate::telemetry::RejectionLog;
-use crate::{keeping, limits, secrets};
+use crate::{files, keeping, limits, secrets};
 
 /// What the process takes from the machine; tests bring their own.
 pub struct Outside {
@@ -100,7 +100,8 @@ impl App {
     pub async fn open(config: Config, outside: Outside) -> anyhow::Result<Arc<App>> {
         let Outside { clock, disk, .. } = outside;
         let data = &config.data_dir;
-        std::fs::create_dir_all(data).with_context(|| format!("cannot make the data directory {}", data.display()))?;
+        files::make_data_directory(data)
+            .with_context(|| format!("cannot make the data directory {}", data.display()))?;
         let sealing_key = match config.sealing_key()? {
             Some(key) => key,
             None => secrets::sealing_key(data).context("cannot read or make the key for secrets")?,
