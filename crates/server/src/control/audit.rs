@@ -6,10 +6,10 @@
 
 use std::fmt::Display;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use sqlx::AnyConnection;
 
-use super::ControlError;
+use super::{ControlError, Project};
 #[cfg(doc)]
 use crate::limits;
 
@@ -122,6 +122,14 @@ impl super::Control {
     pub async fn audit_export(&self, by: &By, organization: i64) -> Result<(), ControlError> {
         let mut write = self.write().await?;
         write.audit(by.did("audit.export").on("organization", organization).within(organization)).await?;
+        write.commit().await
+    }
+
+    /// Says that somebody removed an upload of the project.
+    pub async fn audit_symbols_removal(&self, by: &By, project: &Project, key: &str) -> Result<(), ControlError> {
+        let entry = by.did("symbols.remove").on("project", project.id).within(project.organization_id);
+        let mut write = self.write().await?;
+        write.audit(entry.with(json!({ "key": key }))).await?;
         write.commit().await
     }
 

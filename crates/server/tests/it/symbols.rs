@@ -9,6 +9,7 @@ use uuid::Uuid;
 
 use crate::client::{self, Answer};
 use crate::harness::{Harness, text};
+use crate::mailbox::organization;
 
 const SYMBOLS: &str = "/api/symbols/upload";
 const SOURCE_MAPS: &str = "/api/sourcemaps/upload";
@@ -331,6 +332,13 @@ async fn ios_traces_are_resolved_once_their_debug_file_is_there() {
         let answer = uploads.harness.api("DELETE", &path, &Value::Null).await.expect(200).json();
         assert_eq!(answer, json!({"removed": removed}), "{key}");
     }
+    let at = format!("/api/organizations/{}/audit?action=symbols", organization(&uploads.harness).await);
+    let lines = uploads.harness.api("GET", &at, &Value::Null).await.expect(200).json();
+    assert_eq!(lines["data"].as_array().map(Vec::len), Some(1), "{lines}");
+    assert_eq!(
+        (&lines["data"][0]["action"], &lines["data"][0]["detail"]["key"]),
+        (&json!("symbols.remove"), &json!(key))
+    );
     let gone = uploads.occurrence(3, "swift", sent, &token).await;
     assert_eq!(gone["exceptionHash"], before["exceptionHash"]);
 }

@@ -61,7 +61,11 @@ async fn remove(
     access: ProjectAccess<Write>,
     Query(KeyQuery { key }): Query<KeyQuery>,
 ) -> Result<Json<SymbolFileRemoved>, ApiError> {
-    symbols::remove(&app, &access.project, key).await.map(Json)
+    let answer = symbols::remove(&app, &access.project, key.clone()).await?;
+    if answer.removed {
+        app.control.audit_symbols_removal(&access.by(&app), &access.project, &key).await?;
+    }
+    Ok(Json(answer))
 }
 
 /// What stack traces asked for in vain.
