@@ -36,19 +36,19 @@ interface Bundle {
 }
 
 test("an invitation makes an account, once", async ({ page, shop, server, browser }) => {
-  await invite(page, shop, "edsger@example.com");
-  const link = await mailedLink(server.mails, "edsger@example.com", "accept-invitation");
+  await invite(page, shop, "niklaus@example.com");
+  const link = await mailedLink(server.mails, "niklaus@example.com", "accept-invitation");
   const invited = await stranger(browser);
   await invited.goto(link);
   await expect(invited.getByRole("heading", { level: 1 })).toHaveText(/^Join Acme/);
   await expect(invited.getByText(ACCOUNT.name)).toBeVisible();
   expect(await serious(invited)).toEqual([]);
-  await invited.getByLabel("Your name").fill("Edsger");
-  await invited.getByLabel("Password").fill("go to statement");
+  await invited.getByLabel("Your name").fill("Niklaus");
+  await invited.getByLabel("Password").fill("stepwise refinement");
   await invited.getByRole("button", { name: "Create account and join" }).click();
   await expect(invited.getByRole("heading", { level: 1 })).toHaveText("Overview");
   await page.goto(`${shop.url}/organization`);
-  await expect(page.getByRole("table", { name: "Members" })).toContainText("edsger@example.com");
+  await expect(page.getByRole("table", { name: "Members" })).toContainText("niklaus@example.com");
   const again = await stranger(browser);
   await again.goto(link);
   await expect(again.getByRole("heading", { level: 1 })).toHaveText("This invitation is over");
