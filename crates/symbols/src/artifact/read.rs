@@ -28,7 +28,7 @@ pub enum Stale {
     Source,
 }
 
-/// An opened artifact: a view on bytes that somebody else holds, usually a memory map.
+/// An opened artifact: a view on bytes that somebody else holds: a cache, or a memory map.
 #[derive(Debug, Clone, Copy)]
 pub struct Artifact<'a> {
     bytes: &'a [u8],
