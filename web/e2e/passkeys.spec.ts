@@ -87,7 +87,7 @@ test("added, renamed, used instead of the password, removed", async ({ page, nam
   await page.goto(`${named.url}/login?next=/account?tab=security`);
   await page.getByRole("button", { name: "Use a passkey" }).click();
   await expect(page).toHaveURL(/\/account/);
-  await expect(page.getByText(/used/)).toBeVisible();
+  await expect(page.getByText(/^Added .*, used /)).toBeVisible();
   // The password is one step of two now.
   await signOut(page);
   await signIn(page, named);
