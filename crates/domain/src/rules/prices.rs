@@ -5,6 +5,8 @@
 
 mod built_in;
 
+use std::borrow::Cow;
+
 pub use built_in::BUILT_IN;
 
 /// The price of one model from a day on. Dollars per million tokens.
@@ -43,7 +45,10 @@ pub struct Cost {
 
 /// The price of `model` at a time (nanoseconds since the epoch); `None` for an unknown model.
 pub fn price_of<'t>(table: &[Price<'t>], model: &str, time_ns: i64) -> Option<Price<'t>> {
-    let name = base_name(model).to_ascii_lowercase();
+    let mut name = Cow::Borrowed(base_name(model));
+    if name.bytes().any(|byte| byte.is_ascii_uppercase()) {
+        name.to_mut().make_ascii_lowercase();
+    }
     let longest = table
         .iter()
         .map(|price| price.model)

@@ -1,7 +1,9 @@
 //! Chat messages in the shapes that SDKs write them: OpenTelemetry parts, OpenAI, Anthropic, Vercel AI SDK.
 
+use bumpalo::Bump;
 use serde_json::Value;
 
+use super::tool_calls;
 use crate::model::Attributes;
 use crate::wire::value_text;
 
@@ -27,13 +29,13 @@ const OUTPUTS: [&str; 5] =
     ["gen_ai.output.messages", "gen_ai.completion", "ai.response.toolCalls", "trace.output", "span.output"];
 
 /// Tool calls the model asked for; else 1 for a span that executes a tool. WIRE 8.3.
-pub(super) fn tool_call_count(attributes: Attributes<'_, '_>, operation: Option<&str>) -> i64 {
+pub(super) fn tool_call_count(attributes: Attributes<'_, '_>, operation: Option<&str>, arena: &Bump) -> i64 {
     let in_outputs: usize = OUTPUTS
         .iter()
         .filter_map(|key| attributes.get(key).map(value_text))
         // Parsing is skipped for the many answers that cannot hold a call.
         .filter(|text| memchr::memmem::find(text.as_bytes(), b"tool").is_some())
-        .map(|text| messages_of(&text, "assistant").iter().map(|message| message.tool_calls.len()).sum::<usize>())
+        .map(|text| tool_calls::count_in(&text, arena))
         .sum();
     let indexed =
         attributes.0.iter().filter(|kv| kv.key.starts_with("gen_ai.completion.") && is_tool_call_name(kv.key)).count();
@@ -123,10 +125,15 @@ fn take_part(part: &Value, texts: &mut Vec<String>, tool_calls: &mut Vec<ToolCal
     }
 }
 
+/// The types of what [`is_tool_call`].
+pub(super) fn is_tool_call_type(text: &str) -> bool {
+    matches!(text, "function" | "tool_use" | "tool_call" | "tool-call")
+}
+
 /// OpenAI `type: function`, Anthropic `tool_use`, OpenTelemetry `tool_call`, Vercel `tool-call`; or just its fields.
 fn is_tool_call(value: &Value) -> bool {
     match value.get("type").and_then(Value::as_str) {
-        Some(kind) => matches!(kind, "function" | "tool_use" | "tool_call" | "tool-call"),
+        Some(kind) => is_tool_call_type(kind),
         None => value.get("toolName").is_some(),
     }
 }

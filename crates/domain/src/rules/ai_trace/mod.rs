@@ -4,6 +4,7 @@
 
 mod conversation;
 mod messages;
+mod tool_calls;
 
 pub use conversation::{Conversation, conversation};
 pub use messages::{Message, ToolCall};
@@ -43,7 +44,7 @@ impl<'a> ModelCall<'a> {
             found.take(attribute.key, attribute.value, arena);
         }
         let mut call = found.call();
-        call.tool_call_count = messages::tool_call_count(Attributes(attributes), call.operation);
+        call.tool_call_count = messages::tool_call_count(Attributes(attributes), call.operation, arena);
         call
     }
 

@@ -1,0 +1,285 @@
+//! How many tool calls an answer holds: what [`messages_of`](super::messages::messages_of) would say, with nothing built
+//! but the outline of the text, in the arena. Every AI Trace is asked this when it comes in.
+//!
+//! The text is read by the same parser, value by value: whatever is no JSON to it is none here.
+
+use std::fmt;
+
+use bumpalo::Bump;
+use bumpalo::collections::Vec;
+use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
+
+use super::messages::is_tool_call_type;
+
+/// The tool calls in the messages of a JSON text; 0 in any other.
+pub(super) fn count_in(text: &str, arena: &Bump) -> usize {
+    if !text.trim_start().starts_with(['{', '[']) {
+        return 0;
+    }
+    let mut json = serde_json::Deserializer::from_str(text);
+    let value = Seed(arena).deserialize(&mut json).and_then(|value| json.end().map(|()| value));
+    value.map_or(0, |value| in_messages(&value))
+}
+
+/// What matters of a JSON value.
+#[derive(Debug, Clone, Copy)]
+enum Outline<'t> {
+    List(&'t [Outline<'t>]),
+    /// The fields with a name that matters, in order; the last one of a name counts.
+    Object(&'t [(Field, Outline<'t>)]),
+    /// A text that is a type of tool call, or not.
+    Text(bool),
+    Other,
+}
+
+macro_rules! fields {
+    ($($name:ident = $text:literal),* $(,)?) => {
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        enum Field { $($name),* }
+
+        impl Field {
+            fn of(text: &str) -> Option<Field> {
+                match text {
+                    $($text => Some(Field::$name),)*
+                    _ => None,
+                }
+            }
+        }
+    };
+}
+fields! {
+    Choices = "choices", Message = "message", Messages = "messages", Prompt = "prompt", System = "system",
+    Content = "content", Parts = "parts", Text = "text", ToolCalls = "tool_calls", Type = "type", ToolName = "toolName",
+}
+
+impl<'t> Outline<'t> {
+    fn get(&self, name: Field) -> Option<&'t Outline<'t>> {
+        let Outline::Object(fields) = self else { return None };
+        fields.iter().rev().find(|(field, _)| *field == name).map(|(_, value)| value)
+    }
+
+    fn list(&self) -> &'t [Outline<'t>] {
+        if let Outline::List(items) = self { items } else { &[] }
+    }
+
+    fn is_tool_call(&self) -> bool {
+        match self.get(Field::Type) {
+            Some(Outline::Text(is_one)) => *is_one,
+            _ => self.get(Field::ToolName).is_some(),
+        }
+    }
+}
+
+/// A message, a list of them, or one of the envelopes around a list.
+fn in_messages(value: &Outline<'_>) -> usize {
+    let in_field = |value: &Outline<'_>, name| value.get(name).map_or(0, in_messages);
+    match value {
+        Outline::List(items) if items.iter().all(Outline::is_tool_call) => items.len(),
+        Outline::List(items) => items.iter().map(in_messages).sum(),
+        Outline::Object(_) => {
+            if let Some(Outline::List(choices)) = value.get(Field::Choices) {
+                return choices.iter().map(|choice| in_field(choice, Field::Message)).sum();
+            }
+            if value.get(Field::Messages).is_some() || value.get(Field::Prompt).is_some() {
+                return [Field::System, Field::Prompt, Field::Messages].iter().map(|name| in_field(value, *name)).sum();
+            }
+            let list = |name| value.get(name).map_or(&[][..], Outline::list);
+            let parts = [Field::Content, Field::Parts, Field::Text].into_iter().flat_map(list);
+            parts.filter(|part| part.is_tool_call()).count() + list(Field::ToolCalls).len()
+        }
+        Outline::Text(_) | Outline::Other => 0,
+    }
+}
+
+/// Reads any value into the arena.
+#[derive(Clone, Copy)]
+struct Seed<'t>(&'t Bump);
+
+impl<'de, 't> DeserializeSeed<'de> for Seed<'t> {
+    type Value = Outline<'t>;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Outline<'t>, D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de, 't> Visitor<'de> for Seed<'t> {
+    type Value = Outline<'t>;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("any JSON value")
+    }
+
+    fn visit_bool<E: Error>(self, _: bool) -> Result<Outline<'t>, E> {
+        Ok(Outline::Other)
+    }
+
+    fn visit_i64<E: Error>(self, _: i64) -> Result<Outline<'t>, E> {
+        Ok(Outline::Other)
+    }
+
+    fn visit_u64<E: Error>(self, _: u64) -> Result<Outline<'t>, E> {
+        Ok(Outline::Other)
+    }
+
+    fn visit_f64<E: Error>(self, _: f64) -> Result<Outline<'t>, E> {
+        Ok(Outline::Other)
+    }
+
+    fn visit_unit<E: Error>(self) -> Result<Outline<'t>, E> {
+        Ok(Outline::Other)
+    }
+
+    fn visit_str<E: Error>(self, text: &str) -> Result<Outline<'t>, E> {
+        Ok(Outline::Text(is_tool_call_type(text)))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Outline<'t>, A::Error> {
+        let mut list = Vec::new_in(self.0);
+        while let Some(item) = items.next_element_seed(self)? {
+            list.push(item);
+        }
+        Ok(Outline::List(list.into_bump_slice()))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut fields: A) -> Result<Outline<'t>, A::Error> {
+        let mut list = Vec::new_in(self.0);
+        while let Some(name) = fields.next_key_seed(FieldSeed)? {
+            let value = fields.next_value_seed(self)?;
+            if let Some(name) = name {
+                list.push((name, value));
+            }
+        }
+        Ok(Outline::Object(list.into_bump_slice()))
+    }
+}
+
+struct FieldSeed;
+
+impl<'de> DeserializeSeed<'de> for FieldSeed {
+    type Value = Option<Field>;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Option<Field>, D::Error> {
+        deserializer.deserialize_str(self)
+    }
+}
+
+impl Visitor<'_> for FieldSeed {
+    type Value = Option<Field>;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("a name")
+    }
+
+    fn visit_str<E: Error>(self, text: &str) -> Result<Option<Field>, E> {
+        Ok(Field::of(text))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::super::messages::messages_of;
+    use super::*;
+
+    fn counted_by_messages(text: &str) -> usize {
+        messages_of(text, "assistant").iter().map(|message| message.tool_calls.len()).sum()
+    }
+
+    #[track_caller]
+    fn check(text: &str, expected: usize) {
+        assert_eq!(count_in(text, &Bump::new()), expected, "{text}");
+        assert_eq!(counted_by_messages(text), expected, "{text}");
+    }
+
+    // WIRE 8.3.
+    #[test]
+    fn answers_table() {
+        check(r#"[{"role":"assistant","parts":[{"type":"tool_call","name":"f"},{"type":"text"}]}]"#, 1);
+        check(r#"{"choices":[{"message":{"tool_calls":[{},{}]}},{"message":null},7]}"#, 2);
+        check(r#"{"messages":[{"content":[{"type":"tool_use"}]}],"prompt":[{"toolName":"f"}]}"#, 2);
+        check(r#"[{"toolName":"f"},{"type":"tool-call"}]"#, 2);
+        check(r#" [{"type":1,"toolName":null}]"#, 1);
+        check("[]", 0);
+        check("tool", 0);
+        // The last of a name counts, however it is spelled.
+        check(r#"{"tool_calls":[1],"tool_calls":[1,2]}"#, 2);
+        check(r#"{"tool_calls":[1,2],"tool\u005fcalls":[1]}"#, 1);
+        check(r#"{"content":[{"type":"tool_call","type":"text"}]}"#, 0);
+        check(r#"{"content":[{"type":"tool\u005fcall"}]}"#, 1);
+    }
+
+    #[test]
+    fn what_is_no_json_holds_none() {
+        for text in [
+            r#"[{"type":"tool_call"}"#,
+            r#"[{"type":"tool_call"}] x"#,
+            r#"[{"type":"tool_call","a":1e999}]"#,
+            r#"[{"type":"tool_call","a":"\ud800"}]"#,
+            r#"[{"type":"tool_call","a":"\x"}]"#,
+            "[{\"type\":\"tool_call\",\"a\":\"\n\"}]",
+            &["[{\"tool_calls\":[1],\"a\":", &"[".repeat(200), &"]".repeat(200), "}]"].concat(),
+        ] {
+            check(text, 0);
+        }
+    }
+
+    /// JSON texts, and some that are none, made of what is asked for.
+    fn any_answer() -> impl Strategy<Value = String> {
+        let text = prop::sample::select(vec![
+            r#""tool_call""#,
+            r#""function""#,
+            r#""text""#,
+            r#""tool\u005fuse""#,
+            r#""\ud83d""#,
+            "1",
+            "-0.5e3",
+            "1e400",
+            "null",
+            "true",
+            "[]",
+            "{}",
+            "01",
+            r#""a\nb""#,
+        ]);
+        let name = prop::sample::select(vec![
+            "choices",
+            "message",
+            "messages",
+            "prompt",
+            "system",
+            "content",
+            "parts",
+            "text",
+            "tool_calls",
+            "type",
+            "toolName",
+            "function",
+            "name",
+            "tool\\u005fcalls",
+            "other",
+        ]);
+        text.prop_map(str::to_owned).prop_recursive(6, 48, 4, move |inner| {
+            let fields = prop::collection::vec((name.clone(), inner.clone()), 0..5);
+            prop_oneof![
+                prop::collection::vec(inner, 0..4).prop_map(|items| ["[", &items.join(","), "]"].concat()),
+                fields.prop_map(|fields| {
+                    let fields: std::vec::Vec<_> =
+                        fields.iter().map(|(name, value)| ["\"", name, "\": ", value].concat()).collect();
+                    ["{", &fields.join(" ,"), "}"].concat()
+                }),
+            ]
+        })
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(4096))]
+
+        #[test]
+        fn counts_what_the_messages_hold(text in any_answer(), cut in any::<prop::sample::Index>(), is_cut in prop::bool::weighted(0.1)) {
+            let text = if is_cut { text.get(..cut.index(text.len())).unwrap_or("") } else { &text };
+            prop_assert_eq!(count_in(text, &Bump::new()), counted_by_messages(text), "{}", text);
+        }
+    }
+}
