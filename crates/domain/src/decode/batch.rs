@@ -12,6 +12,7 @@ pub(crate) struct Lists<'b, 'a> {
     pub resources: &'b mut Vec<Resource<'a>>,
     pub scopes: &'b mut Vec<Scope<'a>>,
     pub attributes: &'b mut Vec<KeyValue<'a>>,
+    pub body: &'b mut Body<'a>,
 }
 
 /// Where a record was found: indexes into `resources` and `scopes`.
@@ -24,9 +25,6 @@ pub(crate) struct Owner {
 /// A batch of any signal.
 pub(crate) trait Batch<'a> {
     fn lists(&mut self) -> Lists<'_, 'a>;
-
-    /// Says what it is read from.
-    fn read_from(&mut self, body: &'a [u8]);
 }
 
 macro_rules! batch {
@@ -34,11 +32,12 @@ macro_rules! batch {
         impl<'a> Batch<'a> for $batch<'a> {
             #[inline]
             fn lists(&mut self) -> Lists<'_, 'a> {
-                Lists { resources: &mut self.resources, scopes: &mut self.scopes, attributes: &mut self.attributes }
-            }
-
-            fn read_from(&mut self, body: &'a [u8]) {
-                self.body = Body(body);
+                Lists {
+                    resources: &mut self.resources,
+                    scopes: &mut self.scopes,
+                    attributes: &mut self.attributes,
+                    body: &mut self.body,
+                }
             }
         }
     )* };

@@ -6,7 +6,7 @@ impl TraceBatch<'_> {
     /// Drops every record and borrow; keeps the allocated lists.
     pub fn recycle<'b>(self) -> TraceBatch<'b> {
         TraceBatch {
-            body: Body::default(),
+            body: self.body.recycle(),
             resources: emptied(self.resources),
             scopes: emptied(self.scopes),
             spans: emptied(self.spans),
@@ -21,7 +21,7 @@ impl LogBatch<'_> {
     /// Drops every record and borrow; keeps the allocated lists.
     pub fn recycle<'b>(self) -> LogBatch<'b> {
         LogBatch {
-            body: Body::default(),
+            body: self.body.recycle(),
             resources: emptied(self.resources),
             scopes: emptied(self.scopes),
             records: emptied(self.records),
@@ -34,13 +34,19 @@ impl MetricBatch<'_> {
     /// Drops every record and borrow; keeps the allocated lists.
     pub fn recycle<'b>(self) -> MetricBatch<'b> {
         MetricBatch {
-            body: Body::default(),
+            body: self.body.recycle(),
             resources: emptied(self.resources),
             scopes: emptied(self.scopes),
             metrics: emptied(self.metrics),
             points: emptied(self.points),
             attributes: emptied(self.attributes),
         }
+    }
+}
+
+impl Body<'_> {
+    fn recycle<'b>(self) -> Body<'b> {
+        Body { attributes: emptied(self.attributes) }
     }
 }
 

@@ -39,10 +39,27 @@ pub struct KeyValue<'a> {
     pub value: AnyValue<'a>,
 }
 
-/// The body a batch was read from, "" when it was not protobuf: what comes as it is to be stored is copied from here.
-/// Equal to any other, for it is no part of what the batch says.
-#[derive(Clone, Copy, Default)]
-pub struct Body<'a>(pub &'a [u8]);
+/// Are the keys the same memory? Those of one request that are equal mostly are.
+#[inline]
+pub fn share_keys(some: &[KeyValue<'_>], others: &[KeyValue<'_>]) -> bool {
+    some.len() == others.len() && some.iter().zip(others).all(|(one, other)| std::ptr::eq(one.key, other.key))
+}
+
+/// The body a batch was read from: what comes as it is to be stored is copied from here. Equal to any other, for it is
+/// no part of what the batch says.
+#[derive(Clone, Default)]
+pub struct Body<'a> {
+    /// The batch's attributes as they stand in it, length and message, where that is as they are to be stored; empty
+    /// for others.
+    pub attributes: Vec<&'a [u8]>,
+}
+
+impl<'a> Body<'a> {
+    /// These attributes as they stand there; none when nothing is known of them.
+    pub fn pairs(&self, attributes: Slice) -> &[&'a [u8]] {
+        self.attributes.get(attributes.start as usize..attributes.end as usize).unwrap_or_default()
+    }
+}
 
 impl PartialEq for Body<'_> {
     fn eq(&self, _: &Self) -> bool {

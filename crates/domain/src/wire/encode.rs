@@ -1,10 +1,6 @@
 //! Writing: lengths are computed before the bytes, so nothing is moved and nothing but the buffer grows.
 
-use crate::model::{AnyValue, Body, KeyValue, Span, TraceBatch};
-
-/// The keys of `KeyValue.key` and `AnyValue.string_value`, and of `KeyValue.value`.
-const FIELD_1: u8 = 1 << 3 | 2;
-const FIELD_2: u8 = 2 << 3 | 2;
+use crate::model::{AnyValue, KeyValue, Span, TraceBatch};
 
 /// Appends `attributes` as a serialised `KeyValueList`.
 pub fn encode_attributes(attributes: &[KeyValue<'_>], out: &mut Vec<u8>) {
@@ -16,39 +12,14 @@ pub fn encode_attribute(attribute: &KeyValue<'_>, out: &mut Vec<u8>) {
     put_pair(1, attribute, out);
 }
 
-/// As [`encode_attribute`], by copying where the attribute was read from `body` in the very form it is written in, as
-/// every SDK writes texts shorter than 100 bytes.
+/// As [`encode_attribute`], by copying `pair`, its length and message, unless that is empty.
 #[inline]
-pub fn copy_attribute(attribute: &KeyValue<'_>, body: Body<'_>, out: &mut Vec<u8>) {
-    match as_received(attribute, body.0) {
-        Some(pair) => {
-            out.push(1 << 3 | 2);
-            out.extend_from_slice(pair);
-        }
-        None => put_pair(1, attribute, out),
+pub fn copy_attribute(attribute: &KeyValue<'_>, pair: &[u8], out: &mut Vec<u8>) {
+    if pair.is_empty() {
+        return put_pair(1, attribute, out);
     }
-}
-
-/// The length and message of a short text attribute, where the body has them around its key.
-#[inline]
-fn as_received<'b>(attribute: &KeyValue<'_>, body: &'b [u8]) -> Option<&'b [u8]> {
-    let (key, AnyValue::Str(text)) = (attribute.key, attribute.value) else { return None };
-    if !is_short(key, 2 + text.len()) {
-        return None;
-    }
-    let start = key.as_ptr().addr().wrapping_sub(body.as_ptr().addr()).checked_sub(3)?;
-    let pair = body.get(start..start.checked_add(key.len() + text.len() + 7)?)?;
-    let (&[length, FIELD_1, key_length], rest) = pair.split_first_chunk()? else { return None };
-    let (&[FIELD_2, value_length, FIELD_1, text_length], value) = rest.get(key.len()..)?.split_first_chunk()? else {
-        return None;
-    };
-    // The key and the text are this memory, so only what stands around them is compared.
-    let is_it = length as usize == key.len() + text.len() + 6
-        && key_length as usize == key.len()
-        && value_length as usize == text.len() + 2
-        && text_length as usize == text.len()
-        && value.as_ptr() == text.as_ptr();
-    is_it.then_some(pair)
+    out.push(1 << 3 | 2);
+    out.extend_from_slice(pair);
 }
 
 /// Appends the span's events as the field `events` of an OTLP `Span`.

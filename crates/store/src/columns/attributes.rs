@@ -3,7 +3,7 @@
 
 use std::cmp::Ordering;
 
-use tidewatch_domain::model::{Body, KeyValue};
+use tidewatch_domain::model::{Body, KeyValue, Slice, share_keys};
 use tidewatch_domain::wire;
 
 /// Attributes that are sorted without an allocation.
@@ -22,27 +22,39 @@ pub(super) fn encode_sorted(attributes: &[KeyValue<'_>], out: &mut Vec<u8>) {
 /// Does the same, faster, for attributes of many records of one batch.
 ///
 /// Records have their keys in the order of the record before with as many, mostly: that order is tried first.
-pub(super) struct SortedEncoder<'a> {
-    body: Body<'a>,
+pub(super) struct SortedEncoder<'b, 'a> {
+    body: &'b Body<'a>,
+    all: &'b [KeyValue<'a>],
     /// By number of attributes.
-    orders: [[u8; FEW]; FEW + 1],
+    orders: [Order; FEW + 1],
 }
 
-impl<'a> SortedEncoder<'a> {
-    pub fn new(body: Body<'a>) -> SortedEncoder<'a> {
-        SortedEncoder { body, orders: [[0; FEW]; FEW + 1] }
+/// An order that attributes have had.
+#[derive(Clone, Copy, Default)]
+struct Order {
+    places: [u8; FEW],
+    /// The latest whose it was.
+    of: Slice,
+}
+
+impl<'b, 'a> SortedEncoder<'b, 'a> {
+    /// Of attributes that are slices of `all`, which was read from `body`.
+    pub fn new(body: &'b Body<'a>, all: &'b [KeyValue<'a>]) -> SortedEncoder<'b, 'a> {
+        SortedEncoder { body, all, orders: [Order::default(); FEW + 1] }
     }
 
-    pub fn encode(&mut self, attributes: &[KeyValue<'_>], out: &mut Vec<u8>) {
-        if attributes.len() > FEW {
-            return encode_many(attributes, out);
+    pub fn encode(&mut self, slice: Slice, out: &mut Vec<u8>) {
+        let attributes = slice.of(self.all);
+        let Some(order) = self.orders.get_mut(attributes.len()) else { return encode_many(attributes, out) };
+        if !share_keys(attributes, order.of.of(self.all)) && !is_order_of(attributes, &order.places) {
+            order.places = order_of(attributes);
         }
-        let order = &mut self.orders[attributes.len()];
-        if !is_order_of(attributes, order) {
-            *order = order_of(attributes);
-        }
-        for index in &order[..attributes.len()] {
-            wire::copy_attribute(&attributes[*index as usize], self.body, out);
+        order.of = slice;
+        let pairs = self.body.pairs(slice);
+        for index in &order.places[..attributes.len()] {
+            let index = usize::from(*index);
+            let pair = pairs.get(index).copied().unwrap_or_default();
+            wire::copy_attribute(&attributes[index], pair, out);
         }
     }
 }

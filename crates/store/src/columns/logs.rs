@@ -62,7 +62,7 @@ fn write_logs(
     all: &[KeptLog<'_>],
 ) {
     let mut pairs = Vec::with_capacity(BLOCK_ROWS.min(all.len()));
-    let mut attributes = SortedEncoder::new(batch.body);
+    let mut attributes = SortedEncoder::new(&batch.body, &batch.attributes);
     for block in all.chunks(BLOCK_ROWS) {
         pairs.clear();
         pairs.extend(block.iter().map(|log| (log, &batch.records[log.record as usize])));
@@ -84,7 +84,7 @@ fn write_logs(
             .text(rows().map(|(_, record)| scope(record).name))
             .text(rows().map(|(_, record)| scope(record).version))
             .shared(shared.scopes.iter().map(Shared::bytes), rows().map(|(_, record)| record.scope))
-            .bytes_with(rows(), |(_, record), out| attributes.encode(batch.attributes(record.attributes).0, out))
+            .bytes_with(rows(), |(_, record), out| attributes.encode(record.attributes, out))
             .shared(shared.resources.iter().map(Shared::bytes), rows().map(|(_, record)| record.resource))
             .u32(rows().map(|(_, record)| record.dropped_attributes));
     }

@@ -63,7 +63,7 @@ fn write_values(
     let (mut triples, mut series) = (Vec::with_capacity(size), Vec::with_capacity(size));
     // Attributes of the block's points, encoded and hashed once for the series and the column.
     let (mut encoded, mut ranges) = (Vec::new(), Vec::<(std::ops::Range<usize>, u64)>::with_capacity(size));
-    let mut attributes = SortedEncoder::new(batch.body);
+    let mut attributes = SortedEncoder::new(&batch.body, &batch.attributes);
     // The values of one point lie together and have its attributes.
     let mut last = u32::MAX;
     for block in all.chunks(BLOCK_ROWS) {
@@ -77,7 +77,7 @@ fn write_values(
                 Some(range) if last == value.point => range.clone(),
                 _ => {
                     let start = encoded.len();
-                    attributes.encode(batch.attributes(point.attributes).0, &mut encoded);
+                    attributes.encode(point.attributes, &mut encoded);
                     (start..encoded.len(), SharedCells::hash_of(&encoded[start..]))
                 }
             };

@@ -98,7 +98,7 @@ impl Writer<'_, '_> {
     fn spans(&self, table: &mut TableRows, all: &[KeptSpan<'_>], with_exceptions: &[bool]) {
         let Writer { project, batch, ref resources } = *self;
         let mut pairs = Vec::with_capacity(BLOCK_ROWS.min(all.len()));
-        let mut attributes = SortedEncoder::new(batch.body);
+        let mut attributes = SortedEncoder::new(&batch.body, &batch.attributes);
         for block in all.chunks(BLOCK_ROWS) {
             pairs.clear();
             pairs.extend(block.iter().map(|kept| (kept, &batch.spans[kept.span as usize])));
@@ -132,7 +132,7 @@ impl Writer<'_, '_> {
                 .text(rows().map(|(_, span)| span.trace_state))
                 .u32(rows().map(|(_, span)| span.flags))
                 .f64(rows().map(|(kept, _)| kept.weight))
-                .bytes_with(rows(), |(_, span), out| attributes.encode(batch.span_attributes(span).0, out))
+                .bytes_with(rows(), |(_, span), out| attributes.encode(span.attributes, out))
                 .shared(resources.iter().map(Shared::bytes), rows().map(|(_, span)| span.resource))
                 .bytes_with(rows(), |(_, span), out| wire::encode_events(batch, span, out))
                 .bytes_with(rows(), |(_, span), out| wire::encode_links(batch, span, out))

@@ -9,9 +9,9 @@ mod check;
 mod envelope;
 mod logs;
 mod metrics;
+mod pairs;
 mod points;
 pub(crate) mod reader;
-mod run;
 mod traces;
 pub(crate) mod value;
 
@@ -25,6 +25,9 @@ use value::Values;
 
 /// Reads an `Export…ServiceRequest` into an empty batch. An empty body is an empty request.
 pub(super) fn request<'a>(body: &'a [u8], arena: &'a Bump, batch: &mut impl Records<'a>) -> Result<(), Fault> {
-    batch.read_from(body);
-    envelope::request(Reader::new(body), batch, &mut Values::new(arena))
+    let mut values = Values::with_pairs(arena, std::mem::take(&mut batch.lists().body.attributes));
+    let read = envelope::request(Reader::new(body), batch, &mut values);
+    let lists = batch.lists();
+    lists.body.attributes = values.into_pairs(lists.attributes.len());
+    read
 }

@@ -102,9 +102,10 @@ impl<'a> Reader<'a> {
         found
     }
 
-    /// Steps over `length` bytes, which the caller has looked at.
-    pub(crate) fn advance(&mut self, length: usize) {
-        self.at += length;
+    /// Goes on where only `rest` is left, a part of what was left.
+    #[inline]
+    pub(crate) fn go_to(&mut self, rest: &[u8]) {
+        self.at = self.body.len().saturating_sub(rest.len());
     }
 
     /// The next field's key: its number and wire type.
@@ -115,6 +116,13 @@ impl<'a> Reader<'a> {
                 self.at += 1;
                 Ok(u32::from(byte))
             }
+            Some(&low @ 0x80..) => match self.body.get(self.at + 1) {
+                Some(&high @ 1..0x80) => {
+                    self.at += 2;
+                    Ok(u32::from(low & 0x7f) | u32::from(high) << 7)
+                }
+                _ => self.long_key(),
+            },
             _ => self.long_key(),
         }
     }

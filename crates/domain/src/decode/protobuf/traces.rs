@@ -32,6 +32,7 @@ impl<'a> Records<'a> for TraceBatch<'a> {
         let mut span = Span { resource: owner.resource, scope: owner.scope, ..Span::default() };
         let mut ids = SpanIds::default();
         let mut scattered = false;
+        usual_start(&mut message, &mut span, &mut ids, values);
         while !message.is_done() {
             match message.key()? {
                 TRACE_ID => ids.trace = Received::bytes(message.bytes()?),
@@ -74,6 +75,31 @@ impl<'a> Records<'a> for TraceBatch<'a> {
         ids.give(&mut span);
         push(&mut self.spans, span, "spans").map(drop)
     }
+}
+
+/// Reads the first fields when they come in the order of their numbers and none is missing but the parent, as SDKs
+/// write them. Only speed depends on this: what is not read here is read field by field.
+#[inline]
+fn usual_start<'a>(message: &mut Reader<'a>, span: &mut Span<'a>, ids: &mut SpanIds, values: &mut Values<'a>) {
+    let Some(([0x0a, 16, first @ ..], rest)) = message.rest().split_first_chunk::<28>() else { return };
+    let Some((trace_id, [0x12, 8, span_id @ ..])) = first.split_first_chunk::<16>() else { return };
+    let (Some(span_id), mut rest) = (span_id.first_chunk::<8>(), rest) else { return };
+    (ids.trace, ids.span) = (Received::Bytes(*trace_id), Received::Bytes(*span_id));
+    message.go_to(rest);
+    if let Some(([0x22, 8, parent @ ..], behind)) = rest.split_first_chunk::<10>() {
+        ids.parent = parent.first_chunk().map_or(Received::Absent, |parent| Received::Bytes(*parent));
+        rest = behind;
+        message.go_to(rest);
+    }
+    let [0x2a, length @ 0..0x80, behind @ ..] = rest else { return };
+    let Some((name, rest)) = behind.split_at_checked((*length).into()) else { return };
+    let Some(([0x30, kind @ 0..0x80, 0x39, times @ ..], rest)) = rest.split_first_chunk::<20>() else { return };
+    let (Some((start, [0x41, end @ ..])), Some(name)) = (times.split_first_chunk(), values.name(name)) else { return };
+    span.name = name;
+    span.kind = SpanKind::from_number((*kind).into());
+    span.start_ns = u64::from_le_bytes(*start);
+    span.end_ns = end.first_chunk().map_or(0, |end| u64::from_le_bytes(*end));
+    message.go_to(rest);
 }
 
 /// Takes in the element just appended; a span's events and links have nothing between them.

@@ -6,8 +6,8 @@
 
 use bumpalo::Bump;
 
+use super::pairs::{Pairs, Stop};
 use super::reader::{Known, Reader, fixed64, length, varint};
-use super::run::Runs;
 use crate::decode::fault::Fault;
 use crate::decode::values::{Stacks, check_depth};
 use crate::model::{AnyValue, KeyValue, Slice};
@@ -35,7 +35,7 @@ const LIST: Known = Known::fields(&[1]);
 /// Reads values.
 pub(crate) struct Values<'a> {
     stacks: Stacks<'a>,
-    runs: Runs,
+    pairs: Pairs<'a>,
 }
 
 /// A value whose message may still continue.
@@ -56,7 +56,17 @@ impl Default for Open<'_> {
 
 impl<'a> Values<'a> {
     pub(crate) fn new(arena: &'a Bump) -> Self {
-        Values { stacks: Stacks::new(arena), runs: Runs::default() }
+        Values { stacks: Stacks::new(arena), pairs: Pairs::default() }
+    }
+
+    /// Tells in this list, which is empty, how attributes stand in the body.
+    pub(super) fn with_pairs(arena: &'a Bump, pairs: Vec<&'a [u8]>) -> Self {
+        Values { stacks: Stacks::new(arena), pairs: Pairs::new(pairs, arena) }
+    }
+
+    /// How the attributes of a list of this length stand in the body.
+    pub(super) fn into_pairs(self, length: usize) -> Vec<&'a [u8]> {
+        self.pairs.into_list(length)
     }
 
     /// Appends the attribute of `owner` whose key was read just now, and those that follow it, and takes them into
@@ -70,20 +80,22 @@ impl<'a> Values<'a> {
         let start = flat.len();
         let list_key = owner.last_byte();
         loop {
-            // An overlong key ends with a zero, and may not be looked for like that.
-            let is_short = list_key != 0;
-            if !is_short || !self.runs.read(owner, flat) {
-                let message = owner.message()?;
-                flat.push(self.pair(message, 1)?);
-            }
-            if !is_short || !owner.take_byte(list_key) {
-                break;
+            match self.pairs.read(owner, list_key, flat) {
+                Stop::End => break,
+                Stop::Other => {
+                    let message = owner.message()?;
+                    flat.push(self.pair(message, 1)?);
+                    if list_key == 0 || !owner.take_byte(list_key) {
+                        break;
+                    }
+                }
             }
         }
         if slice.is_empty() {
             slice.start = start as u32;
         } else if slice.end as usize != start {
             flat.truncate(start);
+            self.pairs.truncate(start);
             return Ok(false);
         }
         slice.end = flat.len() as u32;
@@ -93,6 +105,11 @@ impl<'a> Values<'a> {
     /// One attribute, by its message.
     pub(crate) fn attribute_message(&mut self, message: Reader<'a>) -> Result<KeyValue<'a>, Fault> {
         self.pair(message, 1)
+    }
+
+    /// A text that may have come before: it is looked for before it is checked.
+    pub(super) fn name(&mut self, bytes: &'a [u8]) -> Option<&'a str> {
+        self.pairs.name(bytes)
     }
 
     fn pair(&mut self, mut message: Reader<'a>, depth: u32) -> Result<KeyValue<'a>, Fault> {

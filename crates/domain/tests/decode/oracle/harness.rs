@@ -7,7 +7,8 @@ use opentelemetry_proto::tonic::collector::trace::v1::ExportTraceServiceRequest;
 use prost::Message;
 use serde_json::from_slice;
 use tidewatch_domain::decode::{self, DecodeError, Encoding};
-use tidewatch_domain::model::{Metric, MetricBatch, MetricKind, PointData, Signal, Slice};
+use tidewatch_domain::model::{Body, KeyValue, Metric, MetricBatch, MetricKind, PointData, Signal, Slice};
+use tidewatch_domain::wire::{copy_attribute, encode_attribute};
 
 use super::{assert_same, canonical, convert};
 
@@ -17,14 +18,20 @@ const STRICTER: [&str; 3] = ["nested deeper than", "in one request", "too large"
 /// Bodies that the generated types' JSON reader takes and we refuse: it also reads an array where an object belongs.
 const STRICTER_JSON: [&str; 1] = ["is not an object"];
 
-/// Protobuf: accepted and refused alike, and the same records.
+/// Protobuf: accepted and refused alike, and the same records; also when every record comes twice.
 pub fn protobuf(signal: Signal, body: &[u8]) {
+    once(signal, body);
+    once(signal, &[body, body].concat());
+}
+
+fn once(signal: Signal, body: &[u8]) {
     let arena = Bump::new();
     match signal {
         Signal::Traces => {
             let ours = decode::traces(Encoding::Protobuf, body, &arena);
             let theirs = ExportTraceServiceRequest::decode(body);
             if let Some((ours, theirs)) = agreed(ours, theirs) {
+                assert_stored_as_received(&ours.attributes, &ours.body);
                 assert_same(&canonical::traces(&ours), &canonical::traces(&convert::traces(&theirs, &arena)));
             }
         }
@@ -32,6 +39,7 @@ pub fn protobuf(signal: Signal, body: &[u8]) {
             let ours = decode::logs(Encoding::Protobuf, body, &arena);
             let theirs = ExportLogsServiceRequest::decode(body);
             if let Some((ours, theirs)) = agreed(ours, theirs) {
+                assert_stored_as_received(&ours.attributes, &ours.body);
                 assert_same(&canonical::logs(&ours), &canonical::logs(&convert::logs(&theirs, &arena)));
             }
         }
@@ -39,9 +47,21 @@ pub fn protobuf(signal: Signal, body: &[u8]) {
             let ours = decode::metrics(Encoding::Protobuf, body, &arena);
             let theirs = ExportMetricsServiceRequest::decode(body);
             if let Some((ours, theirs)) = agreed(ours, theirs) {
+                assert_stored_as_received(&ours.attributes, &ours.body);
                 assert_same(&canonical::metrics(&ours), &canonical::metrics(&convert::metrics(&theirs, &arena)));
             }
         }
+    }
+}
+
+/// What is said to stand in the body as it is to be stored does.
+fn assert_stored_as_received(attributes: &[KeyValue<'_>], body: &Body<'_>) {
+    assert_eq!(body.attributes.len(), attributes.len());
+    for (attribute, pair) in attributes.iter().zip(&body.attributes) {
+        let (mut copied, mut written) = (Vec::new(), Vec::new());
+        copy_attribute(attribute, pair, &mut copied);
+        encode_attribute(attribute, &mut written);
+        assert_eq!(copied, written, "{attribute:?}");
     }
 }
 
