@@ -20,7 +20,7 @@ use crate::rules::issue_group::issue_group;
 use crate::rules::owner::{End, Owners};
 use crate::rules::row_id::{entity_row_id, exception_row_id};
 use crate::rules::sampling::sample;
-use crate::rules::span_facts::SpanFacts;
+use crate::rules::span_facts::{FactsReader, SpanFacts};
 use crate::rules::span_index::SpanIndex;
 
 /// Spans to rows, models priced by the built-in table, stack traces as they are.
@@ -35,15 +35,16 @@ pub fn traces_with<'a>(
     known: Known<'_>,
     arena: &'a Bump,
 ) -> TraceProjection<'a> {
-    let facts: Vec<SpanFacts> = batch.spans.iter().map(|span| facts_of(batch, span)).collect();
+    let mut facts = FactsReader::new(&batch.attributes);
+    let facts = batch.spans.iter().map(|span| facts_of(batch, span, &mut facts)).collect();
     let processes =
         batch.resources.iter().map(|resource| Process::read(batch.attributes(resource.attributes))).collect();
     let projector = Projector { batch, context, known, arena, facts, processes, index: OnceCell::new() };
     projector.run()
 }
 
-fn facts_of(batch: &TraceBatch<'_>, span: &Span<'_>) -> SpanFacts {
-    let mut facts = SpanFacts::read(batch.span_attributes(span).0);
+fn facts_of(batch: &TraceBatch<'_>, span: &Span<'_>, facts: &mut FactsReader<'_, '_>) -> SpanFacts {
+    let mut facts = facts.read(span.attributes);
     facts.exception_event = !span.events.is_empty() && has_exception_event(span.events.of(&batch.events));
     facts
 }

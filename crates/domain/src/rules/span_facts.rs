@@ -4,7 +4,7 @@
 //! first letter and the length of a key before it compares, and remembers only bits. Promoted spans are read again
 //! by the rule that needs more ([`super::http`], [`super::ai_trace`], [`super::exception`]).
 
-use crate::model::{AnyValue, KeyValue};
+use crate::model::{AnyValue, KeyValue, Slice, share_keys};
 
 /// The attributes of one span, as far as classification goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -25,19 +25,57 @@ pub struct SpanFacts {
     pub script_version: u32,
 }
 
-impl SpanFacts {
-    pub fn read(attributes: &[KeyValue<'_>]) -> Self {
-        let mut facts = SpanFacts::default();
-        let (mut status, mut old_status) = (None, None);
+/// Reads the facts of many spans of one batch. What the keys alone say is found once for spans that follow one another
+/// with the same keys, or with others between them that have another number of keys.
+pub struct FactsReader<'b, 'a> {
+    all: &'b [KeyValue<'a>],
+    /// By number of attributes: the latest, and what its keys say.
+    latest: [(Slice, KeyFacts); FEW + 1],
+}
+
+/// Attributes of a span whose keys are remembered.
+const FEW: usize = 32;
+
+impl<'b, 'a> FactsReader<'b, 'a> {
+    /// Of attributes that are slices of `all`.
+    pub fn new(all: &'b [KeyValue<'a>]) -> Self {
+        FactsReader { all, latest: [Default::default(); FEW + 1] }
+    }
+
+    pub fn read(&mut self, slice: Slice) -> SpanFacts {
+        let attributes = slice.of(self.all);
+        let Some((latest, keys)) = self.latest.get_mut(attributes.len()) else { return SpanFacts::read(attributes) };
+        if !share_keys(attributes, latest.of(self.all)) {
+            *keys = KeyFacts::read(attributes);
+        }
+        *latest = slice;
+        keys.with_values(attributes)
+    }
+}
+
+/// What the keys of a span's attributes say.
+#[derive(Clone, Copy, Default)]
+struct KeyFacts {
+    /// But for the status.
+    facts: SpanFacts,
+    /// Position of the last `http.response.status_code`, plus one; 0 when absent.
+    status: u32,
+    /// Likewise, of `http.status_code`.
+    old_status: u32,
+}
+
+impl KeyFacts {
+    fn read(attributes: &[KeyValue<'_>]) -> Self {
+        let (mut facts, mut status, mut old_status) = (SpanFacts::default(), 0, 0);
         for (position, attribute) in attributes.iter().enumerate() {
             let key = attribute.key;
             match (key.as_bytes().first(), key.len()) {
                 (Some(b'h'), 8) => facts.http |= key == "http.url",
                 (Some(b'h'), 10) => facts.http |= key == "http.route",
                 (Some(b'h'), 11) => facts.http |= key == "http.method" || key == "http.target",
-                (Some(b'h'), 16) if key == "http.status_code" => old_status = Some(attribute.value),
+                (Some(b'h'), 16) if key == "http.status_code" => old_status = position as u32 + 1,
                 (Some(b'h'), 19) => facts.http |= key == "http.request.method",
-                (Some(b'h'), 25) if key == "http.response.status_code" => status = Some(attribute.value),
+                (Some(b'h'), 25) if key == "http.response.status_code" => status = position as u32 + 1,
                 (Some(b'u'), 8) => facts.http |= key == "url.path" || key == "url.full",
                 (Some(b'g'), 8..) => facts.gen_ai |= key.starts_with("gen_ai."),
                 (Some(b'c'), 15) => facts.console_command |= key == "console.command",
@@ -48,8 +86,22 @@ impl SpanFacts {
                 _ => {}
             }
         }
-        facts.http_status = status.and_then(status_code).or_else(|| old_status.and_then(status_code)).unwrap_or(0);
-        facts
+        KeyFacts { facts, status, old_status }
+    }
+
+    /// `attributes` have these keys.
+    fn with_values(&self, attributes: &[KeyValue<'_>]) -> SpanFacts {
+        let status = |position: u32| {
+            let attribute = attributes.get((position as usize).checked_sub(1)?)?;
+            status_code(attribute.value)
+        };
+        SpanFacts { http_status: status(self.status).or_else(|| status(self.old_status)).unwrap_or(0), ..self.facts }
+    }
+}
+
+impl SpanFacts {
+    pub fn read(attributes: &[KeyValue<'_>]) -> Self {
+        KeyFacts::read(attributes).with_values(attributes)
     }
 
     /// The span's own `edge.script_version.id`; `""` when absent. `attributes` are those the facts were read from.
