@@ -1,7 +1,8 @@
 //! Span id to position in the request: the one look-up that climbing from span to parent needs.
 //!
-//! A sorted list of (span id, position): one allocation per request, no hash a sender could aim at. It answers both
-//! "inside this resource block" (the entry-point rule) and "anywhere in this request" (the owner rule).
+//! A sorted list of (span id, position), dealt out by the first bits of the ids before it is sorted: those are random,
+//! and where they are not, it is sorted as any list is. It answers both "inside this resource block" (the entry-point
+//! rule) and "anywhere in this request" (the owner rule).
 
 use std::cmp::Ordering;
 
@@ -11,15 +12,32 @@ pub struct SpanIndex<'b, 'a> {
     spans: &'b [Span<'a>],
     /// Ascending by (span id, trace id, resource block, position); without invalid spans.
     sorted: Vec<(u64, u32)>,
+    /// By the first bits of an id: where those that begin like that start in `sorted`. The last is its length.
+    starts: Vec<u32>,
 }
 
 impl<'b, 'a> SpanIndex<'b, 'a> {
     pub fn new(batch: &'b TraceBatch<'a>) -> Self {
         let spans = batch.spans.as_slice();
-        let valid = spans.iter().enumerate().filter(|(_, span)| span.invalid.is_none());
-        let mut sorted: Vec<(u64, u32)> = Vec::with_capacity(spans.len());
-        sorted.extend(valid.map(|(position, span)| (number(span.span_id), position as u32)));
-        sorted.sort_unstable_by(|(left_id, left), (right_id, right)| {
+        let valid = || spans.iter().enumerate().filter(|(_, span)| span.invalid.is_none());
+        let mut starts = vec![0; spans.len().next_power_of_two() + 1];
+        let mut index = SpanIndex { spans, sorted: Vec::new(), starts: Vec::new() };
+        let first_bits = |id| first_bits(id, starts_bits(spans.len()));
+        // Ends first; they become starts while the spans are dealt out, the last first.
+        valid().for_each(|(_, span)| starts[first_bits(number(span.span_id))] += 1);
+        let mut end = 0;
+        for start in &mut starts {
+            end += *start;
+            *start = end;
+        }
+        index.sorted.resize(end as usize, (0, 0));
+        for (position, span) in valid().rev() {
+            let id = number(span.span_id);
+            let place = &mut starts[first_bits(id)];
+            *place -= 1;
+            index.sorted[*place as usize] = (id, position as u32);
+        }
+        let order = |(left_id, left): &(u64, u32), (right_id, right): &(u64, u32)| {
             left_id.cmp(right_id).then_with(|| {
                 let (left_span, right_span) = (&spans[*left as usize], &spans[*right as usize]);
                 left_span
@@ -28,8 +46,14 @@ impl<'b, 'a> SpanIndex<'b, 'a> {
                     .then(left_span.resource.cmp(&right_span.resource))
                     .then(left.cmp(right))
             })
-        });
-        SpanIndex { spans, sorted }
+        };
+        for ends in starts.windows(2) {
+            if ends[1] - ends[0] > 1 {
+                index.sorted[ends[0] as usize..ends[1] as usize].sort_unstable_by(order);
+            }
+        }
+        index.starts = starts;
+        index
     }
 
     /// The parent of `child` inside its own resource block. Of several spans with one id, the first received.
@@ -48,17 +72,29 @@ impl<'b, 'a> SpanIndex<'b, 'a> {
             return None;
         }
         let wanted = number(child.parent_span_id);
-        let place = self.sorted.partition_point(|(id, position)| {
+        let bits = first_bits(wanted, starts_bits(self.spans.len()));
+        let alike = self.sorted.get(*self.starts.get(bits)? as usize..*self.starts.get(bits + 1)? as usize)?;
+        let place = alike.partition_point(|(id, position)| {
             let order = id.cmp(&wanted).then_with(|| {
                 let span = &self.spans[*position as usize];
                 span.trace_id.cmp(&child.trace_id).then(span.resource.cmp(&resource))
             });
             order == Ordering::Less
         });
-        let (id, position) = *self.sorted.get(place)?;
+        let (id, position) = *alike.get(place)?;
         let found = id == wanted && self.spans[position as usize].trace_id == child.trace_id;
         found.then_some(position)
     }
+}
+
+/// How many first bits tell the ids of so many spans apart, mostly.
+fn starts_bits(spans: usize) -> u32 {
+    spans.next_power_of_two().ilog2()
+}
+
+fn first_bits(id: u64, bits: u32) -> usize {
+    // Two steps: none of 64 bits is wanted of a single span.
+    (id >> 1 >> (63 - bits)) as usize
 }
 
 fn number(id: SpanId) -> u64 {
@@ -100,6 +136,32 @@ mod tests {
         assert_eq!(found(1), (None, Some(0)));
         assert_eq!(found(2), (Some(0), Some(0)));
         assert_eq!(found(5), (None, None));
+    }
+
+    #[test]
+    fn any_ids_are_found() {
+        for count in [1u64, 2, 3, 7, 64, 1000] {
+            for spread in [1, 3, 0x0101_0101_0101, 0x9E37_79B9_7F4A_7C15] {
+                let id = |number: u64| SpanId(((number + 1).wrapping_mul(spread) | 1).to_be_bytes());
+                let spans: Vec<_> = (0..count)
+                    .map(|n| Span {
+                        trace_id: TraceId([1; 16]),
+                        span_id: id(n),
+                        parent_span_id: id(n * 7 % count),
+                        ..Span::default()
+                    })
+                    .collect();
+                let batch = TraceBatch { spans, ..TraceBatch::default() };
+                let index = SpanIndex::new(&batch);
+                for span in &batch.spans {
+                    let first = batch.spans.iter().position(|other| other.span_id == span.parent_span_id);
+                    assert_eq!(index.parent_in_request(span).map(|found| found as usize), first);
+                }
+                let stranger =
+                    Span { parent_span_id: SpanId([0xff; 8]), trace_id: TraceId([1; 16]), ..Span::default() };
+                assert_eq!(index.parent_in_request(&stranger), None);
+            }
+        }
     }
 
     #[test]
