@@ -34,11 +34,8 @@ impl<'a> Process<'a> {
     /// App Version of a span: `span_script_version` is its own `edge.script_version.id`, `""` when absent.
     /// DECISIONS 15: span first, then resource; otherwise `service.version`.
     pub fn app_version(&self, span_script_version: &'a str) -> &'a str {
-        [span_script_version, self.script_version]
-            .into_iter()
-            .map(str::trim)
-            .find(|id| !id.is_empty())
-            .map_or(self.service_version, after_last_dash)
+        let ids = [span_script_version, self.script_version].into_iter().filter(|id| !id.is_empty());
+        ids.map(str::trim).find(|id| !id.is_empty()).map_or(self.service_version, after_last_dash)
     }
 }
 

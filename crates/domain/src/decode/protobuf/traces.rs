@@ -29,10 +29,12 @@ impl<'a> Records<'a> for TraceBatch<'a> {
         const SPAN: Known = Known::fields(&[1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16]);
 
         let whole = message;
-        let mut span = Span { resource: owner.resource, scope: owner.scope, ..Span::default() };
+        let index = push(&mut self.spans, Span::default(), "spans")?;
+        let span = &mut self.spans[index as usize];
+        (span.resource, span.scope) = (owner.resource, owner.scope);
         let mut ids = SpanIds::default();
         let mut scattered = false;
-        usual_start(&mut message, &mut span, &mut ids, values);
+        usual_start(&mut message, span, &mut ids, values);
         while !message.is_done() {
             match message.key()? {
                 TRACE_ID => ids.trace = Received::bytes(message.bytes()?),
@@ -59,7 +61,7 @@ impl<'a> Records<'a> for TraceBatch<'a> {
                     extend(&mut span.links, index);
                 }
                 DROPPED_LINKS => span.dropped_links = message.uint32()?,
-                STATUS => status(message.message()?, &mut span)?,
+                STATUS => status(message.message()?, span)?,
                 FLAGS => span.flags = message.fixed32()?,
                 other => message.skip(other, SPAN)?,
             }
@@ -72,8 +74,8 @@ impl<'a> Records<'a> for TraceBatch<'a> {
             }
             span.attributes = Slice { start, end: self.attributes.len() as u32 };
         }
-        ids.give(&mut span);
-        push(&mut self.spans, span, "spans").map(drop)
+        ids.give(span);
+        Ok(())
     }
 }
 
