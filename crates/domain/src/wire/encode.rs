@@ -23,7 +23,14 @@ pub fn copy_attribute(attribute: &KeyValue<'_>, pair: &[u8], out: &mut Vec<u8>) 
 }
 
 /// Appends the span's events as the field `events` of an OTLP `Span`.
+#[inline]
 pub fn encode_events(batch: &TraceBatch<'_>, span: &Span<'_>, out: &mut Vec<u8>) {
+    if !span.events.is_empty() {
+        put_events(batch, span, out);
+    }
+}
+
+fn put_events(batch: &TraceBatch<'_>, span: &Span<'_>, out: &mut Vec<u8>) {
     for event in span.events.of(&batch.events) {
         let attributes = batch.attributes(event.attributes).0;
         let length = fixed64_len(event.time_ns)
@@ -39,7 +46,14 @@ pub fn encode_events(batch: &TraceBatch<'_>, span: &Span<'_>, out: &mut Vec<u8>)
 }
 
 /// Appends the span's links as the field `links` of an OTLP `Span`. Ids of zero are left out.
+#[inline]
 pub fn encode_links(batch: &TraceBatch<'_>, span: &Span<'_>, out: &mut Vec<u8>) {
+    if !span.links.is_empty() {
+        put_links(batch, span, out);
+    }
+}
+
+fn put_links(batch: &TraceBatch<'_>, span: &Span<'_>, out: &mut Vec<u8>) {
     for link in span.links.of(&batch.links) {
         let attributes = batch.attributes(link.attributes).0;
         let trace_id = if link.trace_id.is_none() { &[][..] } else { &link.trace_id.0 };

@@ -4,6 +4,7 @@
 
 use super::buffer::Column;
 use super::cells::{Cells, offset};
+use super::shared::LatestNames;
 
 /// Rows per block.
 pub(super) const BLOCK_ROWS: usize = 64;
@@ -54,6 +55,15 @@ impl<'a> Block<'a> {
                 offset(bytes.len())
             })),
             other => other.refuse("text"),
+        }
+        self
+    }
+
+    /// As [`Block::text`], in a shared column; `latest` goes from block to block of one buffer.
+    pub fn name<'t>(&mut self, cells: impl Iterator<Item = &'t str>, latest: &mut LatestNames<'t>) -> &mut Self {
+        match self.next() {
+            Cells::Shared(shared) => shared.extend_names(cells, latest),
+            other => other.refuse("name"),
         }
         self
     }

@@ -16,6 +16,25 @@ use crate::tables::Kind;
 const PLACES_MIN: usize = 128;
 const PLACES_MAX: usize = 8192;
 
+/// The numbers of texts that a column was given, by where they are in memory: those of one request that are equal
+/// mostly are the same memory.
+pub(super) struct LatestNames<'t>([(&'t str, i32); LatestNames::PLACES]);
+
+impl<'t> LatestNames<'t> {
+    const PLACES: usize = 32;
+
+    /// Of a column, until it is cleared.
+    pub fn new() -> LatestNames<'t> {
+        LatestNames([("", -1); LatestNames::PLACES])
+    }
+
+    #[inline]
+    fn place_of(&mut self, text: &'t str) -> &mut (&'t str, i32) {
+        let hash = (text.as_ptr().addr() ^ text.len()).wrapping_mul(0x9E37_79B9);
+        &mut self.0[(hash >> 16) % LatestNames::PLACES]
+    }
+}
+
 /// By row the number of its value; values as variable-length cells.
 #[derive(Debug, Clone)]
 pub(super) struct SharedCells {
@@ -88,6 +107,17 @@ impl SharedCells {
                 last = (text, self.number_of(text.as_bytes(), SharedCells::hash_of(text.as_bytes())));
             }
             self.numbers.push(last.1);
+        }
+    }
+
+    /// Rows with these texts; the column is the one that `latest` knows.
+    pub fn extend_names<'t>(&mut self, texts: impl Iterator<Item = &'t str>, latest: &mut LatestNames<'t>) {
+        for text in texts {
+            let known = latest.place_of(text);
+            if known.1 < 0 || !std::ptr::eq(known.0, text) {
+                *known = (text, self.number_of(text.as_bytes(), SharedCells::hash_of(text.as_bytes())));
+            }
+            self.numbers.push(known.1);
         }
     }
 

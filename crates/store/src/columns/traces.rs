@@ -8,6 +8,7 @@ use tidewatch_domain::wire;
 
 use super::attributes::{Shared, SortedEncoder, encode_sorted, trimmed};
 use super::block::BLOCK_ROWS;
+use super::shared::LatestNames;
 use super::{NO_KEY, Rows, TableRows, Twin, span_key};
 use crate::tables::Table;
 
@@ -99,6 +100,7 @@ impl Writer<'_, '_> {
         let Writer { project, batch, ref resources } = *self;
         let mut pairs = Vec::with_capacity(BLOCK_ROWS.min(all.len()));
         let mut attributes = SortedEncoder::new(&batch.body, &batch.attributes);
+        let mut names = LatestNames::new();
         for block in all.chunks(BLOCK_ROWS) {
             pairs.clear();
             pairs.extend(block.iter().map(|kept| (kept, &batch.spans[kept.span as usize])));
@@ -119,7 +121,7 @@ impl Writer<'_, '_> {
                 .id8(rows().map(|(_, span)| span.parent_span_id.0))
                 .i64(rows().map(|(kept, _)| kept.start_ns))
                 .i64(rows().map(|(kept, _)| kept.duration_ns))
-                .text(rows().map(|(_, span)| span.name))
+                .name(rows().map(|(_, span)| span.name), &mut names)
                 .u8(rows().map(|(_, span)| span.kind as u8))
                 .u8(rows().map(|(_, span)| span.status as u8))
                 .text(rows().map(|(_, span)| span.status_message))

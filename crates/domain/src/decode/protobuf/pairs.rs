@@ -75,6 +75,7 @@ impl<'a> Pairs<'a> {
 
     /// Reads the attribute whose length `owner` is about to read, and those behind it that have the key `list_key`, unless
     /// that is zero, and appends them to `flat`, which is the same each time but for what others append.
+    #[inline]
     pub(super) fn read(&mut self, owner: &mut Reader<'a>, list_key: u8, flat: &mut Vec<KeyValue<'a>>) -> Stop {
         let Some(latest) = &mut self.latest else { return Stop::Other };
         if self.list.len() != flat.len() {

@@ -143,15 +143,18 @@ impl<'a> Reader<'a> {
                 self.at += 1;
                 Ok(u64::from(byte))
             }
-            _ => self.long_varint(),
+            Some(&low) => match self.body.get(self.at + 1) {
+                Some(&high) if high < 0x80 => {
+                    self.at += 2;
+                    Ok(u64::from(low & 0x7f) | u64::from(high) << 7)
+                }
+                _ => self.long_varint(),
+            },
+            None => self.long_varint(),
         }
     }
 
     fn long_varint(&mut self) -> Result<u64, Fault> {
-        if let &[low @ 0x80..=0xff, high @ 0..0x80, ..] = self.rest() {
-            self.at += 2;
-            return Ok(u64::from(low & 0x7f) | u64::from(high) << 7);
-        }
         let mut value = 0;
         for (i, &byte) in self.rest().iter().take(10).enumerate() {
             value |= u64::from(byte & 0x7f) << (7 * i);

@@ -61,6 +61,8 @@ impl<'a> Records<'a> for TraceBatch<'a> {
                     extend(&mut span.links, index);
                 }
                 DROPPED_LINKS => span.dropped_links = message.uint32()?,
+                // Neither code nor message, as most are.
+                STATUS if message.take_byte(0) => {}
                 STATUS => status(message.message()?, span)?,
                 FLAGS => span.flags = message.fixed32()?,
                 other => message.skip(other, SPAN)?,

@@ -108,6 +108,7 @@ impl<'a> Values<'a> {
     }
 
     /// A text that may have come before: it is looked for before it is checked.
+    #[inline]
     pub(super) fn name(&mut self, bytes: &'a [u8]) -> Option<&'a str> {
         self.pairs.name(bytes)
     }
