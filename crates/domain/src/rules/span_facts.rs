@@ -196,6 +196,34 @@ mod tests {
     }
 
     #[test]
+    fn what_is_remembered_of_keys_changes_no_answer() {
+        let [status, route, version] = ["http.response.status_code", "http.route", "edge.script_version.id"];
+        let pair = |key, number| KeyValue { key, value: AnyValue::Int(number) };
+        // Equal keys of other memory are other keys to it.
+        let copy = "http.route".to_owned();
+        let all = [
+            pair(status, 200),
+            pair(route, 1),
+            pair(status, 404),
+            pair(route, 2),
+            pair(route, 3),
+            pair(status, 500),
+            pair(status, 0),
+            pair(&copy, 4),
+            pair("http.status_code", 301),
+            pair(version, 5),
+            pair("gen_ai.x", 6),
+        ];
+        let mut reader = FactsReader::new(&all);
+        for (start, end) in
+            [(0, 2), (2, 4), (4, 6), (0, 0), (6, 8), (6, 8), (0, 1), (8, 9), (6, 9), (0, 3), (8, 11), (0, 11)]
+        {
+            let slice = Slice { start, end };
+            assert_eq!(reader.read(slice), SpanFacts::read(slice.of(&all)), "{start} {end}");
+        }
+    }
+
+    #[test]
     fn script_version_is_found_again() {
         let attributes = [
             KeyValue { key: "a", value: AnyValue::Int(1) },

@@ -166,3 +166,49 @@ impl Shared {
 pub(super) fn trimmed(shared: impl Iterator<Item = (u32, bool)>) -> Vec<u32> {
     shared.filter(|(_, is_trimmed)| *is_trimmed).map(|(record, _)| record).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use bumpalo::Bump;
+    use proptest::prelude::*;
+    use tidewatch_domain::model::AnyValue;
+
+    use super::*;
+
+    proptest! {
+        /// Whatever is remembered of the records before, however the keys lie in memory.
+        #[test]
+        fn many_records_are_encoded_as_one_is(
+            records in prop::collection::vec(
+                prop::collection::vec((0..6usize, 0..3i64, any::<bool>(), prop::bool::weighted(0.1)), 0..5),
+                0..12,
+            ),
+        ) {
+            const KEYS: [&str; 6] = ["", "a", "http.request", "http.request.method", "http.route", "z"];
+            let arena = Bump::new();
+            let (mut all, mut pairs, mut slices) = (Vec::new(), Vec::new(), Vec::new());
+            for record in &records {
+                let start = all.len() as u32;
+                for (key, value, is_as_stored, has_own_key) in record {
+                    let key = if *has_own_key { arena.alloc_str(KEYS[*key]) } else { KEYS[*key] };
+                    let attribute = KeyValue { key, value: AnyValue::Int(*value) };
+                    let mut stored = Vec::new();
+                    wire::encode_attribute(&attribute, &mut stored);
+                    // Behind the key of the list.
+                    pairs.push(if *is_as_stored { &*arena.alloc_slice_copy(&stored[1..]) } else { &[] });
+                    all.push(attribute);
+                }
+                slices.push(Slice { start, end: all.len() as u32 });
+            }
+            for body in [Body { attributes: pairs }, Body::default()] {
+                let mut encoder = SortedEncoder::new(&body, &all);
+                for slice in &slices {
+                    let (mut encoded, mut expected) = (Vec::new(), Vec::new());
+                    encoder.encode(*slice, &mut encoded);
+                    encode_sorted(slice.of(&all), &mut expected);
+                    prop_assert_eq!(&encoded, &expected);
+                }
+            }
+        }
+    }
+}
