@@ -39,6 +39,13 @@ pub struct KeyValue<'a> {
     pub value: AnyValue<'a>,
 }
 
+/// Nothing but white space.
+#[inline]
+pub fn is_blank(text: &str) -> bool {
+    let is_visible = |byte: &u8| (0x21..0x7f).contains(byte);
+    !text.as_bytes().first().is_some_and(is_visible) && text.trim().is_empty()
+}
+
 /// Are the keys the same memory? Those of one request that are equal mostly are.
 #[inline]
 pub fn share_keys(some: &[KeyValue<'_>], others: &[KeyValue<'_>]) -> bool {
@@ -85,7 +92,7 @@ impl<'b, 'a> Attributes<'b, 'a> {
     /// The value when it is a string that is not empty after trimming; `None` otherwise.
     pub fn text(self, key: &str) -> Option<&'a str> {
         match self.get(key)? {
-            AnyValue::Str(text) if !text.trim().is_empty() => Some(text),
+            AnyValue::Str(text) if !is_blank(text) => Some(text),
             _ => None,
         }
     }

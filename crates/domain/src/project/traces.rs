@@ -62,6 +62,9 @@ struct Projector<'b, 'a> {
     index: OnceCell<SpanIndex<'b, 'a>>,
 }
 
+/// Room for so many Endpoints and Tasks is there from the start.
+const ENTITIES_AT_ONCE: usize = 128;
+
 /// A span that takes part: valid and in the sample.
 #[derive(Clone, Copy)]
 struct Accepted<'b, 'a> {
@@ -76,7 +79,11 @@ struct Accepted<'b, 'a> {
 impl<'b, 'a> Projector<'b, 'a> {
     fn run(&self) -> TraceProjection<'a> {
         let spans = &self.batch.spans;
-        let mut rows = TraceProjection { spans: Vec::with_capacity(spans.len()), ..TraceProjection::default() };
+        let mut rows = TraceProjection {
+            spans: Vec::with_capacity(spans.len()),
+            entities: Vec::with_capacity(spans.len().min(ENTITIES_AT_ONCE)),
+            ..TraceProjection::default()
+        };
         let sampler = Sampler::new(self.batch, &self.facts, &self.context.settings);
         let healthy = self.healthy_checks();
         let mut with_exceptions = Vec::new();

@@ -3,7 +3,7 @@
 //! Read for spans that become Endpoints only; what every span is asked is in [`super::span_facts`].
 
 use super::span_facts::status_code;
-use crate::model::{AnyValue, KeyValue};
+use crate::model::{AnyValue, KeyValue, is_blank};
 
 /// What an Endpoint row says about its request. Text is `""` when absent, numbers 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -100,12 +100,10 @@ impl<'a> Found<'a> {
         HttpRequest {
             method: first_text([self.method, self.old_method]),
             route: first_text([self.route]),
-            path: first_text([
-                self.url_path,
-                path_of_target(self.target),
-                path_of_url(self.url_full),
-                path_of_url(self.old_url),
-            ]),
+            path: match self.url_path {
+                path if !is_blank(path) => path,
+                _ => first_text([path_of_target(self.target), path_of_url(self.url_full), path_of_url(self.old_url)]),
+            },
             status,
             client_address: first_text([self.client_address, self.client_ip, self.peer_ip, self.socket_peer]),
             body_size: self.body_size.or(self.old_body_size).unwrap_or(0).max(0),
@@ -120,7 +118,7 @@ impl<'a> Found<'a> {
 
 /// The first that is not blank, as sent.
 fn first_text<const N: usize>(candidates: [&str; N]) -> &str {
-    candidates.into_iter().find(|text| !text.trim().is_empty()).unwrap_or("")
+    candidates.into_iter().find(|text| !is_blank(text)).unwrap_or("")
 }
 
 /// Header attributes are lists of strings; some SDKs send a plain string.
@@ -137,6 +135,9 @@ fn is_event_stream(value: AnyValue<'_>) -> bool {
 
 /// Scheme and the rest after `://`; `None` when there is no scheme before any slash.
 fn split_scheme(url: &str) -> Option<(&str, &str)> {
+    if url.is_empty() {
+        return None;
+    }
     let (scheme, rest) = url.split_once(':')?;
     Some((scheme, rest.strip_prefix("//").filter(|_| !scheme.contains(['/', '?', '#']))?))
 }

@@ -40,12 +40,12 @@ impl Rows {
         writer.spans(&mut spans, &projection.spans, &with_exceptions);
         // Their attributes are the span's: copied, not encoded again.
         let attributes = |kept: u32| spans.buffer.cell(SPAN_ATTRIBUTES, kept as usize);
-        for entity in &projection.entities {
-            let table = match entity.kind {
-                EntityKind::Endpoint => &mut endpoints,
-                EntityKind::Task => &mut tasks,
-            };
-            writer.entity(table, entity, &projection.spans[entity.kept as usize], attributes(entity.kept));
+        let mut entities = Vec::with_capacity(projection.entities.len());
+        for (kind, table) in [(EntityKind::Endpoint, &mut endpoints), (EntityKind::Task, &mut tasks)] {
+            let of_kind = projection.entities.iter().filter(|entity| entity.kind == kind);
+            entities.clear();
+            entities.extend(of_kind.map(|entity| (entity, &projection.spans[entity.kept as usize])));
+            writer.entities(table, &entities, attributes);
         }
         for ai in &projection.ai_traces {
             writer.ai_trace(&mut ai_traces, ai, &projection.spans[ai.kept as usize], attributes(ai.kept));
@@ -144,28 +144,37 @@ impl Writer<'_, '_> {
         }
     }
 
-    fn entity(&self, table: &mut TableRows, entity: &Entity<'_>, kept: &KeptSpan<'_>, attributes: &[u8]) {
-        let span = &self.batch.spans[entity.span as usize];
-        table
-            .row(entity.span)
-            .u32(self.project)
-            .text(entity.name)
-            .i64(kept.start_ns)
-            .i64(kept.duration_ns)
-            .i16(entity.status_code)
-            .id(&span.trace_id.0)
-            .id(&span.span_id.0)
-            .id(&span.parent_span_id.0)
-            .id(&entity.row_id.0)
-            .bool(entity.is_root)
-            .bool(entity.is_stream)
-            .bool(entity.is_error)
-            .text(kept.server_name)
-            .text(kept.app_version)
-            .text(entity.client_ip)
-            .i64(entity.body_size)
-            .f64(kept.weight)
-            .bytes(attributes);
+    /// `attributes` gives those of a kept span, encoded.
+    fn entities<'s>(
+        &self,
+        table: &mut TableRows,
+        all: &[(&Entity<'_>, &KeptSpan<'_>)],
+        attributes: impl Fn(u32) -> &'s [u8],
+    ) {
+        for block in all.chunks(BLOCK_ROWS) {
+            let rows = || block.iter().copied();
+            let spans = || rows().map(|(entity, _)| &self.batch.spans[entity.span as usize]);
+            table
+                .block(block.iter().map(|(entity, _)| entity.span))
+                .u32(rows().map(|_| self.project))
+                .text(rows().map(|(entity, _)| entity.name))
+                .i64(rows().map(|(_, kept)| kept.start_ns))
+                .i64(rows().map(|(_, kept)| kept.duration_ns))
+                .i16(rows().map(|(entity, _)| entity.status_code))
+                .id16(spans().map(|span| span.trace_id.0))
+                .id8(spans().map(|span| span.span_id.0))
+                .id8(spans().map(|span| span.parent_span_id.0))
+                .id16(rows().map(|(entity, _)| entity.row_id.0))
+                .bool(rows().map(|(entity, _)| entity.is_root))
+                .bool(rows().map(|(entity, _)| entity.is_stream))
+                .bool(rows().map(|(entity, _)| entity.is_error))
+                .text(rows().map(|(_, kept)| kept.server_name))
+                .text(rows().map(|(_, kept)| kept.app_version))
+                .text(rows().map(|(entity, _)| entity.client_ip))
+                .i64(rows().map(|(entity, _)| entity.body_size))
+                .f64(rows().map(|(_, kept)| kept.weight))
+                .bytes_with(rows(), |(entity, _), out| out.extend_from_slice(attributes(entity.kept)));
+        }
     }
 
     fn ai_trace(&self, table: &mut TableRows, ai: &AiTrace<'_>, kept: &KeptSpan<'_>, attributes: &[u8]) {

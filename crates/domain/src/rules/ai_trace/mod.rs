@@ -13,7 +13,7 @@ use bumpalo::Bump;
 
 use super::prices::{self, Cost, Price, Tokens};
 use super::value_text::value_text;
-use crate::model::{AnyValue, Attributes, KeyValue};
+use crate::model::{AnyValue, Attributes, KeyValue, is_blank};
 
 /// Everything an AI Trace row takes from attributes. `None` means absent, never zero.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -76,7 +76,7 @@ struct Found<'a> {
 
 impl<'a> Found<'a> {
     fn take(&mut self, key: &str, value: AnyValue<'a>, arena: &'a Bump) {
-        let text = || value.as_str().filter(|text| !text.trim().is_empty());
+        let text = || value.as_str().filter(|text| !is_blank(text));
         let count = || value.as_int().filter(|count| *count >= 0);
         let call = &mut self.call;
         match key {
