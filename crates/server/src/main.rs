@@ -1,5 +1,7 @@
 //! `tidewatch`: the command line over [`tidewatch_server`].
 
+mod memory;
+
 use std::io::Write;
 use std::process::ExitCode;
 
@@ -99,6 +101,7 @@ async fn administer(command: &admin::AdminCommand) -> anyhow::Result<()> {
 #[tokio::main]
 async fn start(loaded: Loaded) -> anyhow::Result<()> {
     files::allow_as_many_as_possible();
+    tokio::spawn(memory::give_back_always());
     let config = loaded.config.clone();
     let base_url = config.base_url.clone();
     let ready = |address: &ListenAddress, app: &std::sync::Arc<tidewatch_server::app::App>| {

@@ -11,7 +11,7 @@ use tidewatch_journal::Times;
 use tidewatch_store::lake::{Outcome, Work, Worked};
 
 use crate::app::App;
-use crate::http::openapi;
+use crate::http::routes;
 use crate::limits::METRIC_BUCKETS_MS;
 use crate::own_traces::Tracer;
 
@@ -116,12 +116,12 @@ const OTHER: usize = 0;
 impl Default for Traffic {
     fn default() -> Traffic {
         let mut traffic = Traffic { exact: HashMap::new(), patterns: Vec::new(), routes: vec![Route::new("other")] };
-        for path in openapi::document().paths.paths.into_keys() {
+        for path in routes::api().paths() {
             let at = traffic.routes.len();
             if path.contains('{') {
                 traffic.patterns.push((path.split('/').map(str::to_owned).collect(), at));
             } else {
-                traffic.exact.insert(path.clone(), at);
+                traffic.exact.insert(path.to_owned(), at);
             }
             // As exporters spell them: `http::routes`.
             if let Some(short) = path.strip_prefix("/api/otel") {
@@ -129,7 +129,7 @@ impl Default for Traffic {
                     traffic.exact.insert(spelled, at);
                 }
             }
-            traffic.routes.push(Route::new(&path));
+            traffic.routes.push(Route::new(path));
         }
         if let Some(health) = traffic.exact.get("/health").copied() {
             traffic.exact.extend(["/livez", "/readyz"].map(|probe| (probe.to_owned(), health)));

@@ -88,7 +88,7 @@ struct Frame;
 /// The whole document, as `/api/openapi.json` and `tidewatch openapi` show it.
 pub fn document() -> Document {
     let mut document = Frame::openapi();
-    document.merge(routes::api().into_openapi());
+    document.merge(routes::api().document());
     rows_by_reference(&mut document);
     document
 }

@@ -18,9 +18,8 @@ use std::sync::Arc;
 use axum::http::header::CONTENT_TYPE;
 use axum::routing::{MethodRouter, get, post};
 use axum::{Json, Router};
-use utoipa_axum::router::OpenApiRouter;
-use utoipa_axum::routes;
 
+use super::api::{Api, routes};
 use super::ingest::{cors, otlp};
 use super::{account, auth, dashboard, health, openapi, ui, uploads};
 use crate::app::App;
@@ -29,8 +28,8 @@ use crate::metrics::{self, Traffic};
 use crate::own_traces::Tracer;
 
 /// Everything the OpenAPI document knows about.
-pub fn api() -> OpenApiRouter<Arc<App>> {
-    OpenApiRouter::new()
+pub fn api() -> Api {
+    Api::new()
         .merge(account::routes())
         .merge(auth::routes())
         .merge(dashboard::routes())
@@ -41,12 +40,7 @@ pub fn api() -> OpenApiRouter<Arc<App>> {
 }
 
 /// The OTLP paths: as documented, and as exporters spell them.
-fn telemetry() -> OpenApiRouter<Arc<App>> {
-    let documented = OpenApiRouter::<Arc<App>>::new()
-        .routes(routes!(otlp::traces))
-        .routes(routes!(otlp::metrics))
-        .routes(routes!(otlp::logs))
-        .into_openapi();
+fn telemetry() -> Api {
     let door = |handler: MethodRouter<Arc<App>>| handler.options(cors::preflight).fallback(otlp::wrong_method);
     let mut router = Router::new();
     for base in ["/api/otel", ""] {
@@ -57,13 +51,17 @@ fn telemetry() -> OpenApiRouter<Arc<App>> {
                 .route(&format!("{base}/v1/logs{end}"), door(post(otlp::logs)));
         }
     }
-    OpenApiRouter::with_openapi(documented).merge(router.into())
+    Api::new()
+        .described(routes!(otlp::traces))
+        .described(routes!(otlp::metrics))
+        .described(routes!(otlp::logs))
+        .undescribed(router)
 }
 
 /// The whole service.
 pub fn router(app: Arc<App>) -> Router {
-    let (router, _) = api().split_for_parts();
-    router
+    api()
+        .into_router()
         .route("/livez", get(health::health))
         .route("/readyz", get(health::health))
         .route("/api/openapi.json", get(async || Json(openapi::document())))

@@ -16,21 +16,16 @@ mod register;
 mod reset;
 mod view;
 
-use std::sync::Arc;
-
 pub use fields::text as check_text;
 pub use password::{check_of as check_password_of, hash_now as password_hash_now};
 pub use projects::{check_framework, check_name as check_project_name, membership as writable_membership};
 pub use view::{project_view, session};
 
-use utoipa_axum::router::OpenApiRouter;
-use utoipa_axum::routes;
-
-use crate::app::App;
+use crate::http::api::{Api, routes};
 
 /// Every account route.
-pub fn routes() -> OpenApiRouter<Arc<App>> {
-    OpenApiRouter::new()
+pub fn routes() -> Api {
+    Api::new()
         .routes(routes!(register::has_organizations))
         .routes(routes!(register::register))
         .routes(routes!(login::login))
@@ -46,8 +41,8 @@ pub fn routes() -> OpenApiRouter<Arc<App>> {
 }
 
 /// Organisations, and the way into them and back into an account.
-fn people() -> OpenApiRouter<Arc<App>> {
-    OpenApiRouter::new()
+fn people() -> Api {
+    Api::new()
         .routes(routes!(organizations::create))
         .routes(routes!(organizations::settings, organizations::change_settings))
         .routes(routes!(members::list))

@@ -18,16 +18,11 @@ mod token;
 mod two_factor;
 mod well_known;
 
-use std::sync::Arc;
-
-use utoipa_axum::router::OpenApiRouter;
-use utoipa_axum::routes;
-
-use crate::app::App;
+use crate::http::api::{Api, routes};
 
 /// Every route about credentials.
-pub fn routes() -> OpenApiRouter<Arc<App>> {
-    OpenApiRouter::new()
+pub fn routes() -> Api {
+    Api::new()
         .routes(routes!(personal_tokens::list, personal_tokens::create))
         .routes(routes!(personal_tokens::delete))
         .routes(routes!(grants::list))

@@ -2,10 +2,9 @@
 
 use std::sync::Arc;
 
+use crate::http::api::{Api, routes};
 use axum::Json;
 use axum::extract::State;
-use utoipa_axum::router::OpenApiRouter;
-use utoipa_axum::routes;
 
 use crate::app::App;
 use crate::error::ApiError;
@@ -17,8 +16,8 @@ use crate::query::ask::Ask;
 use crate::query::drops;
 use crate::query::views::drops::*;
 
-pub fn routes() -> OpenApiRouter<Arc<App>> {
-    OpenApiRouter::new().routes(routes!(drops))
+pub fn routes() -> Api {
+    Api::new().routes(routes!(drops))
 }
 
 /// Accepted and rejected requests, kept and dropped records.

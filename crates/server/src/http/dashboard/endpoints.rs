@@ -2,11 +2,10 @@
 
 use std::sync::Arc;
 
+use crate::http::api::{Api, routes};
 use axum::Json;
 use axum::extract::rejection::QueryRejection;
 use axum::extract::{Path, Query, State};
-use utoipa_axum::router::OpenApiRouter;
-use utoipa_axum::routes;
 
 use crate::app::App;
 use crate::error::ApiError;
@@ -19,8 +18,8 @@ use crate::query::views::endpoint::*;
 use crate::query::views::page::*;
 use crate::query::{endpoints, ids, time};
 
-pub fn routes() -> OpenApiRouter<Arc<App>> {
-    OpenApiRouter::new()
+pub fn routes() -> Api {
+    Api::new()
         .routes(routes!(list))
         .routes(routes!(groups))
         .routes(routes!(one))

@@ -2,10 +2,9 @@
 
 use std::sync::Arc;
 
+use crate::http::api::{Api, routes};
 use axum::Json;
 use axum::extract::{Path, State};
-use utoipa_axum::router::OpenApiRouter;
-use utoipa_axum::routes;
 
 use crate::app::App;
 use crate::error::ApiError;
@@ -18,8 +17,8 @@ use crate::query::views::issue::*;
 use crate::query::views::page::*;
 use crate::query::{ids, issues, time};
 
-pub fn routes() -> OpenApiRouter<Arc<App>> {
-    OpenApiRouter::new()
+pub fn routes() -> Api {
+    Api::new()
         .routes(routes!(list))
         .routes(routes!(archive))
         .routes(routes!(unarchive))

@@ -2,10 +2,9 @@
 
 use std::sync::Arc;
 
+use crate::http::api::{Api, routes};
 use axum::Json;
 use axum::extract::State;
-use utoipa_axum::router::OpenApiRouter;
-use utoipa_axum::routes;
 
 use crate::app::App;
 use crate::error::ApiError;
@@ -18,8 +17,8 @@ use crate::query::logs;
 use crate::query::views::log::*;
 use crate::query::views::page::*;
 
-pub fn routes() -> OpenApiRouter<Arc<App>> {
-    OpenApiRouter::new().routes(routes!(list)).routes(routes!(histogram))
+pub fn routes() -> Api {
+    Api::new().routes(routes!(list)).routes(routes!(histogram))
 }
 
 /// Log records.

@@ -2,11 +2,10 @@
 
 use std::sync::Arc;
 
+use crate::http::api::{Api, routes};
 use axum::Json;
 use axum::extract::rejection::QueryRejection;
 use axum::extract::{Query, State};
-use utoipa_axum::router::OpenApiRouter;
-use utoipa_axum::routes;
 
 use crate::app::App;
 use crate::error::ApiError;
@@ -18,12 +17,8 @@ use crate::query::ask::Ask;
 use crate::query::views::metrics::*;
 use crate::query::{discover, metrics};
 
-pub fn routes() -> OpenApiRouter<Arc<App>> {
-    OpenApiRouter::new()
-        .routes(routes!(query))
-        .routes(routes!(discover))
-        .routes(routes!(tags))
-        .routes(routes!(instances))
+pub fn routes() -> Api {
+    Api::new().routes(routes!(query)).routes(routes!(discover)).routes(routes!(tags)).routes(routes!(instances))
 }
 
 /// Series of metrics.

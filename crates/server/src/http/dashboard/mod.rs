@@ -11,15 +11,11 @@ mod symbols;
 mod tasks;
 mod traces;
 
-use std::sync::Arc;
-
-use utoipa_axum::router::OpenApiRouter;
-
-use crate::app::App;
+use crate::http::api::Api;
 
 /// Every dashboard route. All of them take the JWT and `?projectId=` (see `gate::auth::ProjectAccess`).
-pub fn routes() -> OpenApiRouter<Arc<App>> {
-    OpenApiRouter::new()
+pub fn routes() -> Api {
+    Api::new()
         .merge(ai_traces::routes())
         .merge(drops::routes())
         .merge(endpoints::routes())

@@ -2,11 +2,10 @@
 
 use std::sync::Arc;
 
+use crate::http::api::{Api, routes};
 use axum::Json;
 use axum::extract::rejection::QueryRejection;
 use axum::extract::{Query, State};
-use utoipa_axum::router::OpenApiRouter;
-use utoipa_axum::routes;
 
 use crate::app::App;
 use crate::error::ApiError;
@@ -17,8 +16,8 @@ use crate::query::ask::Ask;
 use crate::query::overview;
 use crate::query::views::overview::*;
 
-pub fn routes() -> OpenApiRouter<Arc<App>> {
-    OpenApiRouter::new().routes(routes!(overview))
+pub fn routes() -> Api {
+    Api::new().routes(routes!(overview))
 }
 
 /// What the home page shows.

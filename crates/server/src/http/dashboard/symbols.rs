@@ -2,12 +2,11 @@
 
 use std::sync::Arc;
 
+use crate::http::api::{Api, routes};
 use axum::Json;
 use axum::extract::{Query, State};
 use serde::Deserialize;
 use utoipa::IntoParams;
-use utoipa_axum::router::OpenApiRouter;
-use utoipa_axum::routes;
 
 use crate::app::App;
 use crate::control::Need;
@@ -18,12 +17,8 @@ use crate::http::openapi::{Failures, ProjectQuery};
 use crate::query::symbols;
 use crate::query::views::symbols::*;
 
-pub fn routes() -> OpenApiRouter<Arc<App>> {
-    OpenApiRouter::new()
-        .routes(routes!(list, remove))
-        .routes(routes!(missing))
-        .routes(routes!(resolve))
-        .routes(routes!(sources))
+pub fn routes() -> Api {
+    Api::new().routes(routes!(list, remove)).routes(routes!(missing)).routes(routes!(resolve)).routes(routes!(sources))
 }
 
 /// What was uploaded.
