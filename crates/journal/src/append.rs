@@ -46,6 +46,7 @@ struct Shared<T> {
     segments: Arc<Segments>,
     commits: Counting,
     bytes_max: u64,
+    spare_bytes: u64,
     record_bytes_max: usize,
     queue_bytes_max: usize,
     /// Released when both the journal and its thread are gone.
@@ -114,7 +115,7 @@ impl<T: Send + 'static> Journal<T> {
         })?;
         let replayed = replay::replay(&options, from, &mut replay)?;
         let segments = Segments::new(dir.clone(), Arc::clone(disk), replayed.segments, replayed.durable);
-        if let Err(error) = segments.trim(from) {
+        if let Err(error) = segments.trim(from, options.spare_bytes()) {
             warn!(error = %error, "journal {}: cannot remove old segments: {error}", dir.display());
         }
         let segments = Arc::new(segments);
@@ -124,6 +125,7 @@ impl<T: Send + 'static> Journal<T> {
             segments: Arc::clone(&segments),
             commits: Counting::default(),
             bytes_max: options.bytes_max,
+            spare_bytes: options.spare_bytes(),
             record_bytes_max: options.record_bytes_max,
             queue_bytes_max: options.queue_bytes_max,
             _lock: lock,
@@ -174,10 +176,10 @@ impl<T> Journal<T> {
 
     /// Removes the segments whose records all lie at or before `covered`; returns how many.
     pub fn trim(&self, covered: Position) -> io::Result<usize> {
-        self.shared.segments.trim(covered)
+        self.shared.segments.trim(covered, self.shared.spare_bytes)
     }
 
-    /// Size of the segments on disk.
+    /// Size of the segments on disk; files that wait to be used again, at most two segments, come on top.
     pub fn bytes(&self) -> u64 {
         self.shared.segments.bytes()
     }

@@ -33,7 +33,8 @@ pub fn segment(bytes: &[u8]) -> usize {
 /// checksum has to be guessed. Returns how many records it holds.
 pub fn recipe(recipe: &[u8]) -> usize {
     let (salt, base) = (0x5eed, u64::from(recipe.first().copied().unwrap_or_default()));
-    let header = Header { salt, base: Position(base), sealed_at: Position(base), torn_from: Position(base) };
+    let is_reused = base & 1 == 1;
+    let header = Header { salt, base: Position(base), sealed_at: Position(base), torn_from: Position(base), is_reused };
     let mut bytes = header.encode();
     let (mut rest, mut group) = (recipe, base);
     while let [what, len, tail @ ..] = rest {

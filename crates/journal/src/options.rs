@@ -42,6 +42,11 @@ impl Options {
         (self.segment_bytes / 64).clamp(4 << 10, 1 << 20)
     }
 
+    /// A trimmed segment of at least so many bytes is used again.
+    pub(crate) fn spare_bytes(&self) -> u64 {
+        self.segment_bytes / 2
+    }
+
     pub(crate) fn check(&self) -> Result<(), OpenError> {
         let group_max = self.record_bytes_max.max(self.queue_bytes_max);
         if group_max > GROUP_BYTES_LIMIT {

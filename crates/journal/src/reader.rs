@@ -6,7 +6,7 @@
 
 use crate::Position;
 use crate::disk::DiskFile;
-use crate::segment::{HEADER_BYTES, Header, RECORD_HEADER_BYTES, RecordHeader};
+use crate::segment::{END_MARK, HEADER_BYTES, Header, RECORD_HEADER_BYTES, RecordHeader};
 use std::io;
 
 /// Bytes read ahead at a time.
@@ -71,7 +71,7 @@ pub(crate) fn scan<E>(
         let start = position_of(offset).0;
         let Some(record) = record_at(&mut window, header.salt, start, offset, readable_end) else {
             hole_from.get_or_insert(offset);
-            offset += 1 + window.zeros_before_record(offset + 1);
+            offset = window.next_candidate(offset + 1, readable_end);
             continue;
         };
         let next = offset + (RECORD_HEADER_BYTES + record.len as usize) as u64;
@@ -95,7 +95,9 @@ pub(crate) fn scan<E>(
     let extent = match sealed {
         Some(sealed) => sealed.at.max(position_of(end)),
         None => {
-            let last_nonzero = window.last_nonzero(end, file_end);
+            // In a file used before anything may follow the mark of the end.
+            let is_marked = header.is_reused && window.bytes(end, END_MARK.len()).iter().all(|&byte| byte == 0);
+            let last_nonzero = if is_marked { end } else { window.last_nonzero(end, file_end) };
             position_of(last_nonzero.max(window.unreadable_to).max(claimed_to).max(end))
         }
     };
@@ -182,11 +184,18 @@ impl<'a> Window<'a> {
         }
     }
 
-    /// How far a search for a record may skip from `offset`: a header has at most 15 zeros before its first other byte.
-    fn zeros_before_record(&mut self, offset: u64) -> u64 {
+    /// The first place from `offset` on where a record might start that ends by `end`, or some place before it: a
+    /// header has at most 15 zeros before its first other byte, and its length fits the file.
+    fn next_candidate(&mut self, offset: u64, end: u64) -> u64 {
         let piece = self.bytes(offset, PAGE_BYTES as usize);
         let zeros = piece.iter().position(|&byte| byte != 0).unwrap_or(piece.len());
-        zeros.saturating_sub(RECORD_HEADER_BYTES - 1) as u64
+        let first = zeros.saturating_sub(RECORD_HEADER_BYTES - 1);
+        let room = end.saturating_sub(offset + RECORD_HEADER_BYTES as u64);
+        let fits = |at: &usize| {
+            let length = piece[*at..].first_chunk().map(|bytes| u32::from_le_bytes(*bytes));
+            length.is_none_or(|length| u64::from(length) + *at as u64 <= room)
+        };
+        offset + (first..piece.len()).find(fits).unwrap_or(piece.len()) as u64
     }
 
     /// The offset after the last byte in `from..to` that is not zero; `from` when all are.

@@ -6,7 +6,7 @@
 use crate::disk::DiskFile;
 use crate::reader::{self, Hole, Scan, ScanError, Sealed};
 use crate::segment::{self, HEADER_BYTES, Header, HeaderError};
-use crate::segments::Segment;
+use crate::segments::{Segment, is_spare};
 use crate::writer::UNNAMED;
 use crate::{OpenError, Options, Position};
 use std::error::Error;
@@ -164,7 +164,7 @@ fn find(options: &Options) -> Result<Vec<Found>, OpenError> {
     let listed = disk.list(dir).map_err(OpenError::io("list", dir))?;
     let mut found = Vec::new();
     for (path, bytes) in listed {
-        if path.file_name().is_some_and(|name| name == UNNAMED) {
+        if path.file_name().is_some_and(|name| name == UNNAMED) || is_spare(&path) {
             disk.remove(&path).map_err(OpenError::io("remove", &path))?;
         }
         let Some(base) = segment::base_of(&path) else { continue };

@@ -2,16 +2,17 @@
 //!
 //! ```text
 //! name    {base:020}.segment
-//! 0       header      magic 8 | version u32 | zero u32 | salt u64 | base u64 | sealed_at u64 | torn_from u64 | crc32c u32
+//! 0       header      magic 8 | version u32 | flags u32 | salt u64 | base u64 | sealed_at u64 | torn_from u64 | crc32c u32
 //! 2048    the header again, for the day a sector of the first is damaged
 //! 4096    records     len u32 | back u32 | crc32c u32 of the payload | check u32 | payload
-//!         zeros       written ahead of the records
+//!         zeros       written ahead of the records; in a file used again, 16 of them and then what was there before
 //! ```
 //! The byte at file offset `4096 + n` has position `base + n`. `check` is the crc32c of salt, position, len, back and
 //! crc, so a record fits only at its own place in its own segment: neither an older file's bytes nor a payload made
 //! to look like a record pass (whoever writes payloads does not know the salt).
 //! `back` is the distance to the first record of its group: everything before a group was durable when it was written.
 //! `sealed_at` is where the durable records of the segment before end; what follows there was refused or torn.
+//! Flag 1: the file was used before, so bytes after the end of the records say nothing.
 //! `torn_from` is where that segment's torn tail began, if records were found beyond the tear; else it is `sealed_at`.
 
 use crate::Position;
@@ -22,6 +23,7 @@ pub(crate) const VERSION: u32 = 1;
 const COPIES_AT: [usize; 2] = [0, 2048];
 const COPY_BYTES: usize = 52;
 const MAGIC: [u8; 8] = *b"TWJRNL\r\n";
+const FLAG_REUSED: u32 = 1;
 const SUFFIX: &str = ".segment";
 
 /// Leaves room for the positions of a whole file after it.
@@ -38,6 +40,8 @@ pub(crate) struct Header {
     pub sealed_at: Position,
     /// Holes from here to `sealed_at` are a torn write, known and reported when this segment was made.
     pub torn_from: Position,
+    /// The file held another segment before.
+    pub is_reused: bool,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -53,7 +57,7 @@ impl Header {
         let mut copy = Vec::with_capacity(COPY_BYTES);
         copy.extend(MAGIC);
         copy.extend(VERSION.to_le_bytes());
-        copy.extend([0; 4]);
+        copy.extend((if self.is_reused { FLAG_REUSED } else { 0 }).to_le_bytes());
         copy.extend(self.salt.to_le_bytes());
         copy.extend(self.base.0.to_le_bytes());
         copy.extend(self.sealed_at.0.to_le_bytes());
@@ -83,6 +87,7 @@ impl Header {
                 base: Position(u64_at(copy, 24)),
                 sealed_at: Position(u64_at(copy, 32)),
                 torn_from: Position(u64_at(copy, 40)),
+                is_reused: u32_at(copy, 12) & FLAG_REUSED != 0,
             };
             if header.torn_from <= header.sealed_at && header.sealed_at <= header.base && header.base.0 <= BASE_MAX {
                 return Ok(header);
@@ -91,6 +96,9 @@ impl Header {
         Err(HeaderError::Damaged)
     }
 }
+
+/// After the records of a file that is used again, as far as old bytes reach: their end can be told from damage.
+pub(crate) const END_MARK: [u8; RECORD_HEADER_BYTES] = [0; RECORD_HEADER_BYTES];
 
 /// What precedes a payload.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -186,6 +194,7 @@ mod tests {
         base: Position(1000),
         sealed_at: Position(900),
         torn_from: Position(800),
+        is_reused: true,
     };
 
     #[test]
@@ -195,7 +204,7 @@ mod tests {
         for (at, bytes, what) in [
             (0, &b"TWJRNL\r\n"[..], "magic"),
             (8, &[1, 0, 0, 0], "version"),
-            (12, &[0; 4], "zero"),
+            (12, &[1, 0, 0, 0], "flags"),
             (16, &[8, 7, 6, 5, 4, 3, 2, 1], "salt"),
             (24, &[232, 3, 0, 0, 0, 0, 0, 0], "base"),
             (32, &[132, 3, 0, 0, 0, 0, 0, 0], "sealed_at"),

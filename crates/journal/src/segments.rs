@@ -3,8 +3,9 @@
 use crate::Position;
 use crate::disk::Disk;
 use parking_lot::Mutex;
+use std::ffi::OsStr;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -12,6 +13,8 @@ pub(crate) struct Segments {
     dir: PathBuf,
     disk: Arc<dyn Disk>,
     list: Mutex<Vec<Segment>>,
+    /// Trimmed files whose blocks the next segments use again; their names are durable.
+    spares: Mutex<Vec<Spare>>,
     bytes: AtomicU64,
     durable: AtomicU64,
 }
@@ -25,13 +28,35 @@ pub(crate) struct Segment {
     pub bytes: u64,
 }
 
+/// A file that is no segment any more.
+pub(crate) struct Spare {
+    pub path: PathBuf,
+    pub bytes: u64,
+}
+
+/// As many as one flush sets free, as a rule.
+const SPARES_MAX: usize = 2;
+const SPARE_SUFFIX: &str = ".spare";
+
+/// Whether the file is one that was kept to be used again. Removed on opening.
+pub(crate) fn is_spare(path: &Path) -> bool {
+    path.file_name().and_then(OsStr::to_str).is_some_and(|name| name.ends_with(SPARE_SUFFIX))
+}
+
 impl Segments {
     pub fn new(dir: PathBuf, disk: Arc<dyn Disk>, list: Vec<Segment>, durable: Position) -> Segments {
         let bytes = list.iter().map(|segment| segment.bytes).sum();
-        Segments { dir, disk, list: Mutex::new(list), bytes: AtomicU64::new(bytes), durable: AtomicU64::new(durable.0) }
+        Segments {
+            dir,
+            disk,
+            list: Mutex::new(list),
+            spares: Mutex::default(),
+            bytes: AtomicU64::new(bytes),
+            durable: AtomicU64::new(durable.0),
+        }
     }
 
-    /// Size of all segment files together.
+    /// Size of all segment files together, without those that wait to be used again.
     pub fn bytes(&self) -> u64 {
         self.bytes.load(Ordering::Relaxed)
     }
@@ -75,14 +100,25 @@ impl Segments {
     }
 
     /// Removes the segments whose records all lie at or before `covered`, oldest first, but never the last one: it
-    /// carries the positions on. Returns how many files went. After an error the rest stays for the next time.
-    pub fn trim(&self, covered: Position) -> io::Result<usize> {
+    /// carries the positions on. Returns how many went. After an error the rest stays for the next time.
+    ///
+    /// Some files of at least `spare_bytes` are kept under another name.
+    pub fn trim(&self, covered: Position, spare_bytes: u64) -> io::Result<usize> {
         let mut list = self.list.lock();
         let sealed = &list[..list.len().saturating_sub(1)];
         let covered_count = sealed.iter().take_while(|segment| segment.end.is_some_and(|end| end <= covered)).count();
-        let mut removed = 0;
+        let (mut removed, mut kept) = (0, Vec::new());
         let mut outcome = Ok(());
+        let room = SPARES_MAX.saturating_sub(self.spares.lock().len());
         for segment in &list[..covered_count] {
+            if segment.bytes >= spare_bytes && kept.len() < room {
+                let spare = Spare { path: segment.path.with_extension(&SPARE_SUFFIX[1..]), bytes: segment.bytes };
+                if self.disk.rename(&segment.path, &spare.path).is_ok() {
+                    kept.push(spare);
+                    removed += 1;
+                    continue;
+                }
+            }
             match self.disk.remove(&segment.path) {
                 Err(error) if error.kind() != io::ErrorKind::NotFound => {
                     outcome = Err(error);
@@ -96,7 +132,22 @@ impl Segments {
         if removed > 0 {
             self.disk.sync_dir(&self.dir)?;
         }
+        // Only now may they be written to: until their new names were durable, the old ones could have come back.
+        self.spares.lock().extend(kept);
         outcome.map(|()| removed)
+    }
+
+    /// A file to use again. It is no spare any more.
+    pub fn take_spare(&self) -> Option<Spare> {
+        self.spares.lock().pop()
+    }
+
+    /// Gives the space of the spares back.
+    pub fn drop_spares(&self) {
+        for spare in self.spares.lock().drain(..) {
+            // What stays is removed on opening.
+            let _ = self.disk.remove(&spare.path);
+        }
     }
 
     fn count(&self, list: &[Segment]) {

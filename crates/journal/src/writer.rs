@@ -8,11 +8,12 @@
 
 use crate::disk::DiskFile;
 use crate::reader::Sealed;
-use crate::segment::{self, HEADER_BYTES, Header, RECORD_HEADER_BYTES, RecordHeader};
-use crate::segments::{Segment, Segments};
+use crate::segment::{self, END_MARK, HEADER_BYTES, Header, RECORD_HEADER_BYTES, RecordHeader};
+use crate::segments::{Segment, Segments, Spare};
 use crate::{AppendError, Options, Position};
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::io;
+use std::path::PathBuf;
 use std::sync::Arc;
 use tracing::{error, warn};
 
@@ -34,13 +35,21 @@ struct Active {
     file: Box<dyn DiskFile>,
     salt: u64,
     base: u64,
-    /// Written up to here with records or zeros; a file offset.
+    /// Written up to here with records, zeros or what was there before; a file offset.
     filled_to: u64,
+    /// Up to here there is something from before.
+    stale_to: u64,
 }
 
 impl Active {
     fn offset_of(&self, position: u64) -> u64 {
         HEADER_BYTES + (position - self.base)
+    }
+
+    /// Keeps what was there before from looking like the next record, damaged.
+    fn mark_end(&self, end: u64) -> io::Result<()> {
+        let bytes = self.stale_to.saturating_sub(end).min(END_MARK.len() as u64);
+        if bytes > 0 { self.file.write_at(&END_MARK[..bytes as usize], end) } else { Ok(()) }
     }
 }
 
@@ -77,7 +86,7 @@ impl Writer {
         let fits = |active: &Active| active.offset_of(start) + group_bytes <= self.options.segment_bytes;
         let fresh = |active: &Active| active.base == start;
         if self.active.as_ref().is_some_and(|active| !fits(active) && !fresh(active)) {
-            self.seal();
+            self.seal(self.options.zero_ahead_bytes() / 4);
         }
         let mut active = match self.active.take() {
             Some(active) => active,
@@ -89,6 +98,7 @@ impl Writer {
         let offset = active.offset_of(start);
         let written = active.file.write_at(group, offset);
         let written = written.and_then(|()| self.fill_ahead(&mut active, offset + group_bytes));
+        let written = written.and_then(|()| active.mark_end(offset + group_bytes));
         let synced = written.and_then(|()| active.file.sync_data());
         self.active = Some(active);
         synced
@@ -116,27 +126,50 @@ impl Writer {
         let Options { dir, disk, .. } = &self.options;
         let durable = self.segments.durable();
         let torn_from = if durable == self.found.at { self.found.torn_from } else { durable };
-        let header = Header { salt: random_salt(), base: Position(self.next), sealed_at: durable, torn_from };
-        let unnamed = dir.join(UNNAMED);
+        let (file, unnamed, filled_to) = self.new_file()?;
+        let header = Header {
+            salt: random_salt(),
+            base: Position(self.next),
+            sealed_at: durable,
+            torn_from,
+            is_reused: filled_to > HEADER_BYTES,
+        };
         let path = segment::path(dir, header.base);
-        let file = disk.create(&unnamed)?;
-        let made = file.write_at(&header.encode(), 0).and_then(|()| file.sync_data());
+        let mut head = header.encode();
+        if header.is_reused {
+            head.extend(END_MARK);
+        }
+        let made = file.write_at(&head, 0).and_then(|()| file.sync_data());
         let named = made.and_then(|()| disk.rename(&unnamed, &path)).and_then(|()| disk.sync_dir(dir));
         if let Err(error) = named {
             // Neither may exist; what stays is an empty segment or is removed on opening.
             let _ = disk.remove(&unnamed);
             return Err(error);
         }
-        self.segments.push(Segment { path, end: None, bytes: HEADER_BYTES });
-        Ok(Active { file, salt: header.salt, base: header.base.0, filled_to: HEADER_BYTES })
+        self.segments.push(Segment { path, end: None, bytes: filled_to });
+        Ok(Active { file, salt: header.salt, base: header.base.0, filled_to, stale_to: filled_to })
     }
 
-    /// Ends the active segment, all of whose records are durable, and gives back the zeros ahead.
-    fn seal(&mut self) {
+    /// A file without a name of its own and how far it is filled: one whose segment was trimmed, as its blocks are there
+    /// already and writing them again changes no metadata; else a new one.
+    fn new_file(&self) -> io::Result<(Box<dyn DiskFile>, PathBuf, u64)> {
+        let Options { dir, disk, .. } = &self.options;
+        while let Some(Spare { path, bytes }) = self.segments.take_spare() {
+            if let Ok(file) = disk.open(&path) {
+                return Ok((file, path, bytes.max(HEADER_BYTES)));
+            }
+        }
+        let unnamed = dir.join(UNNAMED);
+        Ok((disk.create(&unnamed)?, unnamed, HEADER_BYTES))
+    }
+
+    /// Ends the active segment, all of whose records are durable, and gives back what lies ahead if it is more than
+    /// `ahead_max` bytes.
+    fn seal(&mut self, ahead_max: u64) {
         let Some(active) = self.active.take() else { return };
         let durable = self.segments.durable();
         let length = active.offset_of(durable.0);
-        let cut = active.file.set_len(length).is_ok();
+        let cut = active.filled_to - length > ahead_max && active.file.set_len(length).is_ok();
         self.segments.change_last(|segment| {
             segment.end = Some(durable);
             segment.bytes = if cut { length } else { segment.bytes };
@@ -151,7 +184,8 @@ impl Writer {
             self.active = None;
             self.segments.drop_last();
         } else if *why == AppendError::NoSpace {
-            self.seal();
+            self.segments.drop_spares();
+            self.seal(0);
         } else {
             self.active = None;
             self.segments.change_last(|segment| segment.end = Some(durable));

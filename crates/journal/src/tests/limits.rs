@@ -65,10 +65,61 @@ fn trim_keeps_what_is_not_covered_on(disk: SimDisk) {
     assert_eq!(bench.journal.trim(positions[39]).unwrap(), 2);
     drop(bench);
     let disk = disk.power_cut();
-    assert_eq!(disk.list(Path::new("/journal")).unwrap().len(), 2, "removed is removed: the lock and one segment");
     let bench = Bench::open(&disk, positions[38]).unwrap();
+    assert_eq!(disk.list(Path::new("/journal")).unwrap().len(), 2, "removed is removed: the lock and one segment");
     assert_eq!(bench.replayed, [(positions[39], vec![39; 1000])]);
     assert!(bench.report.is_whole());
+}
+
+#[test]
+fn trimmed_files_are_used_again() {
+    let disk = SimDisk::new(1);
+    let mut bench = Bench::open(&disk, Position(0)).unwrap();
+    let mut last = Position(0);
+    let files = |disk: &SimDisk| disk.list(Path::new("/journal")).unwrap().len();
+    let mut most = 0;
+    for record in 0..200 {
+        last = bench.commit(&[record; 1000]).unwrap();
+        if record % 20 == 19 {
+            bench.journal.trim(last).unwrap();
+            most = most.max(files(&disk));
+        }
+    }
+    assert_eq!(most, 4, "the lock, one segment, two files to use again");
+    let after = bench.commit(&[7; 1000]).unwrap();
+    drop(bench);
+    let disk = disk.power_cut();
+    let bench = Bench::open(&disk, last).unwrap();
+    assert_eq!(bench.replayed, [(after, vec![7; 1000])], "nothing of what the file held before");
+    assert!(bench.report.is_whole() && bench.report.torn_tail.is_none(), "{:?}", bench.report);
+    assert_eq!(files(&disk), 2, "the lock and one segment");
+}
+
+/// The last record of a file that is used again: what follows it is no reason to believe that it was never written.
+#[test]
+fn damage_at_the_end_of_a_file_used_again_is_reported() {
+    let disk = SimDisk::new(1);
+    let mut bench = Bench::open(&disk, Position(0)).unwrap();
+    let mut last = Position(0);
+    for record in 0..60 {
+        let before = last;
+        last = bench.commit(&[record; 1000]).unwrap();
+        bench.journal.trim(before).unwrap();
+    }
+    drop(bench);
+    let disk = disk.power_cut();
+    let (path, _) = disk
+        .list(Path::new("/journal"))
+        .unwrap()
+        .into_iter()
+        .filter(|(path, _)| crate::segment::base_of(path).is_some())
+        .next_back()
+        .unwrap();
+    let base = crate::segment::base_of(&path).unwrap();
+    assert!(disk.flip(&path, crate::segment::HEADER_BYTES + (last.0 - base.0) - 1016, 1), "its header");
+    let bench = Bench::open(&disk, Position(0)).unwrap();
+    let torn = bench.report.torn_tail.as_ref().expect("it is missed");
+    assert!(torn.from.0 == last.0 - 1016 && torn.to >= last, "{torn:?}");
 }
 
 #[test]

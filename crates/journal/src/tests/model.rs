@@ -7,6 +7,7 @@
 use super::{Bench, Record};
 use crate::disk::Disk;
 use crate::disk::sim::{Random, SimDisk};
+use crate::segments::is_spare;
 use crate::{AppendError, Position};
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -42,6 +43,7 @@ struct Covered {
     corrupt: u64,
     acked_lost_to_flips: u64,
     trimmed: u64,
+    kept_to_reuse: u64,
 }
 
 impl Covered {
@@ -54,12 +56,20 @@ impl Covered {
         self.corrupt += other.corrupt;
         self.acked_lost_to_flips += other.acked_lost_to_flips;
         self.trimmed += other.trimmed;
+        self.kept_to_reuse += other.kept_to_reuse;
     }
 
     fn check(&self) {
-        let Covered { acked, replayed, refused, survived_unacked, torn_tails, corrupt, acked_lost_to_flips, trimmed } =
-            *self;
-        let rare = [refused, survived_unacked, torn_tails, corrupt, acked_lost_to_flips, trimmed];
+        let Covered { acked, replayed, .. } = *self;
+        let rare = [
+            self.refused,
+            self.survived_unacked,
+            self.torn_tails,
+            self.corrupt,
+            self.acked_lost_to_flips,
+            self.trimmed,
+            self.kept_to_reuse,
+        ];
         assert!(acked > 10_000 && replayed > 10_000 && rare.iter().all(|&count| count > 100), "{self:?}");
     }
 }
@@ -188,7 +198,11 @@ impl History {
         self.from = covered;
         if self.random.chance(2, 3) {
             match self.bench().journal.trim(covered) {
-                Ok(removed) => self.covered.trimmed += removed as u64,
+                Ok(removed) => {
+                    self.covered.trimmed += removed as u64;
+                    let files = self.disk.list(Path::new("/journal")).unwrap_or_default();
+                    self.covered.kept_to_reuse += files.iter().filter(|(path, _)| is_spare(path)).count() as u64;
+                }
                 Err(error) => assert!(self.disk.is_dead(), "{error}"),
             }
         }
