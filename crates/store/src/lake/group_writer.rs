@@ -13,6 +13,7 @@ use parquet::file::properties::WriterProperties;
 use parquet::file::writer::SerializedFileWriter;
 use std::sync::Arc;
 
+use super::give_way::give_way;
 use super::text_chunk::TextChunk;
 
 pub struct GroupWriter<W: Write + Send> {
@@ -61,6 +62,7 @@ impl<W: Write + Send> GroupWriter<W> {
             self.columns = self.new_columns()?;
         }
         for ((column, field), array) in self.columns.iter_mut().zip(self.schema.fields()).zip(batch.columns()) {
+            give_way();
             match column {
                 ColumnWriter::Text(chunk) => chunk.write(array),
                 ColumnWriter::Other(writer) => {
@@ -90,6 +92,7 @@ impl<W: Write + Send> GroupWriter<W> {
             self.columns = self.new_columns()?;
         }
         for (index, (column, field)) in self.columns.iter_mut().zip(self.schema.fields()).enumerate() {
+            give_way();
             let arrays: Vec<&ArrayRef> = batches.iter().map(|batch| batch.column(index)).collect();
             match column {
                 ColumnWriter::Text(chunk) => chunk.write_from(&arrays, places.iter().copied()),
@@ -137,6 +140,7 @@ impl<W: Write + Send> GroupWriter<W> {
         let properties = Arc::clone(self.file.properties());
         let mut group = self.file.next_row_group()?;
         for column in self.columns.drain(..) {
+            give_way();
             match column {
                 ColumnWriter::Text(chunk) => {
                     let (bytes, result) = chunk.finish(&properties)?;

@@ -1,7 +1,8 @@
 //! Rows that no part holds yet: written by one thread, seen by the next question.
 //!
-//! Per table a list of sealed Arrow batches and one growing buffer. A question gets the batches as they are and a copy
-//! of the growing buffer, which is kept until the buffer grows again.
+//! Per table a list of sealed Arrow batches and one growing buffer. A question gets the batches as they are; of the
+//! growing buffer it makes one more when there is much in it, else it gets a copy, which is kept until the buffer grows
+//! again. What is written meanwhile waits, so neither may take long.
 
 use std::time::Instant;
 
@@ -15,6 +16,8 @@ use crate::tables::Table;
 /// A growing buffer becomes a batch at this many rows or bytes.
 const CHUNK_ROWS: usize = 8192;
 const CHUNK_BYTES: usize = 8 * 1024 * 1024;
+/// More rows than this are not copied for a question.
+const COPIED_ROWS_MAX: usize = 512;
 
 pub struct Memtable {
     tables: Vec<TableMemory>,
@@ -95,6 +98,9 @@ impl Memtable {
             return vec![self.counts_snapshot.get_or_insert_with(|| self.counts.to_batch()).clone()];
         }
         let memory = &mut self.tables[table as usize];
+        if memory.growing.rows() > COPIED_ROWS_MAX {
+            memory.cut();
+        }
         let mut batches = memory.chunks.clone();
         if memory.growing.rows() > 0 {
             batches.push(memory.snapshot.get_or_insert_with(|| memory.growing.clone().into_batch()).clone());

@@ -23,6 +23,7 @@ mod days;
 mod fit;
 mod flush;
 mod footers;
+mod give_way;
 pub mod grams;
 mod group_writer;
 pub mod ids;

@@ -9,6 +9,7 @@ use parquet::file::reader::{ChunkReader, Length};
 use tidewatch_journal::disk::DiskFile;
 
 use super::checksums::BlockSums;
+use super::give_way::give_way;
 
 /// Positioned reads of one part.
 #[derive(Clone)]
@@ -25,6 +26,7 @@ impl PartFile {
     }
 
     fn read_exact_at(&self, start: u64, length: usize) -> io::Result<Bytes> {
+        give_way();
         let blocks = self.sums.around(start, length as u64);
         let range = blocks.clone().unwrap_or(start..start + length as u64);
         let mut buffer = vec![0; (range.end - range.start) as usize];

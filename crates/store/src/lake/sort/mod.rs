@@ -10,6 +10,7 @@ use arrow::compute::interleave;
 use arrow::datatypes::Int64Type;
 use arrow::row::{RowConverter, Rows, SortField};
 
+use super::give_way::give_way;
 use super::unshare::SharedColumn;
 use crate::StoreError;
 use crate::tables::Table;
@@ -79,9 +80,12 @@ pub fn gather(
         columns.iter().map(|pieces| SharedColumn::new(pieces)).collect();
     let shared = shared.map_err(StoreError::internal("gather rows"))?;
     for places in order.chunks(BATCH_ROWS) {
-        let gathered = columns.iter().zip(&shared).map(|(pieces, shared)| match shared {
-            Some(shared) => shared.gather(places),
-            None => interleave(pieces, places),
+        let gathered = columns.iter().zip(&shared).map(|(pieces, shared)| {
+            give_way();
+            match shared {
+                Some(shared) => shared.gather(places),
+                None => interleave(pieces, places),
+            }
         });
         let columns = gathered.collect::<Result<Vec<_>, _>>();
         let batch = columns.and_then(|columns| RecordBatch::try_new(first.schema(), columns));
