@@ -169,9 +169,9 @@ pub const INGEST_WAITING_PER_SLOT: usize = 4;
 /// ... and at least this many.
 pub const INGEST_WAITING_MIN: usize = 16;
 /// Bodies up to this many bytes are decoded where they arrive; larger ones on a blocking thread.
-pub const INGEST_INLINE_BYTES_MAX: usize = 64 * KB;
+pub const INGEST_INLINE_BYTES_MAX: usize = 256 * KB;
 /// As above for compressed bodies, counted before they are inflated.
-pub const INGEST_INLINE_COMPRESSED_BYTES_MAX: usize = 8 * KB;
+pub const INGEST_INLINE_COMPRESSED_BYTES_MAX: usize = 32 * KB;
 /// Bodies of exports held in memory at once, over all connections; beyond it 503.
 pub const INGEST_BYTES_HELD_MAX: usize = 256 * MIB;
 /// What one project may hold of these, so that it cannot lock out the others: this many quarters.

@@ -2,7 +2,10 @@
 //!
 //! The threads that flush and merge have names of their own; what they use is told apart (G5 counts it).
 
+use std::time::Duration;
+
 use tidewatch_domain::model::Signal;
+use tidewatch_server::bench::load::{Pace, Plan};
 use tidewatch_server::bench::process;
 
 use super::{closed, exports, fixture, median};
@@ -11,6 +14,9 @@ use crate::server::{Scratch, Server};
 use crate::settings::Settings;
 
 const BACKGROUND: &str = "lake-";
+/// Requests of 512 spans a second, of either server: about what ours goes on with on two cores beside the client.
+/// What is refused would cost processor time and count for nothing.
+const RATE: f64 = 120.0;
 
 /// Nanoseconds per span.
 #[derive(Default)]
@@ -32,11 +38,9 @@ pub fn measure(settings: &Settings) -> Vec<Measured> {
             for (index, server) in [&baseline, &tidewatch].into_iter().enumerate() {
                 let exports = exports(server, &token, vec![payload.clone()], gzip);
                 let background = process::thread_cpu_seconds(server.pid(), BACKGROUND);
+                let pace = Pace::PerSecond(RATE);
                 // Warm-up would count as CPU and not as spans.
-                let plan = tidewatch_server::bench::load::Plan {
-                    warm_up: std::time::Duration::ZERO,
-                    ..closed(&exports, settings.round())
-                };
+                let plan = Plan { pace, warm_up: Duration::ZERO, ..closed(&exports, settings.round()) };
                 let report = exports.send(&plan, Some(server.pid()), false).expect("the server runs");
                 let background = process::thread_cpu_seconds(server.pid(), BACKGROUND) - background;
                 let whole = report.cpu_seconds().unwrap_or(f64::NAN);
