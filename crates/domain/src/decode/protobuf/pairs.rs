@@ -32,7 +32,7 @@ pub(super) struct Pairs<'a> {
 /// Where attributes are looked for that come again, by hashes; the latest has the place.
 struct Latest<'a> {
     by_bytes: [u32; 512],
-    by_key: [u32; 64],
+    by_key: [u32; 256],
     names: [&'a str; 128],
 }
 
@@ -48,7 +48,7 @@ pub(super) enum Stop {
 impl<'a> Pairs<'a> {
     /// Remembers in `list`, which is empty.
     pub(super) fn new(list: Vec<&'a [u8]>, arena: &'a Bump) -> Self {
-        Pairs { list, latest: Some(arena.alloc(Latest { by_bytes: [0; 512], by_key: [0; 64], names: [""; 128] })) }
+        Pairs { list, latest: Some(arena.alloc(Latest { by_bytes: [0; 512], by_key: [0; 256], names: [""; 128] })) }
     }
 
     /// Forgets all attributes but so many.
@@ -114,9 +114,9 @@ impl<'a> Pairs<'a> {
 }
 
 /// Appends the attribute when it is spelled as it is to be stored.
-fn read_new<'a>(pair: &'a [u8], latest: &mut [u32; 64], flat: &mut Vec<KeyValue<'a>>) -> bool {
+fn read_new<'a>(pair: &'a [u8], latest: &mut [u32; 256], flat: &mut Vec<KeyValue<'a>>) -> bool {
     let Some((key, value)) = plain_attribute(pair) else { return false };
-    let place = &mut latest[hash_of::<64>(key)];
+    let place = &mut latest[hash_of::<256>(key)];
     let key = match flat.get(*place as usize) {
         Some(attribute) if same(attribute.key.as_bytes(), key) => attribute.key,
         _ => match simdutf8::basic::from_utf8(key) {
