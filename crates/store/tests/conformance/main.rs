@@ -4,12 +4,14 @@
 //! - `rows`: a table as plain values, and random ones.
 //! - `model`: the algebra again, written as simply as it can be.
 //! - `plans`: random plans. `holders`: the ways to hold rows. `compare`: what "alike" means.
+//! - `dictionaries`: what is answered or ruled out without reading rows.
 //! - `random`: the property. `rolled`: the same for roll-ups. `keeping`: rows kept no longer.
 //! - `cases`: answers written out by hand.
 
 mod cases;
 mod compare;
 mod dice;
+mod dictionaries;
 mod holders;
 mod keeping;
 mod model;

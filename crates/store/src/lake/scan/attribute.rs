@@ -6,8 +6,9 @@
 
 use std::borrow::Cow;
 
-use arrow::array::{Array, Int64Array, RecordBatch};
+use arrow::array::{Array, BooleanBufferBuilder, Int64Array, RecordBatch};
 use arrow::buffer::BooleanBuffer;
+use memchr::memmem::Finder;
 use tidewatch_domain::wire;
 
 use super::cells::{Cells, cells};
@@ -61,6 +62,26 @@ impl<'a> AttributeReader<'a> {
                 (!bytes.is_empty()).then(|| String::from_utf8_lossy(bytes))
             }
         })
+    }
+
+    /// Rows without which no row has the attribute: a search for the key's bytes over all rows at once.
+    fn may_have(&self, rows: usize) -> BooleanBuffer {
+        let key = Finder::new(self.key.as_bytes());
+        let mut any = BooleanBuffer::new_unset(rows);
+        for place in &self.places {
+            any = &any
+                | &match place {
+                    OpenPlace::Own(cells) => {
+                        cells.validity().map_or_else(|| BooleanBuffer::new_set(rows), |valid| valid.inner().clone())
+                    }
+                    OpenPlace::Encoded(Cells::Bytes(array)) => {
+                        let offsets = array.value_offsets();
+                        filter::rows_with(offsets, filter::bytes_of(offsets, array.value_data()), &key)
+                    }
+                    OpenPlace::Encoded(_) | OpenPlace::Text(_) => BooleanBuffer::new_set(rows),
+                };
+        }
+        any
     }
 
     /// The column of integers that is this attribute and nothing else.
@@ -121,8 +142,14 @@ pub(crate) fn compare(
     {
         return Ok(same_number(numbers, value, op == Op::Eq));
     }
-    let passes = |row| reader.text(row).is_some_and(|text| holds(op, text.as_ref(), value));
-    Ok(BooleanBuffer::collect_bool(batch.num_rows(), passes))
+    let mut passing = BooleanBufferBuilder::new(batch.num_rows());
+    passing.append_n(batch.num_rows(), false);
+    for row in reader.may_have(batch.num_rows()).set_indices() {
+        if reader.text(row).is_some_and(|text| holds(op, text.as_ref(), value)) {
+            passing.set_bit(row, true);
+        }
+    }
+    Ok(passing.finish())
 }
 
 /// Rows of which some attribute value, as text, contains the needle.

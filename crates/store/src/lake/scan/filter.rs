@@ -2,8 +2,10 @@
 //!
 //! Two-valued: a comparison with a null is false, and `Not` is plain negation of what stands below it.
 
-use arrow::array::{Array, RecordBatch, StringArray};
+use arrow::array::{Array, BooleanBufferBuilder, RecordBatch, StringArray};
 use arrow::buffer::BooleanBuffer;
+
+use memchr::memmem::Finder;
 
 use super::attribute;
 use super::cells::{Cells, cells};
@@ -184,15 +186,47 @@ fn is_one_of(cells: &Cells<'_>, values: &[Datum]) -> BooleanBuffer {
     match values {
         [] => BooleanBuffer::new_unset(cells.len()),
         [value] => compare(cells, Op::Eq, value),
-        [Datum::Bytes(_), ..] => bytes(cells, |cell| {
-            let place = |value: &Datum| match value {
-                Datum::Bytes(bytes) => bytes.as_slice().cmp(cell),
-                _ => std::cmp::Ordering::Less,
-            };
-            values.binary_search_by(place).is_ok()
-        }),
+        [Datum::Bytes(_), ..] => {
+            let heads = Heads::of(values);
+            bytes(cells, |cell| {
+                let place = |value: &Datum| match value {
+                    Datum::Bytes(bytes) => bytes.as_slice().cmp(cell),
+                    _ => std::cmp::Ordering::Less,
+                };
+                heads.may_hold(cell) && values.binary_search_by(place).is_ok()
+            })
+        }
         [Datum::F64(_), ..] => each(cells, |cell| values.iter().any(|value| datum_holds(Op::Eq, &cell, value))),
         _ => each(cells, |cell| values.binary_search_by(|value| value.order(&cell)).is_ok()),
+    }
+}
+
+/// Which pairs of first bytes some values have, one bit for each: of ids hardly any other has one of them.
+struct Heads(Box<[u64; 1024]>);
+
+impl Heads {
+    fn of(values: &[Datum]) -> Heads {
+        let mut bits = Box::new([0; 1024]);
+        for value in values {
+            if let Datum::Bytes(bytes) = value {
+                let head = Heads::head(bytes);
+                bits[usize::from(head >> 6)] |= 1 << (head & 63);
+            }
+        }
+        Heads(bits)
+    }
+
+    fn head(bytes: &[u8]) -> u16 {
+        match bytes {
+            [first, second, ..] => u16::from_be_bytes([*first, *second]),
+            [first] => u16::from_be_bytes([*first, 0]),
+            [] => 0,
+        }
+    }
+
+    fn may_hold(&self, bytes: &[u8]) -> bool {
+        let head = Heads::head(bytes);
+        self.0[usize::from(head >> 6)] >> (head & 63) & 1 == 1
     }
 }
 
@@ -204,27 +238,36 @@ fn contains(cells: &Cells<'_>, needle: &Needle) -> BooleanBuffer {
     }
 }
 
-/// One search over the bytes of all rows, which lie one after the other; a hit across a row's end is none.
 fn text_contains(array: &StringArray, needle: &Needle) -> BooleanBuffer {
-    let length = needle.finder.needle().len();
-    if length == 0 || array.is_empty() {
-        return BooleanBuffer::new_set(array.len());
+    let (offsets, bytes) = (array.value_offsets(), array.value_data());
+    if !needle.ignore_case {
+        return rows_with(offsets, bytes_of(offsets, bytes), &needle.finder);
     }
-    let offsets = array.value_offsets();
+    rows_with(offsets, &bytes_of(offsets, bytes).to_ascii_lowercase(), &needle.finder)
+}
+
+/// What lies between the first and the last of some offsets: slices of arrays share their bytes.
+pub(crate) fn bytes_of<'a>(offsets: &[i32], bytes: &'a [u8]) -> &'a [u8] {
+    match (offsets.first(), offsets.last()) {
+        (Some(first), Some(last)) => &bytes[*first as usize..*last as usize],
+        _ => &[],
+    }
+}
+
+/// Rows that contain what is looked for: one search over their bytes, which lie one after the other; a hit across a
+/// row's end is none.
+pub(crate) fn rows_with(offsets: &[i32], haystack: &[u8], finder: &Finder<'_>) -> BooleanBuffer {
+    let rows = offsets.len().saturating_sub(1);
+    let length = finder.needle().len();
+    if length == 0 || rows == 0 {
+        return BooleanBuffer::new_set(rows);
+    }
     let first = offsets[0] as usize;
-    let bytes = &array.value_data()[first..offsets[array.len()] as usize];
-    let lowered;
-    let haystack = if needle.ignore_case {
-        lowered = bytes.to_ascii_lowercase();
-        lowered.as_slice()
-    } else {
-        bytes
-    };
-    let mut mask = arrow::array::BooleanBufferBuilder::new(array.len());
-    mask.append_n(array.len(), false);
+    let mut mask = BooleanBufferBuilder::new(rows);
+    mask.append_n(rows, false);
     let mut row = 0;
     let mut from = 0;
-    while let Some(hit) = needle.finder.find(&haystack[from..]) {
+    while let Some(hit) = finder.find(&haystack[from..]) {
         let at = from + hit;
         // The row of the hit: the last whose start is at or before it.
         row += offsets[row + 1..].partition_point(|&end| end as usize - first <= at);

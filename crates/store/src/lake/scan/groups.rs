@@ -11,6 +11,7 @@ use arrow::datatypes::{DataType, Field, Schema};
 
 use super::budget::{Budget, Share};
 use super::datum::Datum;
+use super::distinct::{self, Distinct, Listed};
 use super::filter::passes;
 use super::keys::{Groups, Key, column_of};
 use super::needs::Needs;
@@ -24,7 +25,7 @@ use super::states::{Measure, Selected, State};
 use super::work::{Opened, Work};
 use crate::StoreError;
 use crate::plan::{self, By, Function, GroupOrder};
-use crate::tables::{Kind, Table};
+use crate::tables::{Column, Kind, Table};
 
 /// What is asked, checked.
 pub(crate) struct Grouping {
@@ -86,6 +87,14 @@ impl Grouping {
         measures.iter().for_each(|(measure, _)| measure.columns(&mut |name| needs.column(name)));
         tests.iter().for_each(|test: &Test| test.needs(&mut needs));
         Ok(Grouping { keys, measures, tests, aggregates: outputs, order: order.to_vec(), limit, offset, needs })
+    }
+
+    /// The column whose distinct texts are all that is asked for.
+    pub fn distinct(&self) -> Option<&'static Column> {
+        match self.keys.as_slice() {
+            [Key::Column(column)] if self.measures.is_empty() => Some(column),
+            _ => None,
+        }
     }
 
     /// How cells of roll-ups answer it, if they can.
@@ -174,7 +183,11 @@ pub(crate) fn run(
     budget: &Budget,
     deadline: Instant,
 ) -> Result<RecordBatch, StoreError> {
-    let work = if question.is_void() { Vec::new() } else { opened.work(question, rolled)? };
+    let mut work = if question.is_void() { Vec::new() } else { opened.work(question, rolled)? };
+    let distinct = grouping.distinct().and_then(Distinct::of);
+    if distinct.is_some() {
+        distinct::whole_first(&mut work);
+    }
     let state = if rolled.is_some() { State::rolled } else { State::new };
     let make = || Collected {
         groups: Groups::new(&grouping.keys),
@@ -182,33 +195,14 @@ pub(crate) fn run(
         assigned: Vec::new(),
         share: budget.share(),
     };
-    let collected = share(&work, make, |collected, work| match work {
-        Work::Memory { batch, .. } => {
-            check_deadline(deadline)?;
-            let mask = question.passes(batch)?;
-            if mask.count_set_bits() == 0 {
-                return Ok(());
-            }
-            let internal = StoreError::internal("filter rows");
-            let names = grouping.needs.table_columns();
-            let narrow = batch.schema_ref().fields().iter().enumerate();
-            let wanted = narrow.filter(|(_, field)| names.contains(&field.name().as_str()));
-            let indices: Vec<usize> = wanted.map(|(index, _)| index).collect();
-            let mask = BooleanArray::new(mask, None);
-            let passed = batch.project(&indices).and_then(|narrow| filter_record_batch(&narrow, &mask));
-            collected.update(grouping, &passed.map_err(internal)?)
+    let scan = Scan { question, grouping, rolled, opened, distinct, deadline };
+    let collected = share(&work, make, |collected, work| {
+        let known = collected.groups.len();
+        scan.add(collected, work)?;
+        if let Some(distinct) = &scan.distinct {
+            distinct.learn(&collected.groups, known..collected.groups.len());
         }
-        Work::Part { source, stretch } => {
-            let Some(part) = opened.part(*source) else { return Ok(()) };
-            let want = Want { needs: &grouping.needs, row_numbers: false, deadline };
-            part.read(stretch, None, &want, |batch| collected.update(grouping, &batch))
-        }
-        Work::Cells { source, rollup, cover } => {
-            let (Some(part), Some(rolled)) = (opened.part(*source), rolled) else { return Ok(()) };
-            let asked = (grouping.keys.as_slice(), grouping.tests.as_slice());
-            let cells = CellReader::open(rolled, question, asked, &part.part, (rollup, cover))?;
-            collected.add_cells(grouping, cells, deadline)
-        }
+        Ok(())
     })?;
     let mut collected = collected.into_iter();
     let mut all = collected.next().unwrap_or_else(make);
@@ -217,6 +211,57 @@ pub(crate) fn run(
         all.merge(grouping, other)?;
     }
     answer(grouping, all)
+}
+
+struct Scan<'a> {
+    question: &'a Question,
+    grouping: &'a Grouping,
+    rolled: Option<&'a Rolled>,
+    opened: &'a Opened<'a>,
+    /// Set when distinct texts are all that is asked for.
+    distinct: Option<Distinct>,
+    deadline: Instant,
+}
+
+impl Scan<'_> {
+    fn add(&self, collected: &mut Collected<'_>, work: &Work) -> Result<(), StoreError> {
+        let Scan { question, grouping, deadline, .. } = *self;
+        match work {
+            Work::Memory { batch, .. } => {
+                check_deadline(deadline)?;
+                let mask = question.passes(batch)?;
+                if mask.count_set_bits() == 0 {
+                    return Ok(());
+                }
+                let internal = StoreError::internal("filter rows");
+                let names = grouping.needs.table_columns();
+                let narrow = batch.schema_ref().fields().iter().enumerate();
+                let wanted = narrow.filter(|(_, field)| names.contains(&field.name().as_str()));
+                let indices: Vec<usize> = wanted.map(|(index, _)| index).collect();
+                let mask = BooleanArray::new(mask, None);
+                let passed = batch.project(&indices).and_then(|narrow| filter_record_batch(&narrow, &mask));
+                collected.update(grouping, &passed.map_err(internal)?)
+            }
+            Work::Part { source, stretch } => {
+                let Some(part) = self.opened.part(*source) else { return Ok(()) };
+                if let Some(distinct) = &self.distinct {
+                    match distinct.look_up(part, stretch)? {
+                        Listed::All(batch) => return collected.update(grouping, &batch),
+                        Listed::Known => return Ok(()),
+                        Listed::Unknown => {}
+                    }
+                }
+                let want = Want { needs: &grouping.needs, row_numbers: false, deadline };
+                part.read(stretch, None, &want, |batch| collected.update(grouping, &batch))
+            }
+            Work::Cells { source, rollup, cover } => {
+                let (Some(part), Some(rolled)) = (self.opened.part(*source), self.rolled) else { return Ok(()) };
+                let asked = (grouping.keys.as_slice(), grouping.tests.as_slice());
+                let cells = CellReader::open(rolled, question, asked, &part.part, (rollup, cover))?;
+                collected.add_cells(grouping, cells, deadline)
+            }
+        }
+    }
 }
 
 fn answer(grouping: &Grouping, mut all: Collected<'_>) -> Result<RecordBatch, StoreError> {

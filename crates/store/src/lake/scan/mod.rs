@@ -6,6 +6,7 @@
 //!
 //! - [`question`] checks the plan; [`filter`] and [`attribute`] decide which rows of a batch pass.
 //! - [`work`], [`prune`] and [`stats`] find what has to be read; [`part_reader`] reads it, late and narrow.
+//! - [`dictionary`] rules out row groups by their dictionaries, [`distinct`] lists a column's values from them.
 //! - [`rows`] keeps the first rows of an order, [`groups`] (with [`keys`] and [`states`]) groups and aggregates.
 //! - [`rolled`] answers groups from the roll-ups of parts instead of their rows, when there are many.
 //! - [`pool`] is the threads of one question, [`budget`] their memory.
@@ -18,6 +19,8 @@ mod bloom;
 mod budget;
 pub(crate) mod cells;
 pub(crate) mod datum;
+mod dictionary;
+mod distinct;
 mod filter;
 mod groups;
 pub(crate) mod keys;

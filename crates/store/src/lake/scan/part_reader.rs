@@ -18,6 +18,7 @@ use parquet::arrow::arrow_reader::{
 };
 use parquet::file::metadata::ParquetMetaData;
 
+use super::dictionary;
 use super::filter::passes_all;
 use super::needs::Needs;
 use super::pool::check_deadline;
@@ -29,6 +30,9 @@ use crate::lake::part::{Part, PartFile};
 
 /// Rows decoded at a time.
 pub(crate) const BATCH_ROWS: usize = 8192;
+
+/// Of a row group; reading less than this share costs less than its dictionaries.
+const FEW_ROWS_SHARE: usize = 8;
 
 /// Extra column: the row's number in its part, I64.
 pub(crate) const ROW_NUMBER: &str = "row number";
@@ -73,6 +77,11 @@ impl OpenPart {
         self.leaf(name).filter(|_| self.extras.of_column(name).next().is_none())
     }
 
+    /// The type of a column in the file.
+    pub fn kind(&self, leaf: usize) -> &DataType {
+        self.footer.schema().field(leaf).data_type()
+    }
+
     /// The index of a column in the file.
     pub fn leaf(&self, name: &str) -> Option<usize> {
         self.footer.schema().index_of(name).ok()
@@ -95,6 +104,7 @@ impl OpenPart {
         if pages.as_ref().is_some_and(|pages| !pages.selects_any()) {
             return Ok(());
         }
+        let Some(tests) = self.narrowed(stretch.row_group, tests, pages.as_ref())? else { return Ok(()) };
         let wrong = |error| StoreError::parquet(self.part.path(), error);
         let footer = self.footer_for(stretch.row_group, want.row_numbers).map_err(wrong)?;
         let mut builder = ParquetRecordBatchReaderBuilder::new_with_metadata(self.file.clone(), footer)
@@ -113,6 +123,26 @@ impl OpenPart {
         }
         // The tests stop quietly at the deadline.
         check_deadline(want.deadline)
+    }
+
+    /// The tests without what the row group's dictionaries make superfluous; `None` when no row can pass. Few rows are
+    /// tested without asking them.
+    fn narrowed(
+        &self,
+        row_group: usize,
+        tests: Vec<Arc<Test>>,
+        pages: Option<&RowSelection>,
+    ) -> Result<Option<Vec<Arc<Test>>>, StoreError> {
+        let rows = self.metadata().row_group(row_group).num_rows() as usize;
+        if pages.is_some_and(|pages| pages.row_count() < rows / FEW_ROWS_SHARE) {
+            return Ok(Some(tests));
+        }
+        let mut narrowed = Vec::with_capacity(tests.len());
+        for test in tests {
+            let Some(test) = dictionary::narrow(self, row_group, &test)? else { return Ok(None) };
+            narrowed.push(test);
+        }
+        Ok(Some(narrowed))
     }
 
     /// Reads rows by their numbers in the part, ascending.

@@ -27,6 +27,13 @@ pub(crate) struct Stretch {
     pub rows: Option<RowSelection>,
 }
 
+impl Stretch {
+    /// Every row of the row group passes.
+    pub fn is_whole(&self) -> bool {
+        self.tests.is_empty() && self.rows.is_none()
+    }
+}
+
 /// The row groups that may hold answers, in file order.
 pub(crate) fn stretches(open: &OpenPart, question: &Question) -> Result<Vec<Stretch>, StoreError> {
     let metadata = open.metadata();
