@@ -108,13 +108,8 @@ fn damage_at_the_end_of_a_file_used_again_is_reported() {
     }
     drop(bench);
     let disk = disk.power_cut();
-    let (path, _) = disk
-        .list(Path::new("/journal"))
-        .unwrap()
-        .into_iter()
-        .filter(|(path, _)| crate::segment::base_of(path).is_some())
-        .next_back()
-        .unwrap();
+    let mut files = disk.list(Path::new("/journal")).unwrap().into_iter();
+    let (path, _) = files.rfind(|(path, _)| crate::segment::base_of(path).is_some()).unwrap();
     let base = crate::segment::base_of(&path).unwrap();
     assert!(disk.flip(&path, crate::segment::HEADER_BYTES + (last.0 - base.0) - 1016, 1), "its header");
     let bench = Bench::open(&disk, Position(0)).unwrap();
