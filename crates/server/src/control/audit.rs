@@ -1,6 +1,6 @@
 //! The audit log: who changed what, when, from where. Every change writes its line in its own transaction.
 //!
-//! ```ignore
+//! ```text
 //! write.audit(by.did("member.remove").on("user", 7).within(organization).with(json!({"role": "user"}))).await?;
 //! ```
 

@@ -11,7 +11,7 @@
 //!
 //! A change looks like this, everywhere:
 //!
-//! ```ignore
+//! ```text
 //! let mut write = self.write().await?;
 //! sqlx::query("UPDATE users SET name = $2 WHERE id = $1").bind(user).bind(name).execute(write.on()).await?;
 //! write.audit(by.did("user.rename").on("user", user)).await?;
