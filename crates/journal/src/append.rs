@@ -60,6 +60,8 @@ struct Queue<T> {
     payloads: Vec<T>,
     /// Bytes of the group that the writer is busy with.
     writing_bytes: usize,
+    /// Asked for by `renew`.
+    renew: bool,
     closed: bool,
 }
 
@@ -120,7 +122,13 @@ impl<T: Send + 'static> Journal<T> {
         }
         let segments = Arc::new(segments);
         let shared = Arc::new(Shared {
-            queue: Mutex::new(Queue { group: Vec::new(), payloads: Vec::new(), writing_bytes: 0, closed: false }),
+            queue: Mutex::new(Queue {
+                group: Vec::new(),
+                payloads: Vec::new(),
+                writing_bytes: 0,
+                renew: false,
+                closed: false,
+            }),
             arrived: Condvar::new(),
             segments: Arc::clone(&segments),
             commits: Counting::default(),
@@ -179,6 +187,13 @@ impl<T> Journal<T> {
         self.shared.segments.trim(covered, self.shared.spare_bytes)
     }
 
+    /// Has what comes from now on lie in files of its own, so that `trim` can remove everything before it. Files that held
+    /// any of that are removed, not used again. The writer thread does it, soon.
+    pub fn renew(&self) {
+        self.shared.queue.lock().renew = true;
+        self.shared.arrived.notify_one();
+    }
+
     /// Size of the segments on disk; files that wait to be used again, at most two segments, come on top.
     pub fn bytes(&self) -> u64 {
         self.shared.segments.bytes()
@@ -228,19 +243,23 @@ impl<T, S: FnMut(T, Result<Position, AppendError>)> Worker<T, S> {
     /// Until something waits; false when the journal is closed and nothing does.
     fn wait(&self) -> bool {
         let mut queue = self.shared.queue.lock();
-        while queue.payloads.is_empty() && !queue.closed {
+        while queue.payloads.is_empty() && !queue.renew && !queue.closed {
             self.shared.arrived.wait(&mut queue);
         }
-        !queue.payloads.is_empty()
+        !queue.payloads.is_empty() || (queue.renew && !queue.closed)
     }
 
     /// Writes everything that waits as one group and settles it.
     pub(crate) fn step(&mut self) {
-        {
+        let renew = {
             let mut queue = self.shared.queue.lock();
             std::mem::swap(&mut queue.group, &mut self.group);
             std::mem::swap(&mut queue.payloads, &mut self.payloads);
             queue.writing_bytes = self.group.len();
+            std::mem::take(&mut queue.renew)
+        };
+        if renew {
+            self.writer.renew();
         }
         if self.group.is_empty() {
             return;

@@ -17,6 +17,8 @@ pub(crate) struct Segments {
     spares: Mutex<Vec<Spare>>,
     bytes: AtomicU64,
     durable: AtomicU64,
+    /// Files with records up to here are not used again.
+    renewed: AtomicU64,
 }
 
 #[derive(Clone, Debug)]
@@ -53,6 +55,7 @@ impl Segments {
             spares: Mutex::default(),
             bytes: AtomicU64::new(bytes),
             durable: AtomicU64::new(durable.0),
+            renewed: AtomicU64::new(0),
         }
     }
 
@@ -102,7 +105,7 @@ impl Segments {
     /// Removes the segments whose records all lie at or before `covered`, oldest first, but never the last one: it
     /// carries the positions on. Returns how many went. After an error the rest stays for the next time.
     ///
-    /// Some files of at least `spare_bytes` are kept under another name.
+    /// Some files of at least `spare_bytes` are kept under another name, to be used again.
     pub fn trim(&self, covered: Position, spare_bytes: u64) -> io::Result<usize> {
         let mut list = self.list.lock();
         let sealed = &list[..list.len().saturating_sub(1)];
@@ -110,8 +113,10 @@ impl Segments {
         let (mut removed, mut kept) = (0, Vec::new());
         let mut outcome = Ok(());
         let room = SPARES_MAX.saturating_sub(self.spares.lock().len());
+        let renewed = Position(self.renewed.load(Ordering::Relaxed));
         for segment in &list[..covered_count] {
-            if segment.bytes >= spare_bytes && kept.len() < room {
+            let is_new = segment.end.is_some_and(|end| end > renewed);
+            if is_new && segment.bytes >= spare_bytes && kept.len() < room {
                 let spare = Spare { path: segment.path.with_extension(&SPARE_SUFFIX[1..]), bytes: segment.bytes };
                 if self.disk.rename(&segment.path, &spare.path).is_ok() {
                     kept.push(spare);
@@ -129,12 +134,19 @@ impl Segments {
         }
         list.drain(..removed);
         self.count(&list);
-        if removed > 0 {
-            self.disk.sync_dir(&self.dir)?;
-        }
+        let synced = if removed > 0 { self.disk.sync_dir(&self.dir) } else { Ok(()) };
         // Only now may they be written to: until their new names were durable, the old ones could have come back.
         self.spares.lock().extend(kept);
-        outcome.map(|()| removed)
+        if synced.is_err() {
+            self.drop_spares();
+        }
+        synced.and(outcome).map(|()| removed)
+    }
+
+    /// No file that holds anything so far is used again.
+    pub fn renew(&self) {
+        self.renewed.store(self.durable().0, Ordering::Relaxed);
+        self.drop_spares();
     }
 
     /// A file to use again. It is no spare any more.

@@ -104,6 +104,25 @@ impl Writer {
         synced
     }
 
+    /// What comes from now on gets a file that holds nothing else, and what came before can be trimmed. What fails here,
+    /// the next group does.
+    pub fn renew(&mut self) {
+        self.segments.renew();
+        let durable = self.segments.durable();
+        match &mut self.active {
+            Some(active) if durable.0 <= active.base => {
+                if active.stale_to > HEADER_BYTES && active.file.set_len(HEADER_BYTES).is_ok() {
+                    (active.filled_to, active.stale_to) = (HEADER_BYTES, HEADER_BYTES);
+                    self.segments.change_last(|segment| segment.bytes = HEADER_BYTES);
+                }
+            }
+            _ => {
+                self.seal(0);
+                self.active = self.new_segment().ok();
+            }
+        }
+    }
+
     /// Keeps zeros ahead of `end`, a file offset. Having no space for them is no failure: the records are written.
     fn fill_ahead(&self, active: &mut Active, end: u64) -> io::Result<()> {
         if end <= active.filled_to {

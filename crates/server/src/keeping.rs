@@ -9,6 +9,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Instant;
 
+use parking_lot::Mutex;
 use tidewatch_store::lake::{Keeping, day_of};
 use tidewatch_store::plan::{Filter, Op, Plan, Value};
 use tokio::sync::watch;
@@ -26,11 +27,17 @@ pub fn of(control: &Control, purged: &BTreeSet<u32>) -> Keeping {
     Keeping { days: control.retention_days(), gone: gone.collect() }
 }
 
+/// The journal holds exports as they came. When this changes it lets go of all that parts cover: a day, and the deleted
+/// projects that may still be in it.
+#[derive(Default)]
+pub struct Journalled(Mutex<Option<(i32, BTreeSet<u32>)>>);
+
 /// Until `stopped`.
 pub async fn run(app: Arc<App>, mut stopped: watch::Receiver<bool>) {
+    let journalled = Arc::new(Journalled::default());
     loop {
-        let looking = app.clone();
-        match tokio::task::spawn_blocking(move || look(&looking)).await {
+        let (looking, journalled) = (app.clone(), journalled.clone());
+        match tokio::task::spawn_blocking(move || look(&looking, &journalled)).await {
             Ok(Ok(())) => {}
             Ok(Err(error)) => tracing::error!("deleted projects cannot be purged yet: {error:#}"),
             Err(error) => tracing::error!(%error, "purging deleted projects failed: {error}"),
@@ -43,10 +50,14 @@ pub async fn run(app: Arc<App>, mut stopped: watch::Receiver<bool>) {
 }
 
 /// Tells the store what to keep, and removes uploads of deleted projects. Blocks.
-pub fn look(app: &App) -> anyhow::Result<()> {
+pub fn look(app: &App, journalled: &Journalled) -> anyhow::Result<()> {
     let lake = app.intake.lake();
     let purged = lake.purged()?;
-    lake.set_keeping(of(&app.control, &purged));
+    let keeping = of(&app.control, &purged);
+    let now = Some((day_of(app.clock.now_ns()), keeping.gone.clone()));
+    let before = std::mem::replace(&mut *journalled.0.lock(), now.clone());
+    app.intake.tidy_journal(before != now);
+    lake.set_keeping(keeping);
     let settles_ns = i64::try_from(limits::PURGE_SETTLES.as_nanos()).unwrap_or(i64::MAX);
     for deleted in app.control.deleted_projects().iter().filter(|deleted| !purged.contains(&deleted.number)) {
         if let Some(id) = deleted.id {

@@ -95,6 +95,37 @@ fn trimmed_files_are_used_again() {
     assert_eq!(files(&disk), 2, "the lock and one segment");
 }
 
+#[test]
+fn after_a_renewal_nothing_of_before_stays() {
+    let disk = SimDisk::new(1);
+    let mut bench = Bench::open(&disk, Position(0)).unwrap();
+    let holds_old = |disk: &SimDisk| {
+        let files = disk.list(Path::new("/journal")).unwrap();
+        files.iter().any(|(path, bytes)| {
+            let mut content = vec![0; *bytes as usize];
+            disk.open(path).unwrap().read_at(&mut content, 0).unwrap();
+            content.windows(100).any(|window| window == [7; 100])
+        })
+    };
+    let mut last = Position(0);
+    for _ in 0..60 {
+        last = bench.commit(&[7; 1000]).unwrap();
+        bench.journal.trim(last).unwrap();
+    }
+    assert!(holds_old(&disk), "the last segment, and files to use again");
+    bench.journal.renew();
+    (bench.step)();
+    bench.journal.trim(last).unwrap();
+    assert!(!holds_old(&disk));
+    // The next is durable, as ever, and a renewal of nothing changes nothing.
+    bench.journal.renew();
+    let after = bench.commit(&[8; 1000]).unwrap();
+    drop(bench);
+    let bench = Bench::open(&disk.power_cut(), last).unwrap();
+    assert_eq!(bench.replayed, [(after, vec![8; 1000])]);
+    assert!(bench.report.is_whole() && bench.report.torn_tail.is_none(), "{:?}", bench.report);
+}
+
 /// The last record of a file that is used again: what follows it is no reason to believe that it was never written.
 #[test]
 fn damage_at_the_end_of_a_file_used_again_is_reported() {

@@ -114,8 +114,10 @@ impl History {
         self.reopen();
         let with_flips = self.random.chance(1, 4);
         for _ in 0..self.random.below(60) {
-            match self.random.below(20) {
+            match self.random.below(21) {
                 0..9 => self.offer(),
+                20 if self.random.chance(1, 3) => self.bench().journal.renew(),
+                20 => self.store(),
                 9..14 => self.step(),
                 14 => self.store(),
                 15 => self.inject(),

@@ -136,6 +136,17 @@ impl Intake {
         self.journal.bytes()
     }
 
+    /// Removes what the journal holds of exports that parts cover; with `all`, soon also what shares a file with what
+    /// comes next.
+    pub fn tidy_journal(&self, all: bool) {
+        if all {
+            self.journal.renew();
+        }
+        if let Err(error) = self.journal.trim(self.lake.covered()) {
+            tracing::warn!(%error, "cannot trim the journal: {error}");
+        }
+    }
+
     /// Nothing more should be accepted for now.
     pub fn is_behind(&self) -> bool {
         self.lake.is_behind()
