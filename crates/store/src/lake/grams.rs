@@ -47,15 +47,24 @@ fn bit_of(gram: u32) -> u16 {
     (gram.wrapping_mul(0x9e37_79b1) >> 16) as u16
 }
 
+/// Bytes of a text that are looked at in one go, by instructions that take many at once.
+const STRIDE: usize = 32;
+
 /// Calls `each` with the bit of every three bytes in a row.
 #[inline]
 fn for_each_bit(text: &[u8], mut each: impl FnMut(u16)) {
-    let [first, second, rest @ ..] = text else { return };
-    let mut gram = u32::from(first.to_ascii_lowercase()) << 8 | u32::from(second.to_ascii_lowercase()) << 16;
-    for byte in rest {
-        gram = gram >> 8 | u32::from(byte.to_ascii_lowercase()) << 16;
-        each(bit_of(gram));
+    let lower = |byte: &u8| u32::from(byte.to_ascii_lowercase());
+    let bit = |at: &[u8; 3]| bit_of(lower(&at[0]) | lower(&at[1]) << 8 | lower(&at[2]) << 16);
+    let mut rest = text;
+    while let Some(stride) = rest.first_chunk::<{ STRIDE + 2 }>() {
+        let mut bits = [0; STRIDE];
+        for (n, into) in bits.iter_mut().enumerate() {
+            *into = bit(&[stride[n], stride[n + 1], stride[n + 2]]);
+        }
+        bits.into_iter().for_each(&mut each);
+        rest = &rest[STRIDE..];
     }
+    rest.array_windows().map(bit).for_each(each);
 }
 
 /// The bits that every text with this needle has set; none for a needle of less than three bytes.
@@ -73,7 +82,8 @@ pub struct Builder {
     block_rows: usize,
     /// Rows in the block that is not full yet.
     rows: usize,
-    table: Vec<u64>,
+    /// Of that block, by bit: 1 when it is set. A byte is set without looking at it.
+    seen: Box<[u8; 1 << MOST]>,
     /// Of each block, the table's size as a power of two.
     sizes: Vec<u8>,
     tables: Vec<u8>,
@@ -88,9 +98,8 @@ pub struct Section {
 impl Builder {
     /// `None` for a table whose texts are not covered.
     pub fn new(table: Table, block_rows: usize) -> Option<Builder> {
-        let table_words = vec![0; 1 << (MOST - 6)];
-        let new =
-            |column| Builder { column, block_rows, rows: 0, table: table_words, sizes: Vec::new(), tables: Vec::new() };
+        let seen = Box::new([0; 1 << MOST]);
+        let new = |column| Builder { column, block_rows, rows: 0, seen, sizes: Vec::new(), tables: Vec::new() };
         column(table).map(new)
     }
 
@@ -124,41 +133,38 @@ impl Builder {
     }
 
     fn add_rows(&mut self, texts: &Cells<'_>, rows: std::ops::Range<usize>) {
-        let table: &mut [u64] = &mut self.table;
+        let seen = &mut *self.seen;
         for row in rows {
             if !texts.is_null(row) {
-                for_each_bit(texts.bytes(row), |bit| {
-                    if let Some(word) = table.get_mut(usize::from(bit >> 6)) {
-                        *word |= 1 << (bit & 63);
-                    }
-                });
+                for_each_bit(texts.bytes(row), |bit| seen[usize::from(bit)] = 1);
             }
         }
     }
 
     fn close(&mut self) {
         self.rows = 0;
-        let mut words = self.table.len();
+        let word = |bits: &[u8]| (0..64).fold(0, |word, bit| word | u64::from(bits[bit]) << bit);
+        let mut table: Vec<u64> = self.seen.chunks_exact(64).map(word).collect();
+        self.seen.fill(0);
+        let mut words = table.len();
         let set = |words: &[u64]| words.iter().map(|word| u64::from(word.count_ones())).sum::<u64>();
         let is_over = |(part, of): (u64, u64), set: u64, words: usize| set * of > part * words as u64 * 64;
-        if is_over(FULL, set(&self.table), words) {
-            self.sizes.push(NO_TABLE);
-            return self.table.fill(0);
+        if is_over(FULL, set(&table), words) {
+            return self.sizes.push(NO_TABLE);
         }
         let least = 1 << (LEAST - 6);
         while words > least {
-            let (low, high) = self.table[..words].split_at(words / 2);
+            let (low, high) = table[..words].split_at(words / 2);
             let folded: u64 = low.iter().zip(high).map(|(low, high)| u64::from((low | high).count_ones())).sum();
             if is_over(FILL, folded, words / 2) {
                 break;
             }
-            let (low, high) = self.table[..words].split_at_mut(words / 2);
+            let (low, high) = table[..words].split_at_mut(words / 2);
             low.iter_mut().zip(high).for_each(|(low, high)| *low |= *high);
             words /= 2;
         }
         self.sizes.push(6 + words.trailing_zeros() as u8);
-        self.table[..words].iter().for_each(|word| self.tables.extend(word.to_le_bytes()));
-        self.table.fill(0);
+        table[..words].iter().for_each(|word| self.tables.extend(word.to_le_bytes()));
     }
 
     /// The section, to be written at `offset` of the file; `None` without rows.
@@ -271,6 +277,17 @@ mod tests {
             prop_assert!(grams.may_have(row / block_rows, &bits_of(needle)));
             prop_assert!(grams.may_have(row / block_rows, &bits_of(&needle.to_ascii_uppercase())));
         }
+    }
+
+    /// What parts on disk hold: other bits want another version.
+    #[test]
+    fn bits_stay_what_they_are() {
+        assert_eq!(bits_of(b"TimeOut"), [1120, 6027, 6367, 17001, 34406]);
+        let text = b"GET /orders/4711 took 93 ms: upstream timed out, trying again";
+        let mut each: Vec<u16> = text.array_windows::<3>().flat_map(|three| bits_of(three)).collect();
+        each.sort_unstable();
+        each.dedup();
+        assert_eq!(bits_of(text), each, "of a long text as of its pieces");
     }
 
     #[test]
