@@ -54,17 +54,17 @@ const STRIDE: usize = 32;
 #[inline]
 fn for_each_bit(text: &[u8], mut each: impl FnMut(u16)) {
     let lower = |byte: &u8| u32::from(byte.to_ascii_lowercase());
-    let bit = |at: &[u8; 3]| bit_of(lower(&at[0]) | lower(&at[1]) << 8 | lower(&at[2]) << 16);
+    let bit = |at: &[u8]| bit_of(lower(&at[0]) | lower(&at[1]) << 8 | lower(&at[2]) << 16);
     let mut rest = text;
     while let Some(stride) = rest.first_chunk::<{ STRIDE + 2 }>() {
         let mut bits = [0; STRIDE];
         for (n, into) in bits.iter_mut().enumerate() {
-            *into = bit(&[stride[n], stride[n + 1], stride[n + 2]]);
+            *into = bit(&stride[n..n + 3]);
         }
         bits.into_iter().for_each(&mut each);
         rest = &rest[STRIDE..];
     }
-    rest.array_windows().map(bit).for_each(each);
+    rest.windows(3).map(bit).for_each(each);
 }
 
 /// The bits that every text with this needle has set; none for a needle of less than three bytes.
@@ -284,7 +284,7 @@ mod tests {
     fn bits_stay_what_they_are() {
         assert_eq!(bits_of(b"TimeOut"), [1120, 6027, 6367, 17001, 34406]);
         let text = b"GET /orders/4711 took 93 ms: upstream timed out, trying again";
-        let mut each: Vec<u16> = text.array_windows::<3>().flat_map(|three| bits_of(three)).collect();
+        let mut each: Vec<u16> = text.windows(3).flat_map(bits_of).collect();
         each.sort_unstable();
         each.dedup();
         assert_eq!(bits_of(text), each, "of a long text as of its pieces");

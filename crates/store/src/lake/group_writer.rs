@@ -1,5 +1,5 @@
-//! The rows of a part, row group by row group, each column encoded by what suits it: texts of which many are equal by
-//! [`TextChunk`], all else by the `parquet` crate.
+//! The rows of a part, row group by row group, each column encoded by what suits it: values of which many are equal by
+//! [`ValueChunk`], all else by the `parquet` crate.
 
 use std::io::Write;
 
@@ -14,7 +14,7 @@ use parquet::file::writer::SerializedFileWriter;
 use std::sync::Arc;
 
 use super::give_way::give_way;
-use super::text_chunk::TextChunk;
+use super::value_chunk::ValueChunk;
 
 pub struct GroupWriter<W: Write + Send> {
     file: SerializedFileWriter<W>,
@@ -30,7 +30,7 @@ pub struct GroupWriter<W: Write + Send> {
 }
 
 enum ColumnWriter {
-    Text(TextChunk),
+    Values(ValueChunk),
     Other(Box<ArrowColumnWriter>),
 }
 
@@ -64,7 +64,7 @@ impl<W: Write + Send> GroupWriter<W> {
         for ((column, field), array) in self.columns.iter_mut().zip(self.schema.fields()).zip(batch.columns()) {
             give_way();
             match column {
-                ColumnWriter::Text(chunk) => chunk.write(array),
+                ColumnWriter::Values(chunk) => chunk.write(array),
                 ColumnWriter::Other(writer) => {
                     compute_leaves(field, array)?.iter().try_for_each(|leaf| writer.write(leaf))?;
                 }
@@ -95,7 +95,7 @@ impl<W: Write + Send> GroupWriter<W> {
             give_way();
             let arrays: Vec<&ArrayRef> = batches.iter().map(|batch| batch.column(index)).collect();
             match column {
-                ColumnWriter::Text(chunk) => chunk.write_from(&arrays, places.iter().copied()),
+                ColumnWriter::Values(chunk) => chunk.write_from(&arrays, places.iter().copied()),
                 ColumnWriter::Other(writer) => {
                     let arrays: Vec<&dyn Array> = arrays.into_iter().map(AsRef::as_ref).collect();
                     let array = interleave(&arrays, places)?;
@@ -113,11 +113,11 @@ impl<W: Write + Send> GroupWriter<W> {
         let writers = self.factory.create_column_writers(self.groups)?.into_iter().enumerate();
         let column = |(index, writer)| {
             let description = descriptions.column(index);
-            let is_text = TextChunk::takes(self.schema.field(index).data_type())
+            let has_few_values = ValueChunk::takes(self.schema.field(index).data_type())
                 && properties.dictionary_enabled(description.path())
                 && properties.bloom_filter_properties(description.path()).is_none();
-            if is_text {
-                ColumnWriter::Text(TextChunk::new(description))
+            if has_few_values {
+                ColumnWriter::Values(ValueChunk::new(description))
             } else {
                 ColumnWriter::Other(Box::new(writer))
             }
@@ -127,7 +127,7 @@ impl<W: Write + Send> GroupWriter<W> {
 
     fn bytes(&self) -> usize {
         let bytes = self.columns.iter().map(|column| match column {
-            ColumnWriter::Text(chunk) => chunk.bytes(),
+            ColumnWriter::Values(chunk) => chunk.bytes(),
             ColumnWriter::Other(writer) => writer.get_estimated_total_bytes(),
         });
         bytes.sum()
@@ -142,7 +142,7 @@ impl<W: Write + Send> GroupWriter<W> {
         for column in self.columns.drain(..) {
             give_way();
             match column {
-                ColumnWriter::Text(chunk) => {
+                ColumnWriter::Values(chunk) => {
                     let (bytes, result) = chunk.finish(&properties)?;
                     group.append_column(&bytes, result)?;
                 }

@@ -42,10 +42,10 @@ mod seen;
 mod sort;
 pub mod source;
 mod state;
-mod text_chunk;
 mod thin;
 mod unshare;
 mod upkeep;
+mod value_chunk;
 mod warm;
 mod workers;
 

@@ -2,13 +2,18 @@
 
 use std::sync::Arc;
 
-use arrow::array::{Array, ArrayRef, AsArray, DictionaryArray, Int32Array, RecordBatch, StringArray};
+use arrow::array::{
+    Array, ArrayRef, AsArray, DictionaryArray, Float64Array, Int16Array, Int32Array, Int64Array, RecordBatch,
+    StringArray, UInt8Array, UInt32Array, UInt64Array,
+};
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use bytes::Bytes;
+use parquet::arrow::ArrowWriter;
+use parquet::arrow::arrow_reader::statistics::StatisticsConverter;
 use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder};
 use parquet::arrow::arrow_reader::{RowSelection, RowSelector};
 use parquet::basic::{Compression, ZstdLevel};
-use parquet::file::metadata::PageIndexPolicy;
+use parquet::file::metadata::{PageIndexPolicy, RowGroupMetaData};
 use parquet::file::properties::{EnabledStatistics, WriterProperties};
 use proptest::prelude::*;
 
@@ -120,6 +125,137 @@ proptest! {
         hybrid::encode(9, &numbers, &mut bytes);
         prop_assert!(bytes.len() <= (numbers.len() + 8) * 9 / 8 + runs.len() * 6);
     }
+
+    /// Bit by bit as the format has it, whatever the width.
+    #[test]
+    fn packed_numbers_are_those_that_were_given(
+        width in 1..=32_u8,
+        runs in prop::collection::vec((any::<u32>(), prop_oneof![1..4_usize, 5..30_usize]), 0..30),
+    ) {
+        let numbers: Vec<u32> =
+            runs.iter().flat_map(|(number, count)| vec![number >> (32 - width); *count]).collect();
+        let mut bytes = Vec::new();
+        hybrid::encode(width, &numbers, &mut bytes);
+        prop_assert_eq!(unpacked(width, &bytes, numbers.len()), numbers);
+    }
+
+    /// As the `parquet` crate's own writer has them: rows, bounds of chunks and pages.
+    #[test]
+    fn any_numbers_come_back(
+        runs in prop::collection::vec((prop_oneof![5 => (0..4_u64).prop_map(Some), 2 => any::<u64>().prop_map(Some), 1 => Just(None)], 1..30_usize), 1..40),
+        kind in 0..6_usize,
+        group_rows in 10..500_usize,
+        nullable in any::<bool>(),
+    ) {
+        let numbers: Vec<Option<u64>> =
+            runs.iter().flat_map(|(number, count)| vec![number.or((!nullable).then_some(7)); *count]).collect();
+        let array = number_array(kind, &numbers);
+        let schema = schema(array.data_type().clone(), nullable);
+        let batch = RecordBatch::try_new(Arc::clone(&schema), vec![array]).unwrap();
+        let ours = file(&schema, std::slice::from_ref(&batch), group_rows, EnabledStatistics::Page);
+        let theirs = their_file(&schema, &batch, group_rows);
+        prop_assert_eq!(batches(&ours), batches(&theirs));
+        for (ours, theirs) in groups(&ours).iter().zip(&groups(&theirs)) {
+            let bounds = |group: &RowGroupMetaData| {
+                let statistics = group.column(0).statistics().cloned();
+                statistics.map(|s| (s.min_bytes_opt().map(<[u8]>::to_vec), s.max_bytes_opt().map(<[u8]>::to_vec), s.null_count_opt()))
+            };
+            prop_assert_eq!(bounds(ours), bounds(theirs));
+        }
+        prop_assert_eq!(page_bounds(&ours), page_bounds(&theirs));
+    }
+}
+
+/// What [`hybrid::encode`] wrote, number by number.
+fn unpacked(width: u8, mut bytes: &[u8], count: usize) -> Vec<u32> {
+    let mut numbers = Vec::new();
+    while numbers.len() < count {
+        let (mut head, mut shift) = (0_u64, 0);
+        loop {
+            let (byte, rest) = bytes.split_first().unwrap();
+            bytes = rest;
+            head |= u64::from(byte & 0x7f) << shift;
+            shift += 7;
+            if byte & 0x80 == 0 {
+                break;
+            }
+        }
+        let length = (head >> 1) as usize;
+        if head & 1 == 1 {
+            let (packed, rest) = bytes.split_at(length * usize::from(width));
+            bytes = rest;
+            let bit = |at: usize| u32::from(packed[at / 8] >> (at % 8) & 1);
+            let number = |n: usize| (0..usize::from(width)).map(|b| bit(n * usize::from(width) + b) << b).sum::<u32>();
+            numbers.extend((0..length * 8).map(number));
+        } else {
+            let (number, rest) = bytes.split_at(usize::from(width.div_ceil(8)));
+            bytes = rest;
+            let mut whole = [0; 4];
+            whole[..number.len()].copy_from_slice(number);
+            numbers.extend(vec![u32::from_le_bytes(whole); length]);
+        }
+    }
+    assert!(bytes.is_empty() && numbers[count..].iter().all(|number| *number == 0));
+    numbers.truncate(count);
+    numbers
+}
+
+fn number_array(kind: usize, numbers: &[Option<u64>]) -> ArrayRef {
+    let all = numbers.iter().copied();
+    match kind {
+        0 => Arc::new(all.map(|n| n.map(|n| n as u8)).collect::<UInt8Array>()),
+        1 => Arc::new(all.map(|n| n.map(|n| n as i16)).collect::<Int16Array>()),
+        2 => Arc::new(all.map(|n| n.map(|n| n as u32)).collect::<UInt32Array>()),
+        3 => Arc::new(all.collect::<UInt64Array>()),
+        4 => Arc::new(all.map(|n| n.map(u64::cast_signed)).collect::<Int64Array>()),
+        _ => Arc::new(all.map(|n| n.map(|n| n as f64 / 8.0 - 1e9)).collect::<Float64Array>()),
+    }
+}
+
+/// The same rows written by the `parquet` crate.
+fn their_file(schema: &SchemaRef, batch: &RecordBatch, group_rows: usize) -> Bytes {
+    let properties = WriterProperties::builder()
+        .set_max_row_group_row_count(Some(group_rows))
+        .set_statistics_enabled(EnabledStatistics::Page)
+        .build();
+    let mut writer = ArrowWriter::try_new(Vec::new(), Arc::clone(schema), Some(properties)).unwrap();
+    writer.write(batch).unwrap();
+    Bytes::from(writer.into_inner().unwrap())
+}
+
+fn batches(file: &Bytes) -> Vec<RecordBatch> {
+    ParquetRecordBatchReaderBuilder::try_new(file.clone()).unwrap().build().unwrap().map(Result::unwrap).collect()
+}
+
+fn groups(file: &Bytes) -> Vec<RowGroupMetaData> {
+    let options = ArrowReaderOptions::new().with_page_index_policy(PageIndexPolicy::Required);
+    ArrowReaderMetadata::load(file, options).unwrap().metadata().row_groups().to_vec()
+}
+
+/// Of every page of every row group.
+fn page_bounds(file: &Bytes) -> Vec<String> {
+    let options = ArrowReaderOptions::new().with_page_index_policy(PageIndexPolicy::Required);
+    let metadata = ArrowReaderMetadata::load(file, options).unwrap();
+    let metadata = metadata.metadata();
+    let groups = 0..metadata.num_row_groups();
+    let schema = metadata.file_metadata().schema_descr();
+    let arrow = parquet::arrow::parquet_to_arrow_schema(schema, None).unwrap();
+    let statistics = StatisticsConverter::try_new("text", &arrow, schema).unwrap();
+    let index = metadata.page_index().unwrap().as_ref();
+    let groups: Vec<usize> = groups.collect();
+    let low = statistics.data_page_mins(index, &groups).unwrap();
+    let high = statistics.data_page_maxes(index, &groups).unwrap();
+    vec![format!("{low:?}"), format!("{high:?}")]
+}
+
+#[test]
+fn what_is_no_number_has_no_bounds() {
+    let schema = schema(DataType::Float64, false);
+    let array: ArrayRef = Arc::new(Float64Array::from(vec![1.0, f64::NAN, 2.0]));
+    let batch = RecordBatch::try_new(Arc::clone(&schema), vec![array]).unwrap();
+    let file = file(&schema, &[batch], 100, EnabledStatistics::Page);
+    assert!(groups(&file)[0].column(0).statistics().is_none());
+    assert_eq!(batches(&file)[0].num_rows(), 3);
 }
 
 /// Many pages, and values too many for a dictionary to be of use.

@@ -1,0 +1,87 @@
+//! Small numbers as Parquet's pages have them: runs of one number, and groups of eight packed bit by bit.
+
+/// Numbers are packed in groups of so many; such a group of one number, and what is equal after it, is a run.
+const GROUP: usize = 8;
+
+/// Bits that numbers up to `largest` take.
+pub fn width(largest: u32) -> u8 {
+    (u32::BITS - largest.leading_zeros()) as u8
+}
+
+/// Appends numbers of at most `width` bits each.
+pub fn encode(width: u8, numbers: &[u32], out: &mut Vec<u8>) {
+    if width == 0 {
+        return run(width, 0, numbers.len(), out);
+    }
+    // From `literal` on, nothing is written yet.
+    let (mut literal, mut at) = (0, 0);
+    while let Some(group) = numbers[at..].first_chunk::<GROUP>() {
+        if group.iter().all(|number| *number == group[0]) {
+            packed(width, &numbers[literal..at], out);
+            let length = run_length(&numbers[at..]);
+            run(width, group[0], length, out);
+            at += length;
+            literal = at;
+        } else {
+            at += GROUP;
+        }
+    }
+    packed(width, &numbers[literal..], out);
+}
+
+/// How many numbers equal the first.
+fn run_length(numbers: &[u32]) -> usize {
+    let first = numbers[0];
+    let is_run = |group: &&[u32]| group.iter().all(|number| *number == first);
+    let groups = numbers.chunks_exact(GROUP).take_while(is_run).count() * GROUP;
+    groups + numbers[groups..].iter().take_while(|number| **number == first).count()
+}
+
+/// Appends a run of one number.
+pub fn run(width: u8, number: u32, length: usize, out: &mut Vec<u8>) {
+    if length > 0 {
+        varint((length as u64) << 1, out);
+        out.extend_from_slice(&number.to_le_bytes()[..usize::from(width.div_ceil(8))]);
+    }
+}
+
+/// The last group is filled up with zeros.
+fn packed(width: u8, numbers: &[u32], out: &mut Vec<u8>) {
+    if numbers.is_empty() {
+        return;
+    }
+    let groups = numbers.len().div_ceil(GROUP);
+    varint((groups as u64) << 1 | 1, out);
+    let bytes = usize::from(width);
+    out.reserve(groups * bytes);
+    let (whole, rest) = numbers.as_chunks::<GROUP>();
+    let mut last = [0; GROUP];
+    last[..rest.len()].copy_from_slice(rest);
+    let last = if rest.is_empty() { &[][..] } else { &[last][..] };
+    for group in whole.iter().chain(last) {
+        // Eight numbers of a width are as many bytes.
+        if width <= 8 {
+            let bits = group.iter().rev().fold(0, |bits, number| bits << width | u64::from(*number));
+            out.extend_from_slice(&bits.to_le_bytes()[..bytes]);
+        } else {
+            let half = |half: &[u32]| half.iter().rev().fold(0, |bits, number| bits << width | u128::from(*number));
+            let (low, high) = group.split_at(GROUP / 2);
+            let (low, high) = (half(low), half(high));
+            // Half a group ends within a byte when the width is odd.
+            let bits = low | high.checked_shl(4 * u32::from(width)).unwrap_or(0);
+            out.extend_from_slice(&bits.to_le_bytes()[..bytes.min(16)]);
+            if bytes > 16 {
+                let above = (high >> (128 - 4 * u32::from(width))).to_le_bytes();
+                out.extend_from_slice(&above[..bytes - 16]);
+            }
+        }
+    }
+}
+
+fn varint(mut number: u64, out: &mut Vec<u8>) {
+    while number >= 0x80 {
+        out.push(number as u8 | 0x80);
+        number >>= 7;
+    }
+    out.push(number as u8);
+}

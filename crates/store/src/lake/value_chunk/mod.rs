@@ -1,0 +1,84 @@
+//! One column chunk of which many values are equal, in the making: texts (or other bytes) and numbers.
+//!
+//! Rows are numbers of values, each value is there once: encoding, statistics and comparing cost by value and run, not by
+//! row, which is why the `parquet` crate's own writer of such columns is not used. The pages are what it would write:
+//! a dictionary page and data pages of numbers; or plain pages, when a dictionary would be too large to be of use.
+//!
+//! - `source`: arrays to write from; `values`: each value once; `hybrid`: numbers as Parquet packs them; `pages`: pages,
+//!   their places; `bounds`: between which values they lie.
+
+mod bounds;
+mod hybrid;
+mod pages;
+mod source;
+#[cfg(test)]
+mod tests;
+mod values;
+
+use arrow::array::{Array, ArrayRef};
+use arrow::datatypes::DataType;
+use bytes::Bytes;
+use parquet::column::writer::ColumnCloseResult;
+use parquet::errors::Result;
+use parquet::file::properties::WriterProperties;
+use parquet::schema::types::ColumnDescPtr;
+
+use source::{Known, Source};
+use values::ValueList;
+
+/// The number of a row without a value.
+const NULL: u32 = u32::MAX;
+/// A number of an array's own dictionary that has none here yet.
+const UNKNOWN: u32 = u32::MAX - 1;
+
+pub struct ValueChunk {
+    column: ColumnDescPtr,
+    /// By row, the number of its value or [`NULL`].
+    rows: Vec<u32>,
+    values: ValueList,
+    /// By place in the lists of arrays that come: the dictionary that came last, and the numbers of its values here.
+    known: Vec<Option<Known>>,
+}
+
+impl ValueChunk {
+    /// Arrays of this type can be written.
+    pub fn takes(kind: &DataType) -> bool {
+        source::takes(kind)
+    }
+
+    pub fn new(column: ColumnDescPtr) -> ValueChunk {
+        let values = ValueList::new(column.physical_type());
+        ValueChunk { column, rows: Vec::new(), values, known: Vec::new() }
+    }
+
+    /// Appends the rows of an array of a type that [`ValueChunk::takes`].
+    pub fn write(&mut self, array: &ArrayRef) {
+        self.known.resize_with(self.known.len().max(1), || None);
+        let mut source = Source::new(array, self.known[0].take());
+        source.append(array.len(), &mut self.values, &mut self.rows);
+        self.known[0] = source.into_known();
+    }
+
+    /// Appends the cells at these places (array, row) of arrays of types that [`ValueChunk::takes`].
+    pub fn write_from(&mut self, arrays: &[&ArrayRef], places: impl ExactSizeIterator<Item = (usize, usize)>) {
+        self.known.resize_with(self.known.len().max(arrays.len()), || None);
+        let known = self.known.iter_mut().map(Option::take);
+        let mut sources: Vec<Source<'_>> =
+            arrays.iter().zip(known).map(|(array, known)| Source::new(array, known)).collect();
+        let values = &mut self.values;
+        self.rows.extend(places.map(|(source, row)| sources[source].number(row, values)));
+        for (known, source) in self.known.iter_mut().zip(sources) {
+            *known = source.into_known();
+        }
+    }
+
+    /// About what the chunk takes in memory.
+    pub fn bytes(&self) -> usize {
+        self.rows.len() * 4 + self.values.memory_bytes()
+    }
+
+    /// The chunk's bytes, and what is to be said of them; offsets count from the first.
+    pub fn finish(self, properties: &WriterProperties) -> Result<(Bytes, ColumnCloseResult)> {
+        pages::write(&self, properties)
+    }
+}

@@ -1,0 +1,195 @@
+//! A chunk's pages, and where they lie.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use bytes::Bytes;
+use parquet::basic::{Compression, Encoding, PageType};
+use parquet::column::page::{CompressedPage, Page, PageWriter};
+use parquet::column::writer::ColumnCloseResult;
+use parquet::errors::{ParquetError, Result};
+use parquet::file::metadata::{ColumnChunkMetaData, OffsetIndexBuilder, PageEncodingStats};
+use parquet::file::properties::WriterProperties;
+use parquet::file::writer::{SerializedPageWriter, TrackedWrite};
+
+use super::bounds::Bounds;
+use super::{NULL, ValueChunk, hybrid};
+
+/// Rows of a page, and bytes of one of plain values.
+const PAGE_ROWS: usize = 8192;
+const PAGE_BYTES: usize = 1024 * 1024;
+/// A dictionary of so many bytes is always made …
+const DICTIONARY_BYTES: usize = 1024 * 1024;
+/// … and a larger one, up to this, when it saves three quarters.
+const DICTIONARY_BYTES_MAX: usize = 8 * 1024 * 1024;
+
+pub fn write(chunk: &ValueChunk, properties: &WriterProperties) -> Result<(Bytes, ColumnCloseResult)> {
+    let mut sink = TrackedWrite::new(Vec::new());
+    let mut pages = Pages {
+        writer: SerializedPageWriter::new(&mut sink),
+        compression: properties.compression(chunk.column.path()),
+        compressor: None,
+        bytes: [0, 0],
+        offsets: OffsetIndexBuilder::new(),
+    };
+    let has_dictionary = has_dictionary(chunk);
+    let mut dictionary_offset = None;
+    if has_dictionary {
+        pages.write_dictionary(chunk)?;
+        dictionary_offset = Some(0);
+    }
+    let encoding = if has_dictionary { Encoding::RLE_DICTIONARY } else { Encoding::PLAIN };
+    let (mut count, mut first) = (0, None);
+    let mut bounds = Bounds::new(chunk, properties.statistics_enabled(chunk.column.path()));
+    for range in ranges(chunk, has_dictionary) {
+        let rows = &chunk.rows[range];
+        let nulls = match chunk.column.max_def_level() {
+            0 => 0,
+            _ => rows.iter().filter(|number| **number == NULL).count(),
+        };
+        let offset = pages.write_data(chunk, rows, nulls, encoding)?;
+        first.get_or_insert(offset);
+        bounds.page(chunk, rows, nulls);
+        count += 1;
+    }
+    let Pages { bytes: [compressed, uncompressed], offsets, .. } = pages;
+    let mut encodings = vec![Encoding::PLAIN, Encoding::RLE];
+    let mut kinds = Vec::new();
+    if has_dictionary {
+        encodings.push(Encoding::RLE_DICTIONARY);
+        kinds.push(PageEncodingStats { page_type: PageType::DICTIONARY_PAGE, encoding: Encoding::PLAIN, count: 1 });
+    }
+    kinds.push(PageEncodingStats { page_type: PageType::DATA_PAGE, encoding, count });
+    let mut metadata = ColumnChunkMetaData::builder(chunk.column.clone())
+        .set_compression(properties.compression(chunk.column.path()))
+        .set_encodings(encodings)
+        .set_page_encoding_stats(kinds)
+        .set_total_compressed_size(compressed as i64)
+        .set_total_uncompressed_size(uncompressed as i64)
+        .set_num_values(chunk.rows.len() as i64)
+        .set_dictionary_page_offset(dictionary_offset)
+        .set_data_page_offset(first.unwrap_or(0));
+    let (statistics, column_index) = bounds.finish(chunk)?;
+    if let Some(statistics) = statistics {
+        metadata = metadata.set_statistics(statistics);
+    }
+    let result = ColumnCloseResult {
+        bytes_written: compressed as u64,
+        rows_written: chunk.rows.len() as u64,
+        metadata: metadata.build()?,
+        bloom_filter: None,
+        column_index,
+        offset_index: Some(offsets.build()),
+    };
+    Ok((Bytes::from(sink.into_inner()?), result))
+}
+
+fn has_dictionary(chunk: &ValueChunk) -> bool {
+    let bytes = chunk.values.plain_bytes();
+    let plain_bytes = || {
+        let present = chunk.rows.iter().filter(|number| **number != NULL);
+        present.map(|number| chunk.values.plain_length(*number)).sum::<usize>()
+    };
+    bytes <= DICTIONARY_BYTES || (bytes <= DICTIONARY_BYTES_MAX && bytes * 4 <= plain_bytes())
+}
+
+/// The rows of each page.
+fn ranges(chunk: &ValueChunk, has_dictionary: bool) -> Vec<Range<usize>> {
+    let length = chunk.rows.len();
+    if has_dictionary {
+        return (0..length).step_by(PAGE_ROWS).map(|start| start..length.min(start + PAGE_ROWS)).collect();
+    }
+    let (mut ranges, mut start, mut bytes) = (Vec::new(), 0, 0);
+    for (row, number) in chunk.rows.iter().enumerate() {
+        if row - start == PAGE_ROWS || bytes >= PAGE_BYTES {
+            ranges.push(start..row);
+            (start, bytes) = (row, 0);
+        }
+        if *number != NULL {
+            bytes += chunk.values.plain_length(*number);
+        }
+    }
+    if start < length {
+        ranges.push(start..length);
+    }
+    ranges
+}
+
+struct Pages<'s> {
+    writer: SerializedPageWriter<'s, Vec<u8>>,
+    compression: Compression,
+    compressor: Option<zstd::bulk::Compressor<'static>>,
+    /// Compressed and not, heads of pages included.
+    bytes: [usize; 2],
+    offsets: OffsetIndexBuilder,
+}
+
+impl Pages<'_> {
+    fn write_dictionary(&mut self, chunk: &ValueChunk) -> Result<()> {
+        let mut plain = Vec::with_capacity(chunk.values.plain_bytes());
+        (0..chunk.values.len()).for_each(|number| chunk.values.write_plain(number as u32, &mut plain));
+        let page = Page::DictionaryPage {
+            buf: self.compress(&plain)?,
+            num_values: chunk.values.len() as u32,
+            encoding: Encoding::PLAIN,
+            is_sorted: false,
+        };
+        let written = self.writer.write_page(CompressedPage::new(page, plain.len()))?;
+        self.bytes = [self.bytes[0] + written.compressed_size, self.bytes[1] + written.uncompressed_size];
+        Ok(())
+    }
+
+    /// Where the page lies; so many of its rows are null.
+    fn write_data(&mut self, chunk: &ValueChunk, rows: &[u32], nulls: usize, encoding: Encoding) -> Result<i64> {
+        let mut bytes = Vec::new();
+        if chunk.column.max_def_level() > 0 {
+            bytes.extend_from_slice(&[0; 4]);
+            match nulls {
+                0 => hybrid::run(1, 1, rows.len(), &mut bytes),
+                _ => {
+                    let is_there: Vec<u32> = rows.iter().map(|number| u32::from(*number != NULL)).collect();
+                    hybrid::encode(1, &is_there, &mut bytes);
+                }
+            }
+            let length = (bytes.len() - 4) as u32;
+            bytes[..4].copy_from_slice(&length.to_le_bytes());
+        }
+        let present: Cow<'_, [u32]> = match nulls {
+            0 => Cow::Borrowed(rows),
+            _ => rows.iter().copied().filter(|number| *number != NULL).collect(),
+        };
+        if encoding == Encoding::RLE_DICTIONARY {
+            let width = hybrid::width(chunk.values.len().saturating_sub(1) as u32);
+            bytes.push(width);
+            hybrid::encode(width, &present, &mut bytes);
+        } else {
+            present.iter().for_each(|number| chunk.values.write_plain(*number, &mut bytes));
+        }
+        let page = Page::DataPage {
+            buf: self.compress(&bytes)?,
+            num_values: rows.len() as u32,
+            encoding,
+            def_level_encoding: Encoding::RLE,
+            rep_level_encoding: Encoding::RLE,
+            statistics: None,
+        };
+        let written = self.writer.write_page(CompressedPage::new(page, bytes.len()))?;
+        self.bytes = [self.bytes[0] + written.compressed_size, self.bytes[1] + written.uncompressed_size];
+        self.offsets.append_offset_and_size(written.offset as i64, written.compressed_size as i32);
+        self.offsets.append_row_count(rows.len() as i64);
+        Ok(written.offset as i64)
+    }
+
+    fn compress(&mut self, bytes: &[u8]) -> Result<Bytes> {
+        let level = match self.compression {
+            Compression::UNCOMPRESSED => return Ok(Bytes::copy_from_slice(bytes)),
+            Compression::ZSTD(level) => level.compression_level(),
+            other => return Err(ParquetError::NYI(format!("{other:?} of texts"))),
+        };
+        if self.compressor.is_none() {
+            self.compressor = Some(zstd::bulk::Compressor::new(level)?);
+        }
+        let compressor = self.compressor.as_mut().expect("just made");
+        Ok(Bytes::from(compressor.compress(bytes)?))
+    }
+}

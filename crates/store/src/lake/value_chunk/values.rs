@@ -1,0 +1,125 @@
+//! Values by number, and numbers by value.
+
+use hashbrown::HashTable;
+use hashbrown::hash_table::Entry;
+use parquet::basic::Type;
+use xxhash_rust::xxh3::xxh3_64;
+
+/// Places where the latest numbers are looked for first.
+const RECENT: usize = 64;
+
+/// Every value once, in the order they came.
+pub struct ValueList {
+    /// Bytes of every value, little-endian numbers; `None` for texts.
+    width: Option<usize>,
+    /// Of texts.
+    ends: Vec<usize>,
+    bytes: Vec<u8>,
+    numbers: HashTable<u32>,
+    last: Option<u32>,
+    /// By hash of their bits, numbers that were met lately, with their own numbers.
+    recent: Vec<(u64, u32)>,
+}
+
+impl ValueList {
+    /// Of what a column of this type stores.
+    pub fn new(kind: Type) -> ValueList {
+        let width = match kind {
+            Type::INT32 => Some(4),
+            Type::INT64 | Type::DOUBLE => Some(8),
+            _ => None,
+        };
+        let recent = if width.is_some() { vec![(0, super::NULL); RECENT] } else { Vec::new() };
+        ValueList { width, ends: Vec::new(), bytes: Vec::new(), numbers: HashTable::new(), last: None, recent }
+    }
+
+    pub fn len(&self) -> usize {
+        self.width.map_or(self.ends.len(), |width| self.bytes.len() / width)
+    }
+
+    /// The value's bytes.
+    #[inline]
+    pub fn get(&self, number: u32) -> &[u8] {
+        value(self.width, &self.ends, &self.bytes, number)
+    }
+
+    /// What all values take in a plain page.
+    pub fn plain_bytes(&self) -> usize {
+        self.bytes.len() + 4 * self.ends.len()
+    }
+
+    /// What a value takes in a plain page.
+    #[inline]
+    pub fn plain_length(&self, number: u32) -> usize {
+        self.width.unwrap_or_else(|| self.get(number).len() + 4)
+    }
+
+    pub fn write_plain(&self, number: u32, out: &mut Vec<u8>) {
+        let value = self.get(number);
+        if self.width.is_none() {
+            out.extend_from_slice(&(value.len() as u32).to_le_bytes());
+        }
+        out.extend_from_slice(value);
+    }
+
+    pub fn memory_bytes(&self) -> usize {
+        self.bytes.len() + self.len() * 16
+    }
+
+    /// The number of a text, its own if it is new. Rows are sorted: many are as the row before.
+    #[inline]
+    pub fn number_of_text(&mut self, text: &[u8]) -> u32 {
+        match self.last {
+            Some(last) if self.get(last) == text => last,
+            _ => {
+                let number = self.number(text);
+                self.last = Some(number);
+                number
+            }
+        }
+    }
+
+    /// The number of a number of these bits, its own if it is new.
+    #[inline]
+    pub fn number_of_bits(&mut self, bits: u64) -> u32 {
+        let place = (bits.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32) as usize % RECENT;
+        match self.recent[place] {
+            (known, number) if known == bits && number != super::NULL => number,
+            _ => {
+                let number = self.number(&bits.to_le_bytes()[..self.width.unwrap_or(size_of::<u64>())]);
+                self.recent[place] = (bits, number);
+                number
+            }
+        }
+    }
+
+    fn number(&mut self, text: &[u8]) -> u32 {
+        let next = self.len() as u32;
+        let ValueList { width, ends, bytes, numbers, .. } = self;
+        let same = |number: &u32| value(*width, ends, bytes, *number) == text;
+        let hash_of = |number: &u32| xxh3_64(value(*width, ends, bytes, *number));
+        match numbers.entry(xxh3_64(text), same, hash_of) {
+            Entry::Occupied(entry) => *entry.get(),
+            Entry::Vacant(entry) => {
+                entry.insert(next);
+                bytes.extend_from_slice(text);
+                if width.is_none() {
+                    ends.push(bytes.len());
+                }
+                next
+            }
+        }
+    }
+}
+
+#[inline]
+fn value<'b>(width: Option<usize>, ends: &[usize], bytes: &'b [u8], number: u32) -> &'b [u8] {
+    let number = number as usize;
+    match width {
+        Some(width) => &bytes[number * width..][..width],
+        None => {
+            let start = number.checked_sub(1).map_or(0, |before| ends[before]);
+            &bytes[start..ends[number]]
+        }
+    }
+}
