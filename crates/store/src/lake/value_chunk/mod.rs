@@ -65,8 +65,7 @@ impl ValueChunk {
         let known = self.known.iter_mut().map(Option::take);
         let mut sources: Vec<Source<'_>> =
             arrays.iter().zip(known).map(|(array, known)| Source::new(array, known)).collect();
-        let values = &mut self.values;
-        self.rows.extend(places.map(|(source, row)| sources[source].number(row, values)));
+        source::append_from(&mut sources, places, &mut self.values, &mut self.rows);
         for (known, source) in self.known.iter_mut().zip(sources) {
             *known = source.into_known();
         }

@@ -163,12 +163,50 @@ impl<'a> Source<'a> {
         }
     }
 
+    /// The rows' keys and which are null; the values of the keys, and their numbers.
+    fn dictionary(&mut self) -> Option<(&'a [i32], Option<&'a NullBuffer>, Texts<'a>, &mut [u32])> {
+        match self {
+            Source::Dictionary { keys, texts, known: (_, numbers) } => {
+                let keys: &'a Int32Array = keys;
+                Some((keys.values(), keys.nulls(), *texts, numbers))
+            }
+            _ => None,
+        }
+    }
+
     pub fn into_known(self) -> Option<Known> {
         match self {
             Source::Dictionary { known, .. } => Some(known),
             _ => None,
         }
     }
+}
+
+/// The numbers of the values at these places (source, row), appended.
+pub fn append_from(
+    sources: &mut [Source<'_>],
+    places: impl ExactSizeIterator<Item = (usize, usize)>,
+    values: &mut ValueList,
+    rows: &mut Vec<u32>,
+) {
+    rows.reserve(places.len());
+    // Mostly all sources are dictionaries. They take turns row by row, so one way serves all.
+    if !sources.iter().all(|source| matches!(source, Source::Dictionary { .. })) {
+        return rows.extend(places.map(|(source, row)| sources[source].number(row, values)));
+    }
+    let mut all: Vec<_> = sources.iter_mut().filter_map(Source::dictionary).collect();
+    rows.extend(places.map(|(source, row)| {
+        let (keys, nulls, texts, numbers) = &mut all[source];
+        if nulls.is_some_and(|nulls| nulls.is_null(row)) {
+            return NULL;
+        }
+        let key = keys[row].as_usize();
+        let number = &mut numbers[key];
+        if *number == UNKNOWN {
+            *number = texts.get(key).map_or(NULL, |text| values.number_of_text(text));
+        }
+        *number
+    }));
 }
 
 /// Numbers none of which is null. Rows are sorted: many are as the row before.
