@@ -4,7 +4,8 @@
 //! Such a value has left the encoded column; a row's value is in exactly one of the two. [`AttrColumns`] says which
 //! extra columns a part has, and puts the encoded columns together again, byte by byte as they were ([`AttrColumns::fold`]).
 //!
-//! - `choose`: which keys, from a sample of the rows; `split`: encoded columns to extra ones, when a part is written.
+//! - `choose`: which keys, from a sample of the rows; `split`: encoded columns to extra ones, when a part is written;
+//!   `rows`: the same for one column.
 //! - `pairs`: walking over encoded attributes without decoding them; `look_up`: whose column a key's values go to;
 //!   `values`: such a column in the making.
 //!
@@ -15,6 +16,7 @@ mod choose;
 mod fold;
 mod look_up;
 mod pairs;
+mod rows;
 mod split;
 mod values;
 

@@ -41,6 +41,13 @@ pub fn read<'a>(mut bytes: &'a [u8], out: &mut Vec<Pair<'a>>) -> bool {
     true
 }
 
+/// The bytes of the first pair, not looked into, and what follows them.
+#[inline]
+pub fn whole(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
+    let (_, rest) = field(bytes, LIST_VALUES)?;
+    bytes.split_at_checked(bytes.len() - rest.len())
+}
+
 /// The first pair, and what follows it.
 #[inline]
 pub fn pair(bytes: &[u8]) -> Option<(Pair<'_>, &[u8])> {

@@ -1,17 +1,15 @@
 //! Encoded attributes to extra columns, on the way into a part.
 //!
-//! A column that rows share (a dictionary, see [`crate::memory_schema`]) is split once per value: rows keep their
+//! Texts become dictionaries where rows lie in memory: a part's writer numbers them anyway, and looks at each only once
+//! a batch. A column that rows share (a dictionary, see [`crate::memory_schema`]) is split once per value: rows keep their
 //! numbers, and each extra column becomes a dictionary with the same numbers.
 
 use std::sync::Arc;
 
-use arrow::array::{Array, ArrayRef, AsArray, BinaryArray, DictionaryArray, RecordBatch};
-use arrow::buffer::{Buffer, OffsetBuffer, ScalarBuffer};
+use arrow::array::{ArrayRef, AsArray, BinaryArray, DictionaryArray, RecordBatch};
 use arrow::datatypes::{DataType, Field, Int32Type, Schema, SchemaRef};
 
-use super::look_up::LookUp;
-use super::pairs::{self, Raw};
-use super::values::Values;
+use super::rows;
 use super::{AttrKey, ENCODED};
 use crate::tables::Table;
 use crate::{StoreError, arrow_schema, memory_schema};
@@ -24,6 +22,7 @@ pub struct Splitter {
     left_behind: Vec<bool>,
     schema: SchemaRef,
     plain_schema: SchemaRef,
+    in_memory: bool,
     /// The values of shared columns that were split last, by encoded column.
     shared: [Option<SharedSplit>; ENCODED.len()],
 }
@@ -43,7 +42,8 @@ impl Splitter {
             let field = move |key: &AttrKey| {
                 let kind = if key.is_int { DataType::Int64 } else { DataType::Utf8 };
                 let is_shared = table.column(key.encoded).is_some_and(|(_, column)| column.shared);
-                let kind = if in_memory && is_shared { dictionary_of(kind) } else { kind };
+                // Texts come as numbers, whether or not their rows share them.
+                let kind = if in_memory && (is_shared || !key.is_int) { dictionary_of(kind) } else { kind };
                 Arc::new(Field::new(key.column(), kind, true))
             };
             keys.iter().map(field).collect::<Vec<_>>()
@@ -53,7 +53,8 @@ impl Splitter {
         };
         let plain_schema = schema(arrow_schema(table), extra(false));
         let schema = if in_memory { schema(memory_schema(table), extra(true)) } else { Arc::clone(&plain_schema) };
-        Splitter { left_behind: vec![false; keys.len()], keys, schema, plain_schema, shared: [None, None] }
+        let left_behind = vec![false; keys.len()];
+        Splitter { left_behind, keys, schema, plain_schema, in_memory, shared: [None, None] }
     }
 
     /// The table's columns, then the extra ones, as [`Splitter::split`] gives them.
@@ -93,7 +94,7 @@ impl Splitter {
             let left_behind = &mut self.left_behind[first..first + count];
             let (rest, split) = match batch.column(index).as_dictionary_opt::<Int32Type>() {
                 Some(shared) => split_shared(shared, keys, left_behind, &mut self.shared[number])?,
-                None => split_column(batch.column(index).as_binary(), keys, left_behind),
+                None => split_column(batch.column(index).as_binary(), keys, left_behind, self.in_memory),
             };
             columns[index] = rest;
             extra.extend(split);
@@ -118,7 +119,7 @@ fn split_shared(
     let known = last.take_if(|last| !Arc::ptr_eq(&last.values, column.values()));
     drop(known);
     let split = last.get_or_insert_with(|| {
-        let (rest, extra) = split_column(column.values().as_binary(), keys, left_behind);
+        let (rest, extra) = split_column(column.values().as_binary(), keys, left_behind, false);
         SharedSplit { values: Arc::clone(column.values()), rest, extra }
     });
     let numbered = |values: &ArrayRef| -> Result<ArrayRef, StoreError> {
@@ -129,113 +130,13 @@ fn split_shared(
 }
 
 /// What stays encoded, and the extra columns.
-fn split_column(encoded: &BinaryArray, keys: &[AttrKey], left_behind: &mut [bool]) -> (ArrayRef, Vec<ArrayRef>) {
-    // Texts are nearly always texts: they are checked all together, and one by one only if that fails.
-    for checked in [false, true] {
-        let mut rows = Rows::new(keys, checked);
-        let rest = rows.split(encoded);
-        let values = rows.values.into_iter().map(|values| values.finish(encoded.len()));
-        if let Some(extra) = values.collect::<Option<Vec<_>>>() {
-            left_behind.iter_mut().zip(rows.left_behind).for_each(|(left, more)| *left |= more);
-            return (Arc::new(rest), extra);
-        }
-    }
-    unreachable!("every text was checked")
-}
-
-struct Rows<'s> {
-    keys: &'s [AttrKey],
-    look_up: LookUp<'s>,
-    left_behind: Vec<bool>,
-    values: Vec<Values>,
-    /// Texts that are not UTF-8 stay encoded.
-    checked: bool,
-}
-
-impl<'s> Rows<'s> {
-    fn new(keys: &'s [AttrKey], checked: bool) -> Rows<'s> {
-        Rows {
-            look_up: LookUp::new(keys),
-            left_behind: vec![false; keys.len()],
-            values: keys.iter().map(|key| Values::new(key.is_int)).collect(),
-            keys,
-            checked,
-        }
-    }
-
-    /// What stays encoded.
-    fn split(&mut self, encoded: &BinaryArray) -> BinaryArray {
-        let mut ends = Vec::with_capacity(encoded.len() + 1);
-        ends.push(0);
-        let mut rest = Vec::new();
-        let mut found = Vec::new();
-        for (row, bytes) in encoded.iter().map(Option::unwrap_or_default).enumerate() {
-            let start = rest.len();
-            if self.row(bytes, &mut found, &mut rest) {
-                found.iter().for_each(|(index, value): &(usize, Raw<'_>)| self.values[*index].push(row, *value));
-            } else {
-                rest.truncate(start);
-                self.leave(bytes);
-                rest.extend_from_slice(bytes);
-            }
-            ends.push(i32::try_from(rest.len()).expect("what is left is no longer than what was there"));
-        }
-        let offsets = OffsetBuffer::new(ScalarBuffer::from(ends));
-        BinaryArray::new(offsets, Buffer::from(rest), None)
-    }
-
-    /// One row: the values that leave it, and the pairs that stay. False when its pairs are not sorted by key, or are
-    /// not what our encoder writes.
-    fn row<'a>(&mut self, mut bytes: &'a [u8], found: &mut Vec<(usize, Raw<'a>)>, rest: &mut Vec<u8>) -> bool {
-        found.clear();
-        let mut last: (&[u8], Option<usize>) = (&[], None);
-        let mut whole: &[u8] = &[];
-        while !bytes.is_empty() {
-            let Some((pair, after)) = pairs::pair(bytes) else { return false };
-            let index = self.look_up.find(pair.key);
-            // Keys with columns are sorted as their columns are.
-            let order = match (last.1, index) {
-                (Some(last), Some(index)) => last.cmp(&index),
-                _ => last.0.cmp(pair.key),
-            };
-            if order.is_gt() {
-                return false;
-            }
-            match (index, index.and_then(|index| self.fitting(index, pair.raw()))) {
-                // A key that comes again stays, each time.
-                (Some(index), _) if order.is_eq() => {
-                    if found.pop_if(|(known, _)| *known == index).is_some() {
-                        rest.extend_from_slice(whole);
-                    }
-                    rest.extend_from_slice(pair.whole);
-                    self.left_behind[index] = true;
-                }
-                (Some(index), Some(value)) => found.push((index, value)),
-                (index, _) => {
-                    rest.extend_from_slice(pair.whole);
-                    index.into_iter().for_each(|index| self.left_behind[index] = true);
-                }
-            }
-            last = (pair.key, index);
-            whole = pair.whole;
-            bytes = after;
-        }
-        true
-    }
-
-    fn fitting<'a>(&self, index: usize, value: Option<Raw<'a>>) -> Option<Raw<'a>> {
-        value.filter(|value| match value {
-            Raw::Int(_) => self.keys[index].is_int,
-            Raw::Text(text) => !self.keys[index].is_int && (!self.checked || str::from_utf8(text).is_ok()),
-        })
-    }
-
-    /// A row that stays as it is. What cannot be read may hold any key.
-    fn leave(&mut self, bytes: &[u8]) {
-        let mut list = Vec::new();
-        let readable = pairs::read(bytes, &mut list);
-        for (index, key) in self.keys.iter().enumerate() {
-            self.left_behind[index] |= !readable || list.iter().any(|pair| pair.key == key.key.as_bytes());
-        }
-    }
+fn split_column(
+    encoded: &BinaryArray,
+    keys: &[AttrKey],
+    left_behind: &mut [bool],
+    as_numbers: bool,
+) -> (ArrayRef, Vec<ArrayRef>) {
+    let split = rows::split(encoded, keys, as_numbers);
+    left_behind.iter_mut().zip(split.left_behind).for_each(|(left, more)| *left |= more);
+    (Arc::new(split.rest), split.extra)
 }

@@ -161,6 +161,36 @@ fn value() -> impl Strategy<Value = AnyValue<'static>> {
     ]
 }
 
+/// What may have happened to a row's bytes.
+#[derive(Debug, Clone)]
+enum Damage {
+    None,
+    Cut(usize),
+    Changed(usize, u8),
+    /// A text that is not UTF-8.
+    NotText,
+}
+
+impl Damage {
+    fn apply(&self, bytes: &mut Vec<u8>) {
+        match *self {
+            Damage::None => {}
+            Damage::Cut(at) => bytes.truncate(at),
+            Damage::Changed(at, byte) => bytes.iter_mut().skip(at).take(1).for_each(|old| *old = byte),
+            Damage::NotText => bytes.extend_from_slice(&[10, 9, 10, 2, b'z', b'z', 18, 3, 10, 1, 0xff]),
+        }
+    }
+}
+
+fn damage() -> impl Strategy<Value = Damage> {
+    prop_oneof![
+        6 => Just(Damage::None),
+        1 => (0..40_usize).prop_map(Damage::Cut),
+        2 => (0..40_usize, any::<u8>()).prop_map(|(at, byte)| Damage::Changed(at, byte)),
+        1 => Just(Damage::NotText),
+    ]
+}
+
 proptest! {
     #[test]
     fn any_rows_come_back(
@@ -203,6 +233,35 @@ proptest! {
         for (field, column) in by_row.schema().fields().iter().zip(by_value.columns()) {
             let column = arrow::compute::cast(column, field.data_type()).unwrap();
             prop_assert_eq!(&column, by_row.column_by_name(field.name()).unwrap(), "{}", field.name());
+        }
+    }
+
+    /// Pairs that came before are not parsed again: that changes nothing, whatever the rows are.
+    #[test]
+    fn known_pairs_are_split_as_parsed_ones(
+        rows in prop::collection::vec(prop::collection::vec((prop::sample::select(vec!["", "a", "b", "b.c", "d", "zz"]), value()), 0..7), 1..8),
+        order in prop::collection::vec((any::<usize>(), any::<bool>(), damage()), 1..60),
+        as_numbers in any::<bool>(),
+    ) {
+        let row = |(row, sorted, damage): &(usize, bool, Damage)| {
+            let mut pairs = rows[row % rows.len()].clone();
+            if *sorted { pairs.sort_by_key(|(key, _)| *key) }
+            let mut bytes = encode(&pairs);
+            damage.apply(&mut bytes);
+            bytes
+        };
+        let encoded = BinaryArray::from_iter_values(order.iter().map(row));
+        let keys = ["a", "b", "b.c", "c", "zz"].map(|key| AttrKey {
+            encoded: "attributes",
+            key: key.to_owned(),
+            is_int: key == "b",
+        });
+        let quick = rows::split(&encoded, &keys, as_numbers);
+        let slow = rows::split_slowly(&encoded, &keys, false);
+        prop_assert_eq!(quick.rest, slow.rest);
+        prop_assert_eq!(quick.left_behind, slow.left_behind);
+        for (quick, slow) in quick.extra.iter().zip(&slow.extra) {
+            prop_assert_eq!(&arrow::compute::cast(quick, slow.data_type()).unwrap(), slow);
         }
     }
 
