@@ -1,5 +1,5 @@
 //! The rows of a part, row group by row group, each column encoded by what suits it: values of which many are equal by
-//! [`ValueChunk`], all else by the `parquet` crate.
+//! [`ValueChunk`], identifiers, times and other numbers by [`FixedChunk`], all else by the `parquet` crate.
 
 use std::io::Write;
 
@@ -13,6 +13,7 @@ use parquet::file::properties::WriterProperties;
 use parquet::file::writer::SerializedFileWriter;
 use std::sync::Arc;
 
+use super::fixed_chunk::FixedChunk;
 use super::give_way::give_way;
 use super::value_chunk::ValueChunk;
 
@@ -31,6 +32,7 @@ pub struct GroupWriter<W: Write + Send> {
 
 enum ColumnWriter {
     Values(ValueChunk),
+    Fixed(Box<FixedChunk>),
     Other(Box<ArrowColumnWriter>),
 }
 
@@ -65,6 +67,7 @@ impl<W: Write + Send> GroupWriter<W> {
             give_way();
             match column {
                 ColumnWriter::Values(chunk) => chunk.write(array),
+                ColumnWriter::Fixed(chunk) => chunk.write(array)?,
                 ColumnWriter::Other(writer) => {
                     compute_leaves(field, array)?.iter().try_for_each(|leaf| writer.write(leaf))?;
                 }
@@ -96,6 +99,7 @@ impl<W: Write + Send> GroupWriter<W> {
             let arrays: Vec<&ArrayRef> = batches.iter().map(|batch| batch.column(index)).collect();
             match column {
                 ColumnWriter::Values(chunk) => chunk.write_from(&arrays, places.iter().copied()),
+                ColumnWriter::Fixed(chunk) => chunk.write_from(&arrays, places.iter().copied())?,
                 ColumnWriter::Other(writer) => {
                     let arrays: Vec<&dyn Array> = arrays.into_iter().map(AsRef::as_ref).collect();
                     let array = interleave(&arrays, places)?;
@@ -113,21 +117,25 @@ impl<W: Write + Send> GroupWriter<W> {
         let writers = self.factory.create_column_writers(self.groups)?.into_iter().enumerate();
         let column = |(index, writer)| {
             let description = descriptions.column(index);
-            let has_few_values = ValueChunk::takes(self.schema.field(index).data_type())
+            let kind = self.schema.field(index).data_type();
+            let has_few_values = ValueChunk::takes(kind)
                 && properties.dictionary_enabled(description.path())
                 && properties.bloom_filter_properties(description.path()).is_none();
             if has_few_values {
-                ColumnWriter::Values(ValueChunk::new(description))
-            } else {
-                ColumnWriter::Other(Box::new(writer))
+                return Ok(ColumnWriter::Values(ValueChunk::new(description)));
             }
+            Ok(match FixedChunk::new(description, kind, properties)? {
+                Some(chunk) => ColumnWriter::Fixed(Box::new(chunk)),
+                None => ColumnWriter::Other(Box::new(writer)),
+            })
         };
-        Ok(writers.map(column).collect())
+        writers.map(column).collect()
     }
 
     fn bytes(&self) -> usize {
         let bytes = self.columns.iter().map(|column| match column {
             ColumnWriter::Values(chunk) => chunk.bytes(),
+            ColumnWriter::Fixed(chunk) => chunk.bytes(),
             ColumnWriter::Other(writer) => writer.get_estimated_total_bytes(),
         });
         bytes.sum()
@@ -144,6 +152,10 @@ impl<W: Write + Send> GroupWriter<W> {
             match column {
                 ColumnWriter::Values(chunk) => {
                     let (bytes, result) = chunk.finish(&properties)?;
+                    group.append_column(&bytes, result)?;
+                }
+                ColumnWriter::Fixed(chunk) => {
+                    let (bytes, result) = chunk.finish()?;
                     group.append_column(&bytes, result)?;
                 }
                 ColumnWriter::Other(writer) => writer.close()?.append_to_row_group(&mut group)?,

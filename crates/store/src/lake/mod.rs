@@ -21,6 +21,7 @@ mod checksums;
 pub mod counts;
 mod days;
 mod fit;
+mod fixed_chunk;
 mod flush;
 mod footers;
 mod give_way;

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use arrow::array::{AsArray, RecordBatch};
+use xxhash_rust::xxh3::Xxh3Builder;
 
 use super::pairs::{self, Plain};
 use super::{AttrKey, ENCODED};
@@ -27,7 +28,7 @@ pub fn choose(samples: &[RecordBatch], before: &[AttrKey]) -> Vec<AttrKey> {
 
 fn choose_of(encoded: &'static str, samples: &[RecordBatch], before: &[AttrKey]) -> Vec<AttrKey> {
     // By key: rows with text, rows with an integer.
-    let mut counts: HashMap<Vec<u8>, [usize; 2]> = HashMap::new();
+    let mut counts: HashMap<Vec<u8>, [usize; 2], Xxh3Builder> = HashMap::default();
     let mut rows = 0;
     for batch in samples {
         let Some(column) = batch.column_by_name(encoded) else { return Vec::new() };

@@ -4,10 +4,11 @@
 //! byte, one that was split before needs no parsing. It is looked for first where it was last time, at the key that
 //! followed the key before it, then among all of the batch.
 
+use std::hash::{BuildHasher as _, RandomState};
+
 use arrow::array::{Array, ArrayRef, BinaryArray};
 use arrow::buffer::{Buffer, OffsetBuffer, ScalarBuffer};
 use hashbrown::HashTable;
-use xxhash_rust::xxh3::xxh3_64;
 
 use super::AttrKey;
 use super::look_up::LookUp;
@@ -26,27 +27,36 @@ pub struct Split {
 
 /// Splits a column; `as_numbers`: texts become dictionaries.
 pub fn split(encoded: &BinaryArray, keys: &[AttrKey], as_numbers: bool) -> Split {
-    split_with(Rows::new(keys), encoded, as_numbers)
+    split_with(Rows::new(keys, encoded.len()), encoded, as_numbers)
 }
 
 /// As [`split`], every pair parsed.
 #[cfg(test)]
 pub fn split_slowly(encoded: &BinaryArray, keys: &[AttrKey], as_numbers: bool) -> Split {
-    split_with(Rows { remembers: false, ..Rows::new(keys) }, encoded, as_numbers)
+    split_with(Rows { remembers: false, ..Rows::new(keys, encoded.len()) }, encoded, as_numbers)
 }
 
 fn split_with<'s: 'a, 'a>(mut rows: Rows<'s, 'a>, encoded: &'a BinaryArray, as_numbers: bool) -> Split {
     let rest = rows.split(encoded);
-    let extra = rows.values.into_iter().map(|values| values.finish(encoded.len(), as_numbers)).collect();
+    let extra = rows.values.into_iter().map(|values| values.finish(as_numbers)).collect();
     Split { rest, extra, left_behind: rows.left_behind }
 }
 
-/// A pair of a text column that was split before.
+/// A pair that was split before.
 #[derive(Clone, Copy)]
 struct Known<'a> {
     whole: &'a [u8],
     column: usize,
-    number: i64,
+    /// The integer, or the number of the text.
+    value: i64,
+}
+
+/// What is known of a pair before it is parsed.
+enum Look<'a> {
+    Known(Known<'a>),
+    /// No text with this hash was split before.
+    New(u64),
+    Unknown,
 }
 
 struct Rows<'s, 'a> {
@@ -62,6 +72,8 @@ struct Rows<'s, 'a> {
     next: Vec<usize>,
     /// The values that leave the row at hand: columns, and integers or numbers of texts.
     found: Vec<(usize, i64)>,
+    /// Of hashes.
+    seed: u64,
     remembers: bool,
 }
 
@@ -69,16 +81,18 @@ struct Rows<'s, 'a> {
 type Cell<'a> = (&'a [u8], Option<usize>, Option<i64>);
 
 impl<'s: 'a, 'a> Rows<'s, 'a> {
-    fn new(keys: &'s [AttrKey]) -> Rows<'s, 'a> {
+    /// To split so many rows.
+    fn new(keys: &'s [AttrKey], count: usize) -> Rows<'s, 'a> {
         Rows {
             look_up: LookUp::new(keys),
             left_behind: vec![false; keys.len()],
-            values: keys.iter().map(|key| Values::new(key.is_int)).collect(),
-            known: HashTable::with_capacity(1024),
-            last: vec![Known { whole: &[], column: 0, number: 0 }; keys.len()],
+            values: keys.iter().map(|key| Values::new(key.is_int, count)).collect(),
+            known: HashTable::with_capacity(count),
+            last: vec![Known { whole: &[], column: 0, value: 0 }; keys.len()],
             next: vec![0; keys.len() + 1],
             found: Vec::new(),
             keys,
+            seed: RandomState::new().hash_one(0),
             remembers: true,
         }
     }
@@ -93,7 +107,7 @@ impl<'s: 'a, 'a> Rows<'s, 'a> {
             let start = rest.len();
             if self.row(bytes, &mut rest) {
                 for (column, value) in &self.found {
-                    self.values[*column].push(row, *value);
+                    self.values[*column].put(row, *value);
                 }
             } else {
                 rest.truncate(start);
@@ -116,10 +130,10 @@ impl<'s: 'a, 'a> Rows<'s, 'a> {
         let mut last_whole: &[u8] = &[];
         while !bytes.is_empty() {
             let Some((whole, after)) = pairs::whole(bytes) else { return false };
-            let (key, index, value) = match self.remembered(whole, before) {
-                Some(known) => (self.keys[known.column].key.as_bytes(), Some(known.column), Some(known.number)),
-                None => match pairs::pair(whole) {
-                    Some((pair, _)) => self.parsed(&pair),
+            let (key, index, value) = match self.look(whole, before) {
+                Look::Known(known) => (self.keys[known.column].key.as_bytes(), Some(known.column), Some(known.value)),
+                look => match pairs::pair(whole) {
+                    Some((pair, _)) => self.parsed(&pair, &look),
                     None => return false,
                 },
             };
@@ -159,51 +173,59 @@ impl<'s: 'a, 'a> Rows<'s, 'a> {
 
     /// The pair among those that were split before.
     #[inline]
-    fn remembered(&mut self, whole: &'a [u8], before: usize) -> Option<Known<'a>> {
-        if !self.remembers {
-            return None;
-        }
+    fn look(&mut self, whole: &'a [u8], before: usize) -> Look<'a> {
         let expected = self.next[before];
-        let last = *self.last.get(expected)?;
+        let Some(last) = self.last.get(expected).filter(|_| self.remembers) else { return Look::Unknown };
         if last.whole == whole {
-            return Some(last);
+            return Look::Known(*last);
         }
         // Integers are parsed faster than looked for.
         if self.keys[expected].is_int {
-            return None;
+            return Look::Unknown;
         }
-        let known = *self.known.find(xxh3_64(whole), |known| known.whole == whole)?;
-        self.last[known.column] = known;
-        Some(known)
+        let hash = hash(whole, self.seed);
+        match self.known.find(hash, |known| known.whole == whole) {
+            Some(known) => {
+                self.last[known.column] = *known;
+                Look::Known(*known)
+            }
+            None => Look::New(hash),
+        }
     }
 
-    fn parsed(&mut self, pair: &Pair<'a>) -> Cell<'a> {
+    fn parsed(&mut self, pair: &Pair<'a>, look: &Look<'a>) -> Cell<'a> {
         let Some(column) = self.look_up.find(pair.key) else { return (pair.key, None, None) };
         let value = match pair.raw() {
-            Some(Raw::Int(number)) if self.keys[column].is_int => {
-                self.last[column] = Known { whole: pair.whole, column, number };
-                Some(number)
+            Some(Raw::Int(value)) if self.keys[column].is_int => {
+                self.last[column] = Known { whole: pair.whole, column, value };
+                Some(value)
             }
-            Some(Raw::Text(text)) if !self.keys[column].is_int => self.number(column, pair.whole, text),
+            Some(Raw::Text(text)) if !self.keys[column].is_int => self.number(column, pair.whole, text, look),
             _ => None,
         };
         (pair.key, Some(column), value)
     }
 
     /// The number of a column's text; `None` when it is not UTF-8: it stays encoded.
-    fn number(&mut self, column: usize, whole: &'a [u8], text: &[u8]) -> Option<i64> {
-        let hash = xxh3_64(whole);
-        let known = match self.known.find(hash, |known| known.whole == whole) {
-            Some(known) => *known,
+    fn number(&mut self, column: usize, whole: &'a [u8], text: &[u8], look: &Look<'a>) -> Option<i64> {
+        let (hash_of_it, known) = match look {
+            Look::New(hash) => (*hash, None),
+            _ => {
+                let hash = hash(whole, self.seed);
+                (hash, self.known.find(hash, |known| known.whole == whole).copied())
+            }
+        };
+        let known = match known {
+            Some(known) => known,
             None => {
-                let number = self.values[column].add(str::from_utf8(text).ok()?);
-                let known = Known { whole, column, number };
-                self.known.insert_unique(hash, known, |known| xxh3_64(known.whole));
+                let value = self.values[column].add(str::from_utf8(text).ok()?);
+                let (known, seed) = (Known { whole, column, value }, self.seed);
+                self.known.insert_unique(hash_of_it, known, |known| hash(known.whole, seed));
                 known
             }
         };
         self.last[column] = known;
-        Some(known.number)
+        Some(known.value)
     }
 
     /// A row that stays as it is. What cannot be read may hold any key.
@@ -214,4 +236,21 @@ impl<'s: 'a, 'a> Rows<'s, 'a> {
             self.left_behind[index] |= !readable || list.iter().any(|pair| pair.key == key.key.as_bytes());
         }
     }
+}
+
+/// Quick for the few dozen bytes that a pair has.
+#[inline]
+fn hash(bytes: &[u8], seed: u64) -> u64 {
+    let mixed = |state: u64, word: u64| {
+        let product = u128::from(state ^ word) * 0x9e37_79b9_7f4a_7c15;
+        product as u64 ^ (product >> 64) as u64
+    };
+    let (words, tail) = bytes.as_chunks::<8>();
+    let state = words.iter().fold(seed ^ bytes.len() as u64, |state, word| mixed(state, u64::from_le_bytes(*word)));
+    let last = bytes.last_chunk::<8>().copied().unwrap_or_else(|| {
+        let mut last = [0; 8];
+        last[..tail.len()].copy_from_slice(tail);
+        last
+    });
+    mixed(state, u64::from_le_bytes(last))
 }

@@ -5,9 +5,11 @@ mod packed;
 
 use std::sync::Arc;
 
-use arrow::array::{Array, ArrayRef, AsArray, Int64Array, RecordBatch};
+use arrow::array::{Array, ArrayRef, AsArray, FixedSizeBinaryArray, Int64Array, RecordBatch};
+use arrow::buffer::Buffer;
 use arrow::compute::interleave;
 use arrow::datatypes::Int64Type;
+use arrow::error::ArrowError;
 use arrow::row::{RowConverter, Rows, SortField};
 
 use super::give_way::give_way;
@@ -84,7 +86,7 @@ pub fn gather(
             give_way();
             match shared {
                 Some(shared) => shared.gather(places),
-                None => interleave(pieces, places),
+                None => ids(pieces, places).unwrap_or_else(|| interleave(pieces, places)),
             }
         });
         let columns = gathered.collect::<Result<Vec<_>, _>>();
@@ -92,4 +94,15 @@ pub fn gather(
         each(&batch.map_err(StoreError::internal("gather rows"))?)?;
     }
     Ok(())
+}
+
+/// As [`interleave`], of identifiers: it has no way of its own for them. `None` for other columns.
+fn ids(pieces: &[&dyn Array], places: &[(usize, usize)]) -> Option<Result<ArrayRef, ArrowError>> {
+    let ids = pieces.iter().map(|piece| piece.as_fixed_size_binary_opt().filter(|ids| ids.null_count() == 0));
+    let ids: Vec<&FixedSizeBinaryArray> = ids.collect::<Option<_>>()?;
+    let length = ids.first()?.value_length();
+    let mut bytes = Vec::with_capacity(places.len() * length as usize);
+    places.iter().for_each(|(piece, row)| bytes.extend_from_slice(ids[*piece].value(*row)));
+    let gathered = FixedSizeBinaryArray::try_new(length, Buffer::from(bytes), None);
+    Some(gathered.map(|ids| Arc::new(ids) as ArrayRef))
 }

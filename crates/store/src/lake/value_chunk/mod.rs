@@ -8,7 +8,7 @@
 //!   their places; `bounds`: between which values they lie.
 
 mod bounds;
-mod hybrid;
+pub(super) mod hybrid;
 mod pages;
 mod source;
 #[cfg(test)]

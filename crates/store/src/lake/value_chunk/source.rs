@@ -149,15 +149,21 @@ impl<'a> Source<'a> {
                 Numbers::I64(all) => extend(rows, all, |number| number.cast_unsigned(), values),
                 Numbers::F64(all) => extend(rows, all, |number| number.to_bits(), values),
             },
-            Source::Dictionary { keys, texts, known: (_, numbers) } if keys.null_count() == 0 => {
-                let look_up = |key: &i32| {
+            Source::Dictionary { keys, texts, known: (_, numbers) } => {
+                let mut look_up = |key: &i32| {
                     let number = &mut numbers[key.as_usize()];
                     if *number == UNKNOWN {
                         *number = texts.get(key.as_usize()).map_or(NULL, |text| values.number_of_text(text));
                     }
                     *number
                 };
-                rows.extend(keys.values().iter().map(look_up));
+                match keys.nulls() {
+                    None => rows.extend(keys.values().iter().map(look_up)),
+                    Some(nulls) => {
+                        let keys = keys.values().iter().zip(nulls.iter());
+                        rows.extend(keys.map(|(key, is_there)| if is_there { look_up(key) } else { NULL }));
+                    }
+                }
             }
             source => rows.extend((0..length).map(|row| source.number(row, values))),
         }

@@ -1,0 +1,68 @@
+//! Integers as the differences from those before them (`DELTA_BINARY_PACKED`).
+
+/// Groups of values packed with one width, per block.
+const GROUPS: usize = 4;
+
+/// Appends integers, in groups of so many: 32 for those of 32 bits, 64 for those of 64.
+pub fn encode(values: &[i64], group: usize, out: &mut Vec<u8>) {
+    varint((group * GROUPS) as u64, out);
+    varint(GROUPS as u64, out);
+    varint(values.len() as u64, out);
+    varint(zigzag(values.first().copied().unwrap_or(0)), out);
+    let mut deltas = Vec::with_capacity(group * GROUPS);
+    for block in 0..values.len().saturating_sub(1).div_ceil(group * GROUPS) {
+        let start = block * group * GROUPS;
+        let end = (start + group * GROUPS + 1).min(values.len());
+        deltas.clear();
+        deltas.extend(values[start..end].windows(2).map(|pair| pair[1].wrapping_sub(pair[0])));
+        encode_block(&deltas, group, out);
+    }
+}
+
+fn encode_block(deltas: &[i64], group: usize, out: &mut Vec<u8>) {
+    let least = deltas.iter().copied().min().unwrap_or(0);
+    varint(zigzag(least), out);
+    let widths = out.len();
+    out.extend_from_slice(&[0; GROUPS]);
+    for (number, deltas) in deltas.chunks(group).enumerate() {
+        let above = |delta: i64| delta.wrapping_sub(least).cast_unsigned();
+        let most = deltas.iter().copied().max().map_or(0, above);
+        let width = u64::BITS - most.leading_zeros();
+        out[widths + number] = width as u8;
+        pack(deltas.iter().map(|delta| above(*delta)), width, out);
+        // The last group is filled up with zeros.
+        let end = out.len() + (group - deltas.len()) * width as usize / 8;
+        out.resize(end, 0);
+    }
+}
+
+/// Values of at most `width` bits, the last byte filled up with zeros.
+fn pack(values: impl ExactSizeIterator<Item = u64>, width: u32, out: &mut Vec<u8>) {
+    if width == 0 {
+        return;
+    }
+    out.reserve(values.len() * width as usize / 8 + 8);
+    let (mut bits, mut count) = (0_u128, 0);
+    for value in values {
+        bits |= u128::from(value) << count;
+        count += width;
+        if count >= u64::BITS {
+            out.extend_from_slice(&(bits as u64).to_le_bytes());
+            bits >>= u64::BITS;
+            count -= u64::BITS;
+        }
+    }
+    out.extend_from_slice(&(bits as u64).to_le_bytes()[..count.div_ceil(8) as usize]);
+}
+
+fn zigzag(number: i64) -> u64 {
+    (number << 1 ^ number >> 63).cast_unsigned()
+}
+
+fn varint(mut number: u64, out: &mut Vec<u8>) {
+    while number >= 0x80 {
+        out.push(number as u8 | 0x80);
+        number >>= 7;
+    }
+    out.push(number as u8);
+}

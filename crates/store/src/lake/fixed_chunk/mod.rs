@@ -1,0 +1,75 @@
+//! One column chunk of identifiers, or of numbers of which few are equal (times, durations), in the making.
+//!
+//! The `parquet` crate makes an object of each identifier, and takes rows that are gathered from several arrays only as
+//! one array more. The pages are, value by value, what the crate would write, and so is what is told of them.
+//!
+//! - `ids`: identifiers, plain or as differences; `numbers`: as differences, or as they are.
+//! - `delta`: differences as Parquet packs them; `bounds`: the least and greatest values of pages and of the chunk;
+//!   `pages`: where pages lie.
+
+mod bounds;
+mod delta;
+mod ids;
+mod numbers;
+mod pages;
+#[cfg(test)]
+mod tests;
+
+use arrow::array::ArrayRef;
+use arrow::datatypes::DataType;
+use bytes::Bytes;
+use parquet::column::writer::ColumnCloseResult;
+use parquet::errors::Result;
+use parquet::file::properties::WriterProperties;
+use parquet::schema::types::ColumnDescPtr;
+
+use ids::IdChunk;
+use numbers::NumberChunk;
+
+/// Rows of a page.
+const PAGE_ROWS: usize = 8192;
+
+pub struct FixedChunk(Kind);
+
+enum Kind {
+    Ids(IdChunk),
+    Numbers(NumberChunk),
+}
+
+impl FixedChunk {
+    /// `None` when values of this type, or with these properties, are not written here.
+    pub fn new(column: ColumnDescPtr, kind: &DataType, properties: &WriterProperties) -> Result<Option<FixedChunk>> {
+        let ids = IdChunk::new(&column, kind, properties)?.map(Kind::Ids);
+        let chunk = ids.or_else(|| NumberChunk::new(&column, kind, properties).map(Kind::Numbers));
+        Ok(chunk.map(FixedChunk))
+    }
+
+    /// Appends the rows of an array of the chunk's type.
+    pub fn write(&mut self, array: &ArrayRef) -> Result<()> {
+        self.write_from(&[array], (0..array.len()).map(|row| (0, row)))
+    }
+
+    /// Appends the cells at these places (array, row) of arrays of the chunk's type.
+    pub fn write_from(&mut self, arrays: &[&ArrayRef], places: impl Iterator<Item = (usize, usize)>) -> Result<()> {
+        match &mut self.0 {
+            Kind::Ids(chunk) => chunk.write_from(arrays, places),
+            Kind::Numbers(chunk) => chunk.write_from(arrays, places),
+        }
+    }
+
+    /// About what the chunk takes in memory.
+    pub fn bytes(&self) -> usize {
+        match &self.0 {
+            Kind::Ids(chunk) => chunk.bytes(),
+            Kind::Numbers(chunk) => chunk.bytes(),
+        }
+    }
+
+    /// The chunk's bytes, and what is to be said of them; offsets count from the first.
+    pub fn finish(self) -> Result<(Bytes, ColumnCloseResult)> {
+        match self.0 {
+            Kind::Ids(chunk) => chunk.finish(),
+            Kind::Numbers(chunk) => chunk.finish(),
+        }
+    }
+}
