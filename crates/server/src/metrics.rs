@@ -223,6 +223,7 @@ pub fn text(app: &App, traffic: &Traffic, tracer: Option<&Tracer>) -> String {
         ("tidewatch_journal_bytes", "The journal on the disk.", app.intake.journal_bytes() as usize),
         ("tidewatch_flush_waiting", "Memtables that wait to be written as parts.", stats.sealed),
         ("tidewatch_memory_bytes", "Rows in memory.", stats.memory_bytes),
+        ("tidewatch_memory_held_bytes", "What they take, with their keys and room for more.", stats.held_bytes),
         ("tidewatch_export_bytes_held", "Memory held by bodies of exports.", app.bodies.held()),
         ("tidewatch_json_bytes_held", "Memory held by bodies of the API.", app.json_bodies.held()),
         (

@@ -41,8 +41,22 @@ impl<'a> Block<'a> {
         u64(u64) => U64,
         i64(i64) => I64,
         f64(f64) => F64,
-        id8([u8; 8]) => Id8,
-        id16([u8; 16]) => Id16,
+    }
+
+    pub fn id8(&mut self, cells: impl Iterator<Item = [u8; 8]>) -> &mut Self {
+        match self.next() {
+            Cells::Id8(into) => into.extend(cells.map(u64::from_ne_bytes)),
+            other => other.refuse("id8"),
+        }
+        self
+    }
+
+    pub fn id16(&mut self, cells: impl Iterator<Item = [u8; 16]>) -> &mut Self {
+        match self.next() {
+            Cells::Id16(into) => into.extend(cells.map(u128::from_ne_bytes)),
+            other => other.refuse("id16"),
+        }
+        self
     }
 
     pub fn text<'t>(&mut self, cells: impl Iterator<Item = &'t str>) -> &mut Self {

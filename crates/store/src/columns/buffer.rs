@@ -46,6 +46,15 @@ impl TableBuffer {
         buffer
     }
 
+    /// No rows, and the memory of a batch that [`TableBuffer::into_batch`] made of such rows; what somebody else still has
+    /// of it (a question that is being answered) is left to them.
+    pub fn from_memory_of(table: Table, batch: RecordBatch) -> TableBuffer {
+        let mut buffer = TableBuffer::new(table);
+        let (_, arrays, _) = batch.into_parts();
+        buffer.columns.iter_mut().zip(arrays).for_each(|(column, array)| column.cells.take_memory(array));
+        buffer
+    }
+
     pub fn table(&self) -> Table {
         self.table
     }
@@ -60,13 +69,13 @@ impl TableBuffer {
     }
 
     /// Bytes the buffers take, spare capacity included.
-    pub(super) fn capacity_bytes(&self) -> usize {
+    pub fn capacity_bytes(&self) -> usize {
         let valid = |column: &Column| column.valid.as_ref().map_or(0, Vec::capacity);
         self.columns.iter().map(|column| column.cells.capacity_bytes() + valid(column)).sum()
     }
 
     /// No rows, the memory kept.
-    pub(super) fn clear(&mut self) {
+    pub fn clear(&mut self) {
         for column in &mut self.columns {
             column.cells.clear();
             column.valid.iter_mut().for_each(Vec::clear);

@@ -2,9 +2,13 @@
 
 use std::sync::Arc;
 
-use arrow::array::{Array, ArrayRef, BinaryArray, BooleanArray, FixedSizeBinaryArray, PrimitiveArray, StringArray};
+use arrow::array::{
+    Array, ArrayData, ArrayRef, BinaryArray, BooleanArray, FixedSizeBinaryArray, PrimitiveArray, StringArray,
+};
 use arrow::buffer::{BooleanBuffer, Buffer, NullBuffer, OffsetBuffer, ScalarBuffer};
-use arrow::datatypes::{ArrowPrimitiveType, Float64Type, Int16Type, Int64Type, UInt8Type, UInt32Type, UInt64Type};
+use arrow::datatypes::{
+    ArrowNativeType, ArrowPrimitiveType, Float64Type, Int16Type, Int64Type, UInt8Type, UInt32Type, UInt64Type,
+};
 
 use super::shared::SharedCells;
 use crate::tables::{Column, Kind};
@@ -19,10 +23,15 @@ pub(super) enum Cells {
     U64(Vec<u64>),
     I64(Vec<i64>),
     F64(Vec<f64>),
-    Variable { kind: Kind, ends: Vec<i32>, bytes: Vec<u8> },
+    Variable {
+        kind: Kind,
+        ends: Vec<i32>,
+        bytes: Vec<u8>,
+    },
     Shared(SharedCells),
-    Id8(Vec<[u8; 8]>),
-    Id16(Vec<[u8; 16]>),
+    /// Ids as numbers of the machine's own order, so that their memory can be used again ([`Cells::take_memory`]).
+    Id8(Vec<u64>),
+    Id16(Vec<u128>),
 }
 
 /// Offsets are 32 bits: the memtable seals a chunk long before (see `lake::memtable`), and one request is far smaller.
@@ -180,6 +189,26 @@ impl Cells {
         }
     }
 
+    /// Takes over the vectors that an array was made of ([`Cells::into_array`]), but for those that somebody else has.
+    pub fn take_memory(&mut self, array: ArrayRef) {
+        let data = array.to_data();
+        drop(array);
+        match self {
+            // Bits in the array.
+            Cells::Bool(_) => {}
+            Cells::U8(cells) => *cells = only_memory_of(data),
+            Cells::I16(cells) => *cells = only_memory_of(data),
+            Cells::U32(cells) => *cells = only_memory_of(data),
+            Cells::U64(cells) => *cells = only_memory_of(data),
+            Cells::I64(cells) => *cells = only_memory_of(data),
+            Cells::F64(cells) => *cells = only_memory_of(data),
+            Cells::Id8(cells) => *cells = only_memory_of(data),
+            Cells::Id16(cells) => *cells = only_memory_of(data),
+            Cells::Variable { ends, bytes, .. } => (*ends, *bytes) = variable_memory_of(data),
+            Cells::Shared(shared) => shared.take_memory(data),
+        }
+    }
+
     pub fn into_array(self, nulls: Option<NullBuffer>) -> ArrayRef {
         match self {
             Cells::Bool(cells) => Arc::new(BooleanArray::new(BooleanBuffer::from(cells), nulls)),
@@ -189,12 +218,25 @@ impl Cells {
             Cells::U64(cells) => primitive::<UInt64Type>(cells, nulls),
             Cells::I64(cells) => primitive::<Int64Type>(cells, nulls),
             Cells::F64(cells) => primitive::<Float64Type>(cells, nulls),
-            Cells::Id8(ids) => fixed(8, ids.into_flattened(), nulls),
-            Cells::Id16(ids) => fixed(16, ids.into_flattened(), nulls),
+            Cells::Id8(ids) => fixed(8, Buffer::from(ids), nulls),
+            Cells::Id16(ids) => fixed(16, Buffer::from(ids), nulls),
             Cells::Variable { kind, ends, bytes } => variable_array(kind, ends, bytes, nulls),
             Cells::Shared(shared) => shared.into_array(),
         }
     }
+}
+
+/// Of an array of one buffer.
+fn only_memory_of<T: ArrowNativeType>(data: ArrayData) -> Vec<T> {
+    let (_, _, _, _, buffers, _) = data.into_parts();
+    memory_of(buffers.into_iter().next())
+}
+
+/// The vectors behind variable-length cells, empty: ends and bytes.
+pub(super) fn variable_memory_of(data: ArrayData) -> (Vec<i32>, Vec<u8>) {
+    let (_, _, _, _, buffers, _) = data.into_parts();
+    let mut buffers = buffers.into_iter();
+    (memory_of(buffers.next()), memory_of(buffers.next()))
 }
 
 fn roomy(length: usize) -> usize {
@@ -237,8 +279,15 @@ pub(super) fn extend_variable(
     }
 }
 
-fn fixed(width: i32, bytes: Vec<u8>, nulls: Option<NullBuffer>) -> ArrayRef {
-    Arc::new(FixedSizeBinaryArray::new(width, Buffer::from(bytes), nulls))
+fn fixed(width: i32, bytes: Buffer, nulls: Option<NullBuffer>) -> ArrayRef {
+    Arc::new(FixedSizeBinaryArray::new(width, bytes, nulls))
+}
+
+/// The vector that a buffer was made of, empty; a new one when somebody else has the buffer too.
+pub(super) fn memory_of<T: ArrowNativeType>(buffer: Option<Buffer>) -> Vec<T> {
+    let mut memory = buffer.and_then(|buffer| buffer.into_vec().ok()).unwrap_or_default();
+    memory.clear();
+    memory
 }
 
 fn primitive<T: ArrowPrimitiveType>(cells: Vec<T::Native>, nulls: Option<NullBuffer>) -> ArrayRef {

@@ -65,8 +65,8 @@ impl<'a> RowWriter<'a> {
     /// A cell of 8 or 16 raw bytes, as the column has it.
     pub fn id(&mut self, id: &[u8]) -> &mut Self {
         match (self.next(), id.first_chunk(), id.first_chunk()) {
-            (Cells::Id8(ids), Some(first), _) if id.len() == 8 => ids.push(*first),
-            (Cells::Id16(ids), _, Some(first)) if id.len() == 16 => ids.push(*first),
+            (Cells::Id8(ids), Some(first), _) if id.len() == 8 => ids.push(u64::from_ne_bytes(*first)),
+            (Cells::Id16(ids), _, Some(first)) if id.len() == 16 => ids.push(u128::from_ne_bytes(*first)),
             (other, ..) => other.refuse("id"),
         }
         self

@@ -4,11 +4,11 @@
 
 use std::sync::Arc;
 
-use arrow::array::{ArrayRef, DictionaryArray, Int32Array};
+use arrow::array::{ArrayData, ArrayRef, DictionaryArray, Int32Array};
 use arrow::datatypes::Int32Type;
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::cells::{extend, offset, variable, variable_array};
+use super::cells::{extend, memory_of, offset, variable, variable_array, variable_memory_of};
 use crate::tables::Kind;
 
 /// Places where a value is looked for that comes again, by its hash; the latest value has a place. One that is not found
@@ -70,6 +70,15 @@ impl SharedCells {
         self.ends.clear();
         self.bytes.clear();
         self.places.clear();
+    }
+
+    /// As [`Cells::take_memory`](super::cells::Cells::take_memory).
+    pub fn take_memory(&mut self, data: ArrayData) {
+        let (_, _, _, _, numbers, values) = data.into_parts();
+        self.numbers = memory_of(numbers.into_iter().next());
+        if let Some(values) = values.into_iter().next() {
+            (self.ends, self.bytes) = variable_memory_of(values);
+        }
     }
 
     /// Room for so many more rows.

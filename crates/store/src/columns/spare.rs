@@ -11,7 +11,7 @@ const BUFFERS_MAX: usize = 64;
 /// … of at most so many bytes each …
 const BUFFER_BYTES_MAX: usize = 2 << 20;
 /// … and so many together.
-const BYTES_MAX: usize = 12 << 20;
+const BYTES_MAX: usize = 8 << 20;
 
 struct Spare {
     /// With what each takes.

@@ -4,23 +4,28 @@
 //! growing buffer it makes one more when there is much in it, else it gets a copy, which is kept until the buffer grows
 //! again. What is written meanwhile waits, so neither may take long.
 
+use std::sync::Arc;
 use std::time::Instant;
 
 use arrow::array::RecordBatch;
 use tidewatch_journal::Position;
 
 use super::counts::Counts;
+use super::spare_chunks::SpareChunks;
 use crate::columns::{Rows, TableBuffer, TableRows};
 use crate::tables::Table;
 
 /// A growing buffer becomes a batch at this many rows or bytes.
 const CHUNK_ROWS: usize = 8192;
 const CHUNK_BYTES: usize = 8 * 1024 * 1024;
-/// More rows than this are not copied for a question.
+/// More rows than this are not copied for a question …
 const COPIED_ROWS_MAX: usize = 512;
+/// … unless they are less than one in so many of what their buffer has room for.
+const FILLED_LEAST: usize = 4;
 
 pub struct Memtable {
     tables: Vec<TableMemory>,
+    spare: Arc<SpareChunks>,
     counts: Counts,
     counts_snapshot: Option<RecordBatch>,
     /// Everything up to here in the journal is in this memtable, an older one, or parts.
@@ -33,6 +38,8 @@ pub struct Memtable {
 
 struct TableMemory {
     chunks: Vec<RecordBatch>,
+    /// What they take.
+    chunk_bytes: usize,
     growing: TableBuffer,
     snapshot: Option<RecordBatch>,
 }
@@ -42,14 +49,23 @@ pub struct Sealed {
     /// By table number.
     pub tables: Vec<Vec<RecordBatch>>,
     pub position: Position,
+    /// As [`Memtable::bytes`] and [`Memtable::held`].
     pub bytes: usize,
+    pub held: usize,
 }
 
 impl Memtable {
-    pub fn new(position: Position) -> Memtable {
-        let table = |table| TableMemory { chunks: Vec::new(), growing: TableBuffer::new(table), snapshot: None };
+    /// Its rows are written to the memory of `spare` first.
+    pub fn new(position: Position, spare: Arc<SpareChunks>) -> Memtable {
+        let table = |table| TableMemory {
+            chunks: Vec::new(),
+            chunk_bytes: 0,
+            growing: TableBuffer::new(table),
+            snapshot: None,
+        };
         Memtable {
             tables: Table::ALL.into_iter().map(table).collect(),
+            spare,
             counts: Counts::default(),
             counts_snapshot: None,
             position,
@@ -63,8 +79,14 @@ impl Memtable {
         self.rows
     }
 
+    /// Of the rows.
     pub fn bytes(&self) -> usize {
         self.bytes
+    }
+
+    /// Bytes that the rows take, room for more of them included.
+    pub fn held(&self) -> usize {
+        self.tables.iter().map(TableMemory::held).sum()
     }
 
     /// Appends the rows of records that are no duplicates (`duplicates` by record; `None`: none is).
@@ -73,7 +95,7 @@ impl Memtable {
             let keep: Option<Vec<bool>> =
                 duplicates.map(|duplicates| table.records.iter().map(|record| !duplicates[*record as usize]).collect());
             let memory = &mut self.tables[table.buffer.table() as usize];
-            let (rows, bytes) = memory.append(&mut table, keep.as_deref());
+            let (rows, bytes) = memory.append(&mut table, keep.as_deref(), &self.spare);
             self.rows += rows;
             self.bytes += bytes;
         }
@@ -99,7 +121,7 @@ impl Memtable {
         }
         let memory = &mut self.tables[table as usize];
         if memory.growing.rows() > COPIED_ROWS_MAX {
-            memory.cut();
+            memory.cut_early();
         }
         let mut batches = memory.chunks.clone();
         if memory.growing.rows() > 0 {
@@ -119,47 +141,92 @@ impl Memtable {
     }
 
     pub fn seal(mut self) -> Sealed {
+        let held = self.held();
         let tables = Table::ALL.into_iter().map(|table| self.snapshot_owned(table)).collect();
-        Sealed { tables, position: self.position, bytes: self.bytes }
+        Sealed { tables, position: self.position, bytes: self.bytes, held }
     }
 
     fn snapshot_owned(&mut self, table: Table) -> Vec<RecordBatch> {
         if table == Table::IngestCounts {
             return self.snapshot(table);
         }
-        let memory = &mut self.tables[table as usize];
-        memory.cut();
-        std::mem::take(&mut memory.chunks)
+        self.tables[table as usize].end()
+    }
+}
+
+impl Sealed {
+    /// Its memory goes to the rows to come, as far as nobody else looks at it.
+    pub fn leave_to(self, spare: &SpareChunks) {
+        for (table, batches) in Table::ALL.into_iter().zip(self.tables) {
+            if table != Table::IngestCounts {
+                batches.into_iter().for_each(|batch| spare.give(table, batch));
+            }
+        }
     }
 }
 
 impl TableMemory {
+    fn held(&self) -> usize {
+        self.chunk_bytes + self.growing.capacity_bytes()
+    }
+
     /// Rows and bytes added.
-    fn append(&mut self, table: &mut TableRows, keep: Option<&[bool]>) -> (usize, usize) {
+    fn append(&mut self, table: &mut TableRows, keep: Option<&[bool]>, spare: &SpareChunks) -> (usize, usize) {
         self.snapshot = None;
         // A large request stays as it is: no copy.
         if keep.is_none() && is_chunk(&table.buffer) {
             let added = (table.buffer.rows(), table.buffer.bytes());
-            self.chunks.push(table.take_buffer().into_batch());
+            self.push(table.take_buffer());
             return added;
+        }
+        if self.growing.capacity_bytes() == 0
+            && let Some(chunk) = spare.take(table.buffer.table(), 0)
+        {
+            self.growing = chunk;
         }
         let before = (self.growing.rows(), self.growing.bytes());
         self.growing.append(&table.buffer, keep);
         let added = (self.growing.rows() - before.0, self.growing.bytes() - before.1);
         if is_chunk(&self.growing) {
-            self.cut();
+            self.cut(spare);
         }
         added
     }
 
-    /// The growing buffer becomes a batch.
-    fn cut(&mut self) {
-        let snapshot = self.snapshot.take();
-        if self.growing.rows() > 0 {
-            let next = TableBuffer::as_large_as(&self.growing);
-            let grown = std::mem::replace(&mut self.growing, next);
-            self.chunks.push(snapshot.unwrap_or_else(|| grown.into_batch()));
+    /// The growing buffer becomes a batch; the next is as large.
+    fn cut(&mut self, spare: &SpareChunks) {
+        let taken = spare.take(self.growing.table(), self.growing.capacity_bytes());
+        let next = taken.unwrap_or_else(|| TableBuffer::as_large_as(&self.growing));
+        let grown = std::mem::replace(&mut self.growing, next);
+        self.push(grown);
+    }
+
+    /// The growing buffer becomes a batch, whatever it has, for a question.
+    fn cut_early(&mut self) {
+        if self.growing.bytes() * FILLED_LEAST < self.growing.capacity_bytes() {
+            let rows = self.growing.clone();
+            self.growing.clear();
+            return self.push(rows);
         }
+        let next = TableBuffer::as_large_as(&self.growing);
+        let grown = std::mem::replace(&mut self.growing, next);
+        self.push(grown);
+    }
+
+    /// The growing buffer becomes a batch; none comes after it.
+    fn end(&mut self) -> Vec<RecordBatch> {
+        let next = TableBuffer::new(self.growing.table());
+        let grown = std::mem::replace(&mut self.growing, next);
+        if grown.rows() > 0 {
+            self.push(grown);
+        }
+        std::mem::take(&mut self.chunks)
+    }
+
+    fn push(&mut self, rows: TableBuffer) {
+        self.snapshot = None;
+        self.chunk_bytes += rows.capacity_bytes();
+        self.chunks.push(rows.into_batch());
     }
 }
 

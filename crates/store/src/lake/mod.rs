@@ -42,6 +42,7 @@ pub mod scan;
 mod seen;
 mod sort;
 pub mod source;
+mod spare_chunks;
 mod state;
 mod thin;
 mod unshare;
@@ -161,7 +162,7 @@ impl Lake {
         active.since.get_or_insert_with(Instant::now);
         let options = &self.shared.options;
         let is_full = active.rows() >= options.flush_rows
-            || active.bytes() >= options.memory_bytes / 2
+            || active.bytes() + seen.active_bytes() >= options.row_bytes_max() / 2
             // Records that are dropped leave a key and no row.
             || seen.active_keys() >= options.flush_rows.saturating_mul(4);
         if is_full {

@@ -14,6 +14,7 @@ use super::options::LakeOptions;
 use super::part::Part;
 use super::seen::Seen;
 use super::seen::file::SeenFile;
+use super::spare_chunks::SpareChunks;
 use super::state::{Shared, State};
 use crate::StoreError;
 
@@ -48,7 +49,8 @@ pub fn open(options: LakeOptions) -> Result<Shared, StoreError> {
         }
     }
 
-    let mut state = State::new(covered, parts);
+    let spare = Arc::new(SpareChunks::default());
+    let mut state = State::new(covered, parts, &spare);
     state.keeping = Arc::new(options.keeping.clone());
     Ok(Shared {
         options,
@@ -61,6 +63,7 @@ pub fn open(options: LakeOptions) -> Result<Shared, StoreError> {
         wake: Condvar::new(),
         on_covered: Mutex::new(None),
         on_worked: OnceLock::new(),
+        spare,
         _lock: lock,
     })
 }

@@ -18,9 +18,10 @@ pub struct LakeOptions {
     pub disk: Arc<dyn Disk>,
     /// A memtable is flushed at this many rows of all tables …
     pub flush_rows: usize,
-    /// … or at half of this many bytes …
+    /// … or at half of what rows may have of this many bytes …
     ///
-    /// It is what all rows in memory may take: with more, the lake is behind.
+    /// It is what rows in memory may take together with writing them as parts and merging those
+    /// ([`LakeOptions::row_bytes_max`]).
     pub memory_bytes: usize,
     /// … or when its first request came this long ago.
     pub flush_age: Duration,
@@ -36,6 +37,12 @@ pub struct LakeOptions {
 }
 
 impl LakeOptions {
+    /// What all rows in memory may take, with their keys and room for more: with more, the lake is behind. The rest is
+    /// for a flush and a merge.
+    pub fn row_bytes_max(&self) -> usize {
+        self.memory_bytes / 8 * 5
+    }
+
     /// The defaults, in this data directory.
     pub fn new(dir: impl Into<PathBuf>) -> LakeOptions {
         let dir = dir.into();

@@ -19,6 +19,7 @@ use super::options::LakeOptions;
 use super::part::{Part, PartFacts};
 use super::seen::{KeySet, Seen};
 use super::source::Source;
+use super::spare_chunks::SpareChunks;
 use crate::StoreError;
 use crate::plan::Plan;
 use crate::tables::Table;
@@ -43,6 +44,8 @@ pub struct Shared {
     pub wake: Condvar,
     pub on_covered: Mutex<Option<OnCovered>>,
     pub on_worked: OnceLock<OnWorked>,
+    /// What flushes leave to the rows to come.
+    pub spare: Arc<SpareChunks>,
     /// No other process has this directory.
     pub _lock: DiskLock,
 }
@@ -64,6 +67,7 @@ pub struct State {
     /// What had been counted when [`State::start_counting`] was called.
     pub counts_before: Counts,
     pub stopping: bool,
+    spare: Arc<SpareChunks>,
 }
 
 /// Something the lake did for itself.
@@ -88,13 +92,13 @@ pub enum Work {
 }
 
 impl State {
-    pub fn new(covered: Position, parts: Vec<Part>) -> State {
+    pub fn new(covered: Position, parts: Vec<Part>, spare: &Arc<SpareChunks>) -> State {
         let mut by_table = vec![Vec::new(); Table::ALL.len()];
         for part in parts {
             by_table[part.facts.table as usize].push(Arc::new(part));
         }
         State {
-            active: Memtable::new(covered),
+            active: Memtable::new(covered, Arc::clone(spare)),
             sealed: VecDeque::new(),
             parts: by_table,
             covered,
@@ -103,6 +107,7 @@ impl State {
             sealed_counts: Counts::default(),
             counts_before: Counts::default(),
             stopping: false,
+            spare: Arc::clone(spare),
         }
     }
 
@@ -112,9 +117,9 @@ impl State {
             return;
         }
         self.sealed_counts.add_summed(self.active.counted());
-        let next = Memtable::new(self.active.position);
+        let next = Memtable::new(self.active.position, Arc::clone(&self.spare));
         let sealed = std::mem::replace(&mut self.active, next).seal();
-        self.sealed.push_back((Arc::new(sealed), seen.seal()));
+        self.sealed.push_back((Arc::new(sealed), seen.seal(self.spare.take_keys())));
     }
 
     /// Everything counted since the lake was opened, all projects and minutes together.
@@ -135,6 +140,12 @@ impl State {
     /// Bytes of all rows in memory.
     fn memory_bytes(&self) -> usize {
         self.active.bytes() + self.sealed.iter().map(|(sealed, _)| sealed.bytes).sum::<usize>()
+    }
+
+    /// Bytes that they take, their keys and room for more included.
+    fn held_bytes(&self) -> usize {
+        let sealed = self.sealed.iter().map(|(sealed, keys)| sealed.held + keys.bytes());
+        self.active.held() + sealed.sum::<usize>()
     }
 
     pub fn sources(&mut self, plan: &Plan) -> Vec<Source> {
@@ -169,6 +180,11 @@ impl Shared {
         let rows = flushed.as_ref().map_or(0, |rows| *rows);
         self.worked(Worked { work: Work::Flush, took: start.elapsed(), rows, has_failed: flushed.is_err() });
         drop(flushing);
+        if flushed.is_ok() {
+            // Nobody else has them any more, but perhaps batches of them.
+            Arc::into_inner(sealed).into_iter().for_each(|sealed| sealed.leave_to(&self.spare));
+            Arc::into_inner(keys).into_iter().for_each(|keys| self.spare.give_keys(keys));
+        }
         flushed.map(|_| true)
     }
 
@@ -206,7 +222,9 @@ impl Shared {
 
     /// Flushing cannot keep up with what comes in.
     pub fn is_behind(&self, state: &State) -> bool {
-        state.sealed.len() > SEALED_MAX || state.memory_bytes() >= self.options.memory_bytes
+        state.sealed.len() > SEALED_MAX
+            // Without any it would not help to wait.
+            || (!state.sealed.is_empty() && state.held_bytes() >= self.options.row_bytes_max())
     }
 
     pub fn part(&self, facts: PartFacts) -> Arc<Part> {
@@ -244,6 +262,7 @@ impl Shared {
         Stats {
             tables: Table::ALL.into_iter().map(table).collect(),
             memory_bytes: state.memory_bytes(),
+            held_bytes: state.held_bytes(),
             sealed: state.sealed.len(),
             key_files: key_files.len(),
             key_bytes: key_files.iter().sum(),
@@ -258,6 +277,8 @@ pub struct Stats {
     pub tables: Vec<TableStats>,
     /// Rows in memory, encoded.
     pub memory_bytes: usize,
+    /// What they take, with their keys and room for more.
+    pub held_bytes: usize,
     /// Memtables waiting to be flushed.
     pub sealed: usize,
     pub key_files: usize,

@@ -5,6 +5,8 @@ use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
+use parking_lot::MutexGuard;
+
 use super::day_of;
 use super::state::{Shared, State};
 use super::warm::warm_up;
@@ -93,6 +95,8 @@ fn flush_loop(shared: &Shared) {
 fn wait_for_work(shared: &Shared, not_before: Option<Instant>) -> Option<bool> {
     let mut state = shared.state.lock();
     loop {
+        // Giving a hundred megabytes back takes a while.
+        MutexGuard::unlocked(&mut state, || shared.spare.let_go(Instant::now()));
         if state.stopping {
             return None;
         }
@@ -105,6 +109,7 @@ fn wait_for_work(shared: &Shared, not_before: Option<Instant>) -> Option<bool> {
         };
         // A first request in an empty memtable wakes nobody: look again within the age it may reach.
         let until = until.unwrap_or(now + shared.options.flush_age.max(Duration::from_millis(10)));
+        let until = shared.spare.due().map_or(until, |due| until.min(due));
         shared.wake.wait_until(&mut state, until);
     }
 }

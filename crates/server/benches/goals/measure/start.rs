@@ -13,7 +13,7 @@ use crate::server::{Scratch, Server};
 use crate::settings::Settings;
 
 /// Nothing is flushed meanwhile: everything sent is in the journal alone.
-const KEEP: [&str; 4] = ["--flush-rows", "100000000", "--flush-seconds", "100000"];
+const KEEP: [&str; 6] = ["--flush-rows", "100000000", "--flush-seconds", "100000", "--memtable-mb", "1024"];
 const STARTS: usize = 3;
 
 pub fn measure(settings: &Settings, data: &Path) -> Vec<Measured> {
@@ -35,7 +35,6 @@ pub fn measure(settings: &Settings, data: &Path) -> Vec<Measured> {
     let server = Server::tidewatch(&settings.tidewatch, &folder.0, &KEEP);
     let exports = exports(&server, &token, generated(Kind::Rich, 512, 64, 1).expect("generated requests"), false);
     let mut spans = 0.0;
-    // Below the memtable's bound in bytes.
     while spans < 200_000.0 {
         let duration = Duration::from_millis(200);
         let plan = Plan { warm_up: Duration::ZERO, connections: 2, ..closed(&exports, duration) };

@@ -27,6 +27,9 @@ pub const WINDOW_NS: i64 = 24 * 3600 * 1_000_000_000;
 /// Indexes held in memory at most: those of about 20 million keys.
 const INDEX_BYTES_MAX: u64 = 40 * 1024 * 1024;
 
+/// What a key takes in a set, room for more of them included.
+const KEY_BYTES: usize = 27;
+
 /// Keys received while one memtable was active.
 #[derive(Debug)]
 pub struct KeySet {
@@ -38,11 +41,27 @@ pub struct KeySet {
 
 impl Default for KeySet {
     fn default() -> Self {
-        KeySet { keys: HashSet::default(), received_min: i64::MAX, received_max: i64::MIN }
+        KeySet::within(HashSet::default())
     }
 }
 
 impl KeySet {
+    fn within(keys: HashSet<u128, BuildHasherDefault<KeyHasher>>) -> KeySet {
+        KeySet { keys, received_min: i64::MAX, received_max: i64::MIN }
+    }
+
+    /// Bytes that the set takes, room for more keys included.
+    pub fn bytes(&self) -> usize {
+        self.keys.allocation_size()
+    }
+
+    /// No keys, the memory kept.
+    pub fn clear(&mut self) {
+        let mut keys = std::mem::take(&mut self.keys);
+        keys.clear();
+        *self = KeySet::within(keys);
+    }
+
     /// Ascending.
     pub fn sorted(&self) -> Vec<u128> {
         let mut keys: Vec<u128> = self.keys.iter().copied().collect();
@@ -145,9 +164,14 @@ impl Seen {
         self.active.keys.len()
     }
 
-    /// Sets the keys so far apart; they are still known.
-    pub fn seal(&mut self) -> Arc<KeySet> {
-        let mut next = KeySet::default();
+    /// About what they take in memory.
+    pub fn active_bytes(&self) -> usize {
+        self.active.keys.len() * KEY_BYTES
+    }
+
+    /// Sets the keys so far apart; they are still known. `next`, which is empty, takes those to come.
+    pub fn seal(&mut self, next: Option<KeySet>) -> Arc<KeySet> {
+        let mut next = next.unwrap_or_default();
         // The next memtable will be about as large; a set that grows is written again and again.
         next.keys.reserve(self.active.keys.len());
         let set = Arc::new(std::mem::replace(&mut self.active, next));

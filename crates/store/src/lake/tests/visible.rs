@@ -69,26 +69,57 @@ fn full_memtables_are_sealed_and_stay_visible() {
 #[test]
 fn memory_has_a_bound() {
     let bench = Bench::new(1);
-    // The second request takes less: it shares what is the same in both.
-    let [one, two] = [1, 2].map(|requests| {
-        let bench = Bench::new(1);
-        let lake = bench.open();
-        for n in 1..=requests {
-            lake.apply(Position(n), NO_KEY, TODAY_NS, request(1, &[span(n as u8, 1, TODAY_NS)]));
-        }
-        lake.stats().memory_bytes
-    });
-    let options = crate::lake::LakeOptions { memory_bytes: one + two, ..bench.options() };
+    let options = crate::lake::LakeOptions { memory_bytes: 64 * 1024, ..bench.options() };
+    let bound = options.row_bytes_max();
     let lake = crate::lake::Lake::open(options).unwrap();
-    let sealed_and_behind: Vec<(usize, bool)> = (1..=4)
-        .map(|n| {
-            lake.apply(Position(n), NO_KEY, TODAY_NS, request(1, &[span(n as u8, 1, TODAY_NS)]));
-            (lake.stats().sealed, lake.is_behind())
-        })
-        .collect();
-    assert_eq!(sealed_and_behind, [(0, false), (1, false), (1, true), (2, true)]);
+    let mut before = lake.stats();
+    for n in 1.. {
+        lake.apply(Position(n), NO_KEY, TODAY_NS, request(1, &[span(n as u8, (n >> 8) as u8, TODAY_NS)]));
+        let now = lake.stats();
+        if (before.sealed, now.sealed) == (0, 1) {
+            assert!(before.memory_bytes < bound / 2 && now.memory_bytes > bound / 4, "{before:?} {now:?}");
+        }
+        if lake.is_behind() {
+            assert!(now.sealed > 0 && now.held_bytes >= bound && before.held_bytes < bound, "{before:?} {now:?}");
+            break;
+        }
+        before = now;
+    }
     lake.flush().unwrap();
     assert!(!lake.is_behind());
+    assert_eq!(lake.stats().held_bytes, 0);
+}
+
+/// The memory of written rows is used again, but not what a question still looks at.
+#[test]
+fn rows_that_are_looked_at_stay_what_they_are() {
+    let bench = Bench::new(1);
+    let lake = bench.open();
+    let apply = |from: u8| {
+        let spans: Vec<_> = (from..from + 40).map(|trace| span(trace, 1, TODAY_NS + i64::from(trace))).collect();
+        lake.apply(Position(from.into()), NO_KEY, TODAY_NS, request(1, &spans));
+    };
+    let looked_at = |lake: &crate::lake::Lake| {
+        let memory = |source| if let Source::Memory(batch) = source { Some(batch) } else { None };
+        lake.sources(&everything(Table::Spans)).into_iter().filter_map(memory).collect::<Vec<_>>()
+    };
+    apply(1);
+    let held = looked_at(&lake);
+    // Another lake has the same rows in other memory.
+    let same = {
+        let bench = Bench::new(1);
+        let lake = bench.open();
+        let spans: Vec<_> = (1..41).map(|trace| span(trace, 1, TODAY_NS + i64::from(trace))).collect();
+        lake.apply(Position(1), NO_KEY, TODAY_NS, request(1, &spans));
+        looked_at(&lake)
+    };
+    assert_eq!(held, same);
+    for from in [41, 81, 121] {
+        lake.flush().unwrap();
+        apply(from);
+        assert_eq!(held, same);
+    }
+    assert_eq!(stored_spans(&lake).len(), 160);
 }
 
 // DECISIONS 11: spans by row id, the first stored version wins; the same body stores nothing.

@@ -4,12 +4,13 @@
 //! row, which is why the `parquet` crate's own writer of such columns is not used. The pages are what it would write:
 //! a dictionary page and data pages of numbers; or plain pages, when a dictionary would be too large to be of use.
 //!
-//! - `source`: arrays to write from; `values`: each value once; `hybrid`: numbers as Parquet packs them; `pages`: pages,
-//!   their places; `bounds`: between which values they lie.
+//! - `source`: arrays to write from; `values`: each value once; `row_numbers`: which each row has; `hybrid`: numbers as
+//!   Parquet packs them; `pages`: pages, their places; `bounds`: between which values they lie.
 
 mod bounds;
 pub(super) mod hybrid;
 mod pages;
+mod row_numbers;
 mod source;
 #[cfg(test)]
 mod tests;
@@ -23,6 +24,7 @@ use parquet::errors::Result;
 use parquet::file::properties::WriterProperties;
 use parquet::schema::types::ColumnDescPtr;
 
+use row_numbers::RowNumbers;
 use source::{Known, Source};
 use values::ValueList;
 
@@ -34,7 +36,7 @@ const UNKNOWN: u32 = u32::MAX - 1;
 pub struct ValueChunk {
     column: ColumnDescPtr,
     /// By row, the number of its value or [`NULL`].
-    rows: Vec<u32>,
+    rows: RowNumbers,
     values: ValueList,
     /// By place in the lists of arrays that come: the dictionary that came last, and the numbers of its values here.
     known: Vec<Option<Known>>,
@@ -48,14 +50,16 @@ impl ValueChunk {
 
     pub fn new(column: ColumnDescPtr) -> ValueChunk {
         let values = ValueList::new(column.physical_type());
-        ValueChunk { column, rows: Vec::new(), values, known: Vec::new() }
+        ValueChunk { column, rows: RowNumbers::new(), values, known: Vec::new() }
     }
 
     /// Appends the rows of an array of a type that [`ValueChunk::takes`].
     pub fn write(&mut self, array: &ArrayRef) {
         self.known.resize_with(self.known.len().max(1), || None);
         let mut source = Source::new(array, self.known[0].take());
-        source.append(array.len(), &mut self.values, &mut self.rows);
+        let mut rows = Vec::new();
+        source.append(array.len(), &mut self.values, &mut rows);
+        self.rows.extend(&rows, self.values.len());
         self.known[0] = source.into_known();
     }
 
@@ -65,7 +69,9 @@ impl ValueChunk {
         let known = self.known.iter_mut().map(Option::take);
         let mut sources: Vec<Source<'_>> =
             arrays.iter().zip(known).map(|(array, known)| Source::new(array, known)).collect();
-        source::append_from(&mut sources, places, &mut self.values, &mut self.rows);
+        let mut rows = Vec::new();
+        source::append_from(&mut sources, places, &mut self.values, &mut rows);
+        self.rows.extend(&rows, self.values.len());
         for (known, source) in self.known.iter_mut().zip(sources) {
             *known = source.into_known();
         }
@@ -73,7 +79,7 @@ impl ValueChunk {
 
     /// About what the chunk takes in memory.
     pub fn bytes(&self) -> usize {
-        self.rows.len() * 4 + self.values.memory_bytes()
+        self.rows.bytes() + self.values.memory_bytes()
     }
 
     /// The chunk's bytes, and what is to be said of them; offsets count from the first.

@@ -42,7 +42,7 @@ pub fn write(chunk: &ValueChunk, properties: &WriterProperties) -> Result<(Bytes
     let (mut count, mut first) = (0, None);
     let mut bounds = Bounds::new(chunk, properties.statistics_enabled(chunk.column.path()));
     for range in ranges(chunk, has_dictionary) {
-        let rows = &chunk.rows[range];
+        let rows = &chunk.rows.of(range)[..];
         let nulls = match chunk.column.max_def_level() {
             0 => 0,
             _ => rows.iter().filter(|number| **number == NULL).count(),
@@ -87,8 +87,8 @@ pub fn write(chunk: &ValueChunk, properties: &WriterProperties) -> Result<(Bytes
 fn has_dictionary(chunk: &ValueChunk) -> bool {
     let bytes = chunk.values.plain_bytes();
     let plain_bytes = || {
-        let present = chunk.rows.iter().filter(|number| **number != NULL);
-        present.map(|number| chunk.values.plain_length(*number)).sum::<usize>()
+        let present = chunk.rows.iter().filter(|number| *number != NULL);
+        present.map(|number| chunk.values.plain_length(number)).sum::<usize>()
     };
     bytes <= DICTIONARY_BYTES || (bytes <= DICTIONARY_BYTES_MAX && bytes * 4 <= plain_bytes())
 }
@@ -105,8 +105,8 @@ fn ranges(chunk: &ValueChunk, has_dictionary: bool) -> Vec<Range<usize>> {
             ranges.push(start..row);
             (start, bytes) = (row, 0);
         }
-        if *number != NULL {
-            bytes += chunk.values.plain_length(*number);
+        if number != NULL {
+            bytes += chunk.values.plain_length(number);
         }
     }
     if start < length {
