@@ -40,7 +40,7 @@ impl LakeOptions {
     /// What all rows in memory may take, with their keys and room for more: with more, the lake is behind. The rest is
     /// for a flush and a merge.
     pub fn row_bytes_max(&self) -> usize {
-        self.memory_bytes / 8 * 5
+        self.memory_bytes / 8 * 3
     }
 
     /// The defaults, in this data directory.

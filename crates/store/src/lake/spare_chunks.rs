@@ -16,37 +16,47 @@ use crate::tables::Table;
 /// Chunks that nobody took for so long go back to the system.
 pub const KEPT: Duration = Duration::from_secs(5);
 
-#[derive(Default)]
-pub struct SpareChunks(Mutex<Inner>);
+pub struct SpareChunks {
+    inner: Mutex<Inner>,
+    bytes_max: usize,
+}
 
 #[derive(Default)]
 struct Inner {
     /// By table number, with what each takes.
     chunks: [Vec<(TableBuffer, usize)>; Table::ALL.len()],
+    /// Of all chunks.
+    bytes: usize,
     keys: Option<KeySet>,
     touched: Option<Instant>,
 }
 
 impl SpareChunks {
+    /// None yet, and never chunks of more than so many bytes: what a flush leaves when rows come, twice that when none do.
+    pub fn within(bytes_max: usize) -> SpareChunks {
+        SpareChunks { inner: Mutex::default(), bytes_max }
+    }
+
     /// Keeps the memory of keys that are in a file now.
     pub fn give_keys(&self, mut set: KeySet) {
         set.clear();
-        let mut inner = self.0.lock();
+        let mut inner = self.inner.lock();
         inner.keys = Some(set);
         inner.touched = Some(Instant::now());
     }
 
     /// An empty set with memory.
     pub fn take_keys(&self) -> Option<KeySet> {
-        self.0.lock().keys.take()
+        self.inner.lock().keys.take()
     }
 
     /// Keeps the memory of a batch that was rows of this table, as far as nobody else has it.
     pub fn give(&self, table: Table, batch: RecordBatch) {
         let chunk = TableBuffer::from_memory_of(table, batch);
         let bytes = chunk.capacity_bytes();
-        if bytes > 0 {
-            let mut inner = self.0.lock();
+        let mut inner = self.inner.lock();
+        if bytes > 0 && inner.bytes + bytes <= self.bytes_max {
+            inner.bytes += bytes;
             inner.chunks[table as usize].push((chunk, bytes));
             inner.touched = Some(Instant::now());
         }
@@ -54,8 +64,9 @@ impl SpareChunks {
 
     /// An empty buffer with memory. When there is none of this table, `wanted` bytes of the others are let go.
     pub fn take(&self, table: Table, wanted: usize) -> Option<TableBuffer> {
-        let mut inner = self.0.lock();
-        if let Some((chunk, _)) = inner.chunks[table as usize].pop() {
+        let mut inner = self.inner.lock();
+        if let Some((chunk, bytes)) = inner.chunks[table as usize].pop() {
+            inner.bytes -= bytes;
             inner.touched = Some(Instant::now());
             return Some(chunk);
         }
@@ -67,13 +78,13 @@ impl SpareChunks {
 
     /// When [`SpareChunks::let_go`] has something to do.
     pub fn due(&self) -> Option<Instant> {
-        let inner = self.0.lock();
+        let inner = self.inner.lock();
         inner.touched.map(|touched| touched + KEPT)
     }
 
     /// Lets all go when nobody took or gave any for [`KEPT`].
     pub fn let_go(&self, now: Instant) {
-        let mut inner = self.0.lock();
+        let mut inner = self.inner.lock();
         if inner.touched.is_some_and(|touched| now >= touched + KEPT) {
             let all = std::mem::take(&mut *inner);
             drop(inner);
@@ -92,6 +103,7 @@ impl Inner {
                 && let Some((chunk, of_chunk)) = chunks.pop()
             {
                 bytes += of_chunk;
+                self.bytes -= of_chunk;
                 out.push(chunk);
             }
         }
@@ -125,7 +137,7 @@ mod tests {
 
     #[test]
     fn the_next_rows_lie_where_those_before_lay() {
-        let spare = SpareChunks::default();
+        let spare = SpareChunks::within(1 << 20);
         let expected = rows(40).into_batch();
         let batch = rows(40).into_batch();
         assert_eq!(batch, expected);
@@ -144,7 +156,7 @@ mod tests {
     /// A question that is being answered keeps what it looks at.
     #[test]
     fn what_somebody_else_has_is_theirs() {
-        let spare = SpareChunks::default();
+        let spare = SpareChunks::within(1 << 20);
         let batch = rows(40).into_batch();
         let (before, held) = (addresses(&batch), batch.project(&[1, 2, 17]).expect("three columns"));
         let expected = rows(40).into_batch().project(&[1, 2, 17]).expect("three columns");
@@ -159,7 +171,7 @@ mod tests {
 
     #[test]
     fn others_are_let_go_for_a_table_that_has_none() {
-        let spare = SpareChunks::default();
+        let spare = SpareChunks::within(1 << 20);
         (0..3).for_each(|_| spare.give(Table::Tasks, rows(40).into_batch()));
         assert!(spare.take(Table::Spans, 1).is_none());
         let left = std::iter::from_fn(|| spare.take(Table::Tasks, 0)).count();
@@ -167,8 +179,22 @@ mod tests {
     }
 
     #[test]
+    fn chunks_have_a_bound() {
+        let one = {
+            let spare = SpareChunks::within(1 << 20);
+            spare.give(Table::Tasks, rows(40).into_batch());
+            spare.take(Table::Tasks, 0).expect("a chunk was given").capacity_bytes()
+        };
+        let spare = SpareChunks::within(one * 5 / 2);
+        (0..4).for_each(|_| spare.give(Table::Tasks, rows(40).into_batch()));
+        assert_eq!(std::iter::from_fn(|| spare.take(Table::Tasks, 0)).count(), 2);
+        spare.give(Table::Tasks, rows(40).into_batch());
+        assert!(spare.take(Table::Tasks, 0).is_some(), "there is room again");
+    }
+
+    #[test]
     fn what_nobody_wants_goes() {
-        let spare = SpareChunks::default();
+        let spare = SpareChunks::within(1 << 20);
         assert_eq!(spare.due(), None);
         spare.give(Table::Tasks, rows(40).into_batch());
         let due = spare.due().expect("a chunk was given");
