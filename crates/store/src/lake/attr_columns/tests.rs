@@ -241,6 +241,7 @@ proptest! {
     fn known_pairs_are_split_as_parsed_ones(
         rows in prop::collection::vec(prop::collection::vec((prop::sample::select(vec!["", "a", "b", "b.c", "d", "zz"]), value()), 0..7), 1..8),
         order in prop::collection::vec((any::<usize>(), any::<bool>(), damage()), 1..60),
+        distinct in 0..80_usize,
         as_numbers in any::<bool>(),
     ) {
         let row = |(row, sorted, damage): &(usize, bool, Damage)| {
@@ -250,7 +251,9 @@ proptest! {
             damage.apply(&mut bytes);
             bytes
         };
-        let encoded = BinaryArray::from_iter_values(order.iter().map(row));
+        // Texts that come once, and some of them again.
+        let once = (0..distinct * 2).map(|number| encode(&[("a", AnyValue::Str(&(number % distinct).to_string()))]));
+        let encoded = BinaryArray::from_iter_values(order.iter().map(row).chain(once).chain(order.iter().map(row)));
         let keys = ["a", "b", "b.c", "c", "zz"].map(|key| AttrKey {
             encoded: "attributes",
             key: key.to_owned(),
