@@ -74,6 +74,11 @@ impl Probe {
         self.may_be_in_block(block)
     }
 
+    /// Into the key's block, without its sum.
+    pub fn insert(&self, block: &mut [u8; BLOCK_BYTES]) {
+        self.bits.iter().for_each(|bit| block[usize::from(bit / 8) % BLOCK_BYTES] |= 1 << (bit % 8));
+    }
+
     /// Asks the key's block.
     pub fn may_be_in_block(&self, block: &[u8; BLOCK_BYTES]) -> bool {
         // Without branches: the next keys' blocks are fetched meanwhile.

@@ -3,11 +3,13 @@
 //! Keys of the active memtable lie in a hash set; each flush writes them to a sorted file that the catalog registers
 //! together with the parts, so that a replay meets exactly the keys of what was stored before it. DECISIONS 11.
 //!
-//! The indexes of the newest files are held in memory, up to a bound; older ones are asked on the disk, which costs a
-//! small read per file. Merging (`upkeep`) keeps the files few.
+//! A filter of what came lately (`recent`) says of nearly all keys that they are new. The indexes of the newest files are
+//! held in memory, up to a bound; older ones are asked on the disk, which costs a small read per file. Merging (`upkeep`)
+//! keeps the files few.
 
 mod bloom;
 pub mod file;
+mod recent;
 #[cfg(test)]
 mod tests;
 
@@ -21,11 +23,14 @@ use crate::StoreError;
 use crate::columns::NO_KEY;
 use bloom::Probe;
 use file::{Index, SeenFile};
+use recent::Recent;
 
 /// Retries are recognised for this long after they were first received.
 pub const WINDOW_NS: i64 = 24 * 3600 * 1_000_000_000;
-/// Indexes held in memory at most: those of about 20 million keys.
+/// Indexes held in memory at most, with the filter of what came lately: those of about 20 million keys.
 const INDEX_BYTES_MAX: u64 = 40 * 1024 * 1024;
+/// The filter of what came lately: about 8 million keys.
+const RECENT_BYTES_MAX: usize = 16 * 1024 * 1024;
 
 /// What a key takes in a set, room for more of them included.
 const KEY_BYTES: usize = 27;
@@ -72,17 +77,27 @@ impl KeySet {
 
 /// Everything that counts as received.
 pub struct Seen {
-    active: KeySet,
+    active: Since<KeySet>,
     /// Oldest first; one for each sealed memtable.
-    sealed: VecDeque<Arc<KeySet>>,
+    sealed: VecDeque<Since<Arc<KeySet>>>,
     /// The one that received last comes first.
     files: Vec<Held>,
+    /// Every key that was received since the start, as far as it reaches.
+    recent: Recent,
     index_bytes_max: u64,
+}
+
+/// Keys, and the number of the filter in [`Recent`] at their first.
+struct Since<K> {
+    keys: K,
+    filter: u64,
 }
 
 struct Held {
     file: Arc<SeenFile>,
     state: State,
+    /// As [`Since::filter`]; `None` for what came before the start.
+    since: Option<u64>,
 }
 
 enum State {
@@ -100,20 +115,23 @@ impl Seen {
     }
 
     fn within(index_bytes_max: u64, files: Vec<SeenFile>) -> Seen {
-        let mut seen = Seen { active: KeySet::default(), sealed: VecDeque::new(), files: Vec::new(), index_bytes_max };
-        seen.add(files);
+        let recent = Recent::within(RECENT_BYTES_MAX.min(index_bytes_max as usize));
+        let active = Since { keys: KeySet::default(), filter: recent.current() };
+        let mut seen = Seen { active, sealed: VecDeque::new(), files: Vec::new(), recent, index_bytes_max };
+        seen.add(files, None);
         seen
     }
 
-    fn add(&mut self, files: impl IntoIterator<Item = SeenFile>) {
-        self.files.extend(files.into_iter().map(|file| Held { file: Arc::new(file), state: State::Waiting }));
+    fn add(&mut self, files: impl IntoIterator<Item = SeenFile>, since: Option<u64>) {
+        let held = |file| Held { file: Arc::new(file), state: State::Waiting, since };
+        self.files.extend(files.into_iter().map(held));
         self.share_memory();
     }
 
     /// The newest files get what memory there is.
     fn share_memory(&mut self) {
         self.files.sort_by_key(|held| std::cmp::Reverse((held.file.facts.received_max, held.file.facts.id)));
-        let mut left = self.index_bytes_max;
+        let mut left = self.index_bytes_max.saturating_sub(self.recent.bytes() as u64);
         for held in &mut self.files {
             let fits = left.checked_sub(held.file.index_bytes());
             left = fits.unwrap_or(0);
@@ -129,7 +147,7 @@ impl Seen {
     ///
     /// Keys that cannot be read answer no: a record stored twice is better than one lost. It is logged.
     pub fn contains(&mut self, key: u128) -> bool {
-        let in_memory = self.active.keys.contains(&key) || self.sealed.iter().any(|set| set.keys.contains(&key));
+        let in_memory = self.active.keys.keys.contains(&key) || self.is_sealed(key);
         let probe = Probe::new(key);
         in_memory || self.files.iter_mut().any(|held| held.contains(&probe))
     }
@@ -143,46 +161,63 @@ impl Seen {
     /// [`NO_KEY`] never is.
     pub fn insert_all(&mut self, keys: &[u128], received_ns: i64) -> Vec<bool> {
         let mut known = vec![false; keys.len()];
-        // File by file: the look-ups of many keys in one filter wait for memory together.
         let probes: Vec<Probe> = keys.iter().map(|key| Probe::new(*key)).collect();
-        self.files.iter_mut().for_each(|held| held.mark(&probes, &mut known));
-        for (key, known) in keys.iter().zip(&mut known).filter(|(key, _)| **key != NO_KEY) {
-            *known = *known || self.sealed.iter().any(|set| set.keys.contains(key));
+        let mut may_be_recent = vec![false; keys.len()];
+        self.recent.mark(&probes, &mut may_be_recent);
+        let perhaps: Vec<usize> = (0..keys.len()).filter(|index| may_be_recent[*index]).collect();
+        let Seen { files, recent, .. } = &mut *self;
+        for held in files.iter_mut() {
+            match held.since.is_some_and(|since| recent.reaches(since)) {
+                true => held.mark(&probes, perhaps.iter().copied(), &mut known),
+                false => held.mark(&probes, 0..keys.len(), &mut known),
+            }
+        }
+        let all_recent = self.sealed.iter().all(|set| self.recent.reaches(set.filter));
+        for (index, probe) in probes.iter().enumerate().filter(|(_, probe)| probe.key != NO_KEY) {
+            known[index] = known[index] || ((may_be_recent[index] || !all_recent) && self.is_sealed(probe.key));
             // Most keys are new: the set of the active memtable is asked and told in one go.
-            if !*known && self.active.keys.insert(*key) {
-                self.active.received_min = self.active.received_min.min(received_ns);
-                self.active.received_max = self.active.received_max.max(received_ns);
+            let Since { keys: active, .. } = &mut self.active;
+            if !known[index] && active.keys.insert(probe.key) {
+                active.received_min = active.received_min.min(received_ns);
+                active.received_max = active.received_max.max(received_ns);
+                self.recent.insert(probe);
             } else {
-                *known = true;
+                known[index] = true;
             }
         }
         known
     }
 
+    fn is_sealed(&self, key: u128) -> bool {
+        self.sealed.iter().any(|set| set.keys.keys.contains(&key))
+    }
+
     /// Keys received since the last [`Seen::seal`].
     pub fn active_keys(&self) -> usize {
-        self.active.keys.len()
+        self.active.keys.keys.len()
     }
 
     /// About what they take in memory.
     pub fn active_bytes(&self) -> usize {
-        self.active.keys.len() * KEY_BYTES
+        self.active_keys() * KEY_BYTES
     }
 
     /// Sets the keys so far apart; they are still known. `next`, which is empty, takes those to come.
     pub fn seal(&mut self, next: Option<KeySet>) -> Arc<KeySet> {
         let mut next = next.unwrap_or_default();
         // The next memtable will be about as large; a set that grows is written again and again.
-        next.keys.reserve(self.active.keys.len());
-        let set = Arc::new(std::mem::replace(&mut self.active, next));
-        self.sealed.push_back(Arc::clone(&set));
-        set
+        next.keys.reserve(self.active_keys());
+        let next = Since { keys: next, filter: self.recent.current() };
+        let Since { keys, filter } = std::mem::replace(&mut self.active, next);
+        let keys = Arc::new(keys);
+        self.sealed.push_back(Since { keys: Arc::clone(&keys), filter });
+        keys
     }
 
     /// The oldest sealed keys lie in `file` now (or there were none).
     pub fn flushed(&mut self, file: Option<SeenFile>) {
-        self.sealed.pop_front();
-        self.add(file);
+        let since = self.sealed.pop_front().map(|set| set.filter);
+        self.add(file, since);
     }
 
     pub fn files(&self) -> impl Iterator<Item = &Arc<SeenFile>> {
@@ -191,8 +226,11 @@ impl Seen {
 
     /// Takes files out and puts one in their place.
     pub fn replace(&mut self, ids: &[u64], with: Option<SeenFile>) {
-        self.files.retain(|held| !ids.contains(&held.file.facts.id));
-        self.add(with);
+        let is_replaced = |held: &Held| ids.contains(&held.file.facts.id);
+        let replaced = self.files.iter().filter(|held| is_replaced(held));
+        let since = replaced.map(|held| held.since).min().flatten();
+        self.files.retain(|held| !is_replaced(held));
+        self.add(with, since);
     }
 
     /// Files whose every key has left the window.
@@ -203,12 +241,13 @@ impl Seen {
 }
 
 impl Held {
-    /// Sets the flags of the keys that are in the file.
-    fn mark(&mut self, probes: &[Probe], known: &mut [bool]) {
-        for (probe, known) in probes.iter().zip(known) {
+    /// Sets the flags of the keys that are in the file, of those at these places.
+    fn mark(&mut self, probes: &[Probe], places: impl Iterator<Item = usize>, known: &mut [bool]) {
+        for index in places {
+            let probe = &probes[index];
             // The filter first, of every key: nothing else keeps the processor from asking it for the next ones.
-            if self.may_contain(probe) && !*known && probe.key != NO_KEY {
-                *known = self.contains(probe);
+            if self.may_contain(probe) && !known[index] && probe.key != NO_KEY {
+                known[index] = self.contains(probe);
             }
         }
     }

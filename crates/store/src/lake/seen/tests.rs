@@ -120,3 +120,30 @@ fn indexes_in_memory_have_a_bound_and_answers_do_not_depend_on_it() {
         assert_eq!(seen.files().count(), 1);
     }
 }
+
+/// Keys in memory, in files of this run and of one before it; in filters of what came lately, and in none any more.
+#[test]
+fn whatever_came_is_known_again() {
+    const ROUND: u32 = 60_000;
+    let disk = disk();
+    let before: Vec<u128> = (0..1000).map(key).collect();
+    let round = |round: u32| (0..ROUND).map(move |n| key(round * 1_000_000 + n)).collect::<Vec<_>>();
+    let mut seen = Seen::within(0, vec![write(&disk, 1, &before)]);
+    for number in 1..10 {
+        let keys = round(number);
+        assert!(seen.insert_all(&keys, i64::from(number)).iter().all(|known| !known), "new ones, but for false alarms");
+        assert!(seen.insert_all(&keys[..100], i64::from(number)).iter().all(|known| *known), "not sealed yet");
+        let set = seen.seal(None);
+        assert!(seen.insert_all(&keys[..100], i64::from(number)).iter().all(|known| *known), "sealed");
+        seen.flushed(Some(write(&disk, u64::from(number) + 1, &set.sorted())));
+        if number == 4 {
+            // Those of three rounds in one file.
+            let all: Vec<u128> = [1, 2, 3].into_iter().flat_map(round).collect();
+            seen.replace(&[2, 3, 4], Some(write(&disk, 20, &all)));
+        }
+    }
+    let all = before.into_iter().chain((1..10).flat_map(|number| round(number).into_iter().step_by(97)));
+    let twice: Vec<u128> = all.collect();
+    assert!(seen.insert_all(&twice, 99).iter().all(|known| *known));
+    assert_eq!(seen.insert_all(&[key(77_777_777), key(77_777_777)], 99), [false, true]);
+}

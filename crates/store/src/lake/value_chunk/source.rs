@@ -103,6 +103,15 @@ pub enum Source<'a> {
     },
 }
 
+/// A [`Source::Dictionary`], open.
+struct Dictionary<'a, 's> {
+    keys: &'a [i32],
+    nulls: Option<&'a NullBuffer>,
+    texts: Texts<'a>,
+    /// By key.
+    numbers: &'s mut [u32],
+}
+
 impl<'a> Source<'a> {
     /// Of an array that [`takes`] says can be written.
     pub fn new(array: &'a ArrayRef, known: Option<Known>) -> Source<'a> {
@@ -169,12 +178,11 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// The rows' keys and which are null; the values of the keys, and their numbers.
-    fn dictionary(&mut self) -> Option<(&'a [i32], Option<&'a NullBuffer>, Texts<'a>, &mut [u32])> {
+    fn dictionary(&mut self) -> Option<Dictionary<'a, '_>> {
         match self {
             Source::Dictionary { keys, texts, known: (_, numbers) } => {
                 let keys: &'a Int32Array = keys;
-                Some((keys.values(), keys.nulls(), *texts, numbers))
+                Some(Dictionary { keys: keys.values(), nulls: keys.nulls(), texts: *texts, numbers })
             }
             _ => None,
         }
@@ -202,7 +210,7 @@ pub fn append_from(
     }
     let mut all: Vec<_> = sources.iter_mut().filter_map(Source::dictionary).collect();
     rows.extend(places.map(|(source, row)| {
-        let (keys, nulls, texts, numbers) = &mut all[source];
+        let Dictionary { keys, nulls, texts, numbers } = &mut all[source];
         if nulls.is_some_and(|nulls| nulls.is_null(row)) {
             return NULL;
         }
