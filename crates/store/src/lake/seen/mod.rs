@@ -128,11 +128,14 @@ impl Seen {
         self.share_memory();
     }
 
-    /// The newest files get what memory there is.
+    /// Files that are asked for every key get what memory there is, the newest first, then those that the filter of what
+    /// came lately spares most look-ups.
     fn share_memory(&mut self) {
         self.files.sort_by_key(|held| std::cmp::Reverse((held.file.facts.received_max, held.file.facts.id)));
-        let mut left = self.index_bytes_max.saturating_sub(self.recent.bytes() as u64);
-        for held in &mut self.files {
+        let Seen { files, recent, index_bytes_max, .. } = self;
+        let mut left = index_bytes_max.saturating_sub(recent.bytes() as u64);
+        let (spared, asked): (Vec<_>, Vec<_>) = files.iter_mut().partition(|held| held.is_spared_by(recent));
+        for held in asked.into_iter().chain(spared) {
             let fits = left.checked_sub(held.file.index_bytes());
             left = fits.unwrap_or(0);
             match (&held.state, fits) {
@@ -167,11 +170,12 @@ impl Seen {
         let perhaps: Vec<usize> = (0..keys.len()).filter(|index| may_be_recent[*index]).collect();
         let Seen { files, recent, .. } = &mut *self;
         for held in files.iter_mut() {
-            match held.since.is_some_and(|since| recent.reaches(since)) {
+            match held.is_spared_by(recent) {
                 true => held.mark(&probes, perhaps.iter().copied(), &mut known),
                 false => held.mark(&probes, 0..keys.len(), &mut known),
             }
         }
+        let oldest = self.recent.oldest();
         let all_recent = self.sealed.iter().all(|set| self.recent.reaches(set.filter));
         for (index, probe) in probes.iter().enumerate().filter(|(_, probe)| probe.key != NO_KEY) {
             known[index] = known[index] || ((may_be_recent[index] || !all_recent) && self.is_sealed(probe.key));
@@ -184,6 +188,9 @@ impl Seen {
             } else {
                 known[index] = true;
             }
+        }
+        if self.recent.oldest() != oldest {
+            self.share_memory();
         }
         known
     }
@@ -241,6 +248,11 @@ impl Seen {
 }
 
 impl Held {
+    /// Only keys that the filter lets pass can be in the file.
+    fn is_spared_by(&self, recent: &Recent) -> bool {
+        self.since.is_some_and(|since| recent.reaches(since))
+    }
+
     /// Sets the flags of the keys that are in the file, of those at these places.
     fn mark(&mut self, probes: &[Probe], places: impl Iterator<Item = usize>, known: &mut [bool]) {
         for index in places {

@@ -46,6 +46,11 @@ impl Recent {
         (self.oldest + self.filters.len() as u64).saturating_sub(1)
     }
 
+    /// The number of the oldest filter.
+    pub fn oldest(&self) -> u64 {
+        self.oldest
+    }
+
     /// Every key since the filter of this number began is in some filter still.
     pub fn reaches(&self, filter: u64) -> bool {
         filter >= self.oldest

@@ -125,25 +125,31 @@ fn indexes_in_memory_have_a_bound_and_answers_do_not_depend_on_it() {
 #[test]
 fn whatever_came_is_known_again() {
     const ROUND: u32 = 60_000;
-    let disk = disk();
     let before: Vec<u128> = (0..1000).map(key).collect();
     let round = |round: u32| (0..ROUND).map(move |n| key(round * 1_000_000 + n)).collect::<Vec<_>>();
-    let mut seen = Seen::within(0, vec![write(&disk, 1, &before)]);
-    for number in 1..10 {
-        let keys = round(number);
-        assert!(seen.insert_all(&keys, i64::from(number)).iter().all(|known| !known), "new ones, but for false alarms");
-        assert!(seen.insert_all(&keys[..100], i64::from(number)).iter().all(|known| *known), "not sealed yet");
-        let set = seen.seal(None);
-        assert!(seen.insert_all(&keys[..100], i64::from(number)).iter().all(|known| *known), "sealed");
-        seen.flushed(Some(write(&disk, u64::from(number) + 1, &set.sorted())));
-        if number == 4 {
-            // Those of three rounds in one file.
-            let all: Vec<u128> = [1, 2, 3].into_iter().flat_map(round).collect();
-            seen.replace(&[2, 3, 4], Some(write(&disk, 20, &all)));
+    // Room for two filters and no index; room for all.
+    for bound in [0, 4096 * 1024] {
+        let disk = disk();
+        let mut seen = Seen::within(bound, vec![write(&disk, 1, &before)]);
+        for number in 1..10 {
+            let keys = round(number);
+            assert!(seen.insert_all(&keys, i64::from(number)).iter().all(|known| !known));
+            assert!(seen.insert_all(&keys[..100], i64::from(number)).iter().all(|known| *known), "not sealed yet");
+            let set = seen.seal(None);
+            assert!(seen.insert_all(&keys[..100], i64::from(number)).iter().all(|known| *known), "sealed");
+            seen.flushed(Some(write(&disk, u64::from(number) + 1, &set.sorted())));
+            if number == 4 {
+                // Those of three rounds in one file.
+                let all: Vec<u128> = [1, 2, 3].into_iter().flat_map(round).collect();
+                seen.replace(&[2, 3, 4], Some(write(&disk, 20, &all)));
+            }
+            let old = seen.files.iter().find(|held| held.file.facts.id == 1).unwrap();
+            assert_eq!(matches!(old.state, State::InMemory(_)), bound > 0, "it is asked for every key");
         }
+        assert_eq!(seen.recent.reaches(0), bound > 0);
+        let all = before.iter().copied().chain((1..10).flat_map(|number| round(number).into_iter().step_by(97)));
+        let twice: Vec<u128> = all.collect();
+        assert!(seen.insert_all(&twice, 99).iter().all(|known| *known));
+        assert_eq!(seen.insert_all(&[key(77_777_777), key(77_777_777)], 99), [false, true]);
     }
-    let all = before.into_iter().chain((1..10).flat_map(|number| round(number).into_iter().step_by(97)));
-    let twice: Vec<u128> = all.collect();
-    assert!(seen.insert_all(&twice, 99).iter().all(|known| *known));
-    assert_eq!(seen.insert_all(&[key(77_777_777), key(77_777_777)], 99), [false, true]);
 }
