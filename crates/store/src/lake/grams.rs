@@ -12,6 +12,7 @@ use bytes::Bytes;
 
 use arrow::array::RecordBatch;
 
+use super::page::PAGE_ROWS;
 use super::scan::cells::{Cells, cells};
 use crate::StoreError;
 use crate::rollup::directory::Place;
@@ -24,7 +25,7 @@ pub const GRAMS: &str = "tidewatch.grams";
 const VERSION: u64 = 1;
 
 /// Rows of a block: those of a page at most, for pages are read whole.
-pub const BLOCK_ROWS: usize = 8192;
+pub const BLOCK_ROWS: usize = PAGE_ROWS;
 
 /// Bits of a table, as powers of two: as made, and the least that folding leaves.
 const MOST: u8 = 16;

@@ -33,6 +33,7 @@ mod memtable;
 mod merge;
 mod open;
 mod options;
+mod page;
 pub mod part;
 mod part_file;
 mod part_writer;

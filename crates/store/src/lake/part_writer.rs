@@ -24,6 +24,7 @@ use super::checksums::{CHECKSUMS, Summing};
 use super::grams::{self, GRAMS};
 use super::group_writer::GroupWriter;
 use super::ids::{self, IDS};
+use super::page::PAGE_ROWS;
 use super::part::PartFacts;
 use crate::StoreError;
 use crate::rollup::builder::Builder;
@@ -36,7 +37,6 @@ pub const GROUP_ROWS_MERGED: usize = 128 * 1024;
 /// Rows that stay are worth more time.
 const ZSTD_FLUSHED: i32 = 1;
 const ZSTD_MERGED: i32 = 3;
-const PAGE_ROWS_MAX: usize = 8192;
 /// Large rows make small row groups: what reads a group never holds much more than this.
 const GROUP_BYTES_MAX: usize = 256 * 1024 * 1024;
 /// Filters are powers of two: at 0.01 one of a full row group takes 16 bits per trace instead of 8, for a page less read in 30.
@@ -242,7 +242,7 @@ fn properties(facts: &PartFacts, keys: &[AttrKey]) -> WriterProperties {
         .set_created_by("tidewatch".to_owned())
         .set_compression(zstd)
         .set_max_row_group_row_count(Some(group_rows))
-        .set_data_page_row_count_limit(PAGE_ROWS_MAX)
+        .set_data_page_row_count_limit(PAGE_ROWS)
         .set_statistics_enabled(EnabledStatistics::None);
     let columns = facts.table.columns().iter();
     let builder = columns.fold(builder, |builder, column| with_column(builder, facts.table, column));

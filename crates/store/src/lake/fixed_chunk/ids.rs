@@ -13,8 +13,9 @@ use parquet::file::statistics::{Statistics, ValueStatistics};
 use parquet::schema::types::ColumnDescPtr;
 
 use super::bounds::Bounds;
+use super::delta;
 use super::pages::{Facts, Pages};
-use super::{PAGE_ROWS, delta};
+use crate::lake::page::PAGE_ROWS;
 
 /// They are compared as numbers of this many bytes.
 const LONGEST: usize = 16;

@@ -26,9 +26,6 @@ use parquet::schema::types::ColumnDescPtr;
 use ids::IdChunk;
 use numbers::NumberChunk;
 
-/// Rows of a page.
-const PAGE_ROWS: usize = 8192;
-
 pub struct FixedChunk(Kind);
 
 enum Kind {

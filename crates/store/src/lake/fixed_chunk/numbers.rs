@@ -11,9 +11,9 @@ use parquet::file::statistics::{Statistics, ValueStatistics};
 use parquet::schema::types::ColumnDescPtr;
 
 use super::bounds::{Bounds, ChunkBounds};
+use super::delta;
 use super::pages::{Facts, Pages};
-use super::{PAGE_ROWS, delta};
-use crate::lake::value_chunk::hybrid;
+use crate::lake::page::{PAGE_ROWS, hybrid};
 
 /// Differences of 64 bits are packed in groups of so many.
 const GROUP: usize = 64;
@@ -117,10 +117,7 @@ impl NumberChunk {
         }
         let mut bytes = Vec::new();
         if self.is_nullable {
-            bytes.extend_from_slice(&[0; 4]);
-            hybrid::encode(1, &self.levels, &mut bytes);
-            let length = (bytes.len() - 4) as u32;
-            bytes[..4].copy_from_slice(&length.to_le_bytes());
+            hybrid::encode_levels(&self.levels, &mut bytes);
             self.levels.clear();
         }
         let encoding = self.encoding;

@@ -1,11 +1,11 @@
 //! The pages of a chunk, compressed as they come.
 
 use bytes::Bytes;
-use parquet::basic::{Compression, Encoding, PageType};
+use parquet::basic::{Encoding, PageType};
 use parquet::bloom_filter::Sbbf;
 use parquet::column::page::{CompressedPage, Page, PageWriter};
 use parquet::column::writer::ColumnCloseResult;
-use parquet::errors::{ParquetError, Result};
+use parquet::errors::Result;
 use parquet::file::metadata::{ColumnChunkMetaData, OffsetIndexBuilder, PageEncodingStats};
 use parquet::file::page_index::column_index::ColumnIndexMetaData;
 use parquet::file::properties::WriterProperties;
@@ -13,10 +13,11 @@ use parquet::file::statistics::Statistics;
 use parquet::file::writer::{SerializedPageWriter, TrackedWrite};
 use parquet::schema::types::ColumnDescPtr;
 
+use crate::lake::page::Compressor;
+
 pub struct Pages {
     column: ColumnDescPtr,
-    compression: Compression,
-    compressor: Option<zstd::bulk::Compressor<'static>>,
+    compressor: Compressor,
     /// Rows with each page.
     pages: Vec<(usize, CompressedPage)>,
     bytes: usize,
@@ -34,9 +35,12 @@ impl Pages {
     /// `None` when the column is compressed in another way.
     pub fn new(column: &ColumnDescPtr, properties: &WriterProperties) -> Option<Pages> {
         let compression = properties.compression(column.path());
-        let is_known = matches!(compression, Compression::UNCOMPRESSED | Compression::ZSTD(_));
-        let pages = Pages { column: column.clone(), compression, compressor: None, pages: Vec::new(), bytes: 0 };
-        is_known.then_some(pages)
+        Compressor::knows(compression).then(|| Pages {
+            column: column.clone(),
+            compressor: Compressor::new(compression),
+            pages: Vec::new(),
+            bytes: 0,
+        })
     }
 
     /// About what they take in memory.
@@ -48,7 +52,7 @@ impl Pages {
     pub fn push(&mut self, bytes: Vec<u8>, rows: usize, encoding: Encoding) -> Result<()> {
         let length = bytes.len();
         let page = Page::DataPage {
-            buf: self.compress(bytes)?,
+            buf: self.compressor.compress(bytes)?,
             num_values: rows as u32,
             encoding,
             def_level_encoding: Encoding::RLE,
@@ -58,19 +62,6 @@ impl Pages {
         self.bytes += page.buffer().len();
         self.pages.push((rows, CompressedPage::new(page, length)));
         Ok(())
-    }
-
-    fn compress(&mut self, bytes: Vec<u8>) -> Result<Bytes> {
-        let level = match self.compression {
-            Compression::UNCOMPRESSED => return Ok(Bytes::from(bytes)),
-            Compression::ZSTD(level) => level.compression_level(),
-            other => return Err(ParquetError::NYI(format!("{other:?} of numbers"))),
-        };
-        if self.compressor.is_none() {
-            self.compressor = Some(zstd::bulk::Compressor::new(level)?);
-        }
-        let compressor = self.compressor.as_mut().expect("just made");
-        Ok(Bytes::from(compressor.compress(&bytes)?))
     }
 
     /// The chunk.
@@ -101,7 +92,7 @@ impl Pages {
             all_rows += rows;
         }
         let mut metadata = ColumnChunkMetaData::builder(self.column)
-            .set_compression(self.compression)
+            .set_compression(self.compressor.compression)
             .set_encodings(encodings)
             .set_page_encoding_stats(kinds)
             .set_total_compressed_size(compressed as i64)

@@ -20,6 +20,7 @@ use proptest::prelude::*;
 
 use super::super::group_writer::GroupWriter;
 use super::*;
+use crate::lake::page::PAGE_ROWS;
 
 fn schema() -> SchemaRef {
     let field = |name: &str, kind, nullable| Field::new(name, kind, nullable);

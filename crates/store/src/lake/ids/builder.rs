@@ -18,9 +18,6 @@ const SPARE_COARSE: u32 = 3;
 /// Rows per entry from which blocks are fine.
 const ROWS_FINE: u64 = 3;
 
-/// Rows of a page: what is read for a span at least.
-pub const PAGE_ROWS: usize = 8192;
-
 /// Collects ids as rows are written, in the part's order.
 pub struct Builder {
     column: &'static str,

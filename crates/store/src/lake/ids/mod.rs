@@ -24,7 +24,8 @@ use crate::tables::Table;
 use codes::Reader;
 use xxhash_rust::xxh3::xxh3_64;
 
-pub use builder::{Builder, PAGE_ROWS};
+pub use super::page::PAGE_ROWS;
+pub use builder::Builder;
 
 /// File metadata, numbers separated by blanks: the version, rows per block, bits of a block's number, bits by which the
 /// range of hashes is wider than there are entries, entries, offset and length.

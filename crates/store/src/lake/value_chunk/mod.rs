@@ -4,11 +4,10 @@
 //! row, which is why the `parquet` crate's own writer of such columns is not used. The pages are what it would write:
 //! a dictionary page and data pages of numbers; or plain pages, when a dictionary would be too large to be of use.
 //!
-//! - `source`: arrays to write from; `values`: each value once; `row_numbers`: which each row has; `hybrid`: numbers as
-//!   Parquet packs them; `pages`: pages, their places; `bounds`: between which values they lie.
+//! - `source`: arrays to write from; `values`: each value once; `row_numbers`: which each row has; `pages`: pages and
+//!   their places; `bounds`: between which values they lie.
 
 mod bounds;
-pub(super) mod hybrid;
 mod pages;
 mod row_numbers;
 mod source;

@@ -4,19 +4,19 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use bytes::Bytes;
-use parquet::basic::{Compression, Encoding, PageType};
+use parquet::basic::{Encoding, PageType};
 use parquet::column::page::{CompressedPage, Page, PageWriter};
 use parquet::column::writer::ColumnCloseResult;
-use parquet::errors::{ParquetError, Result};
+use parquet::errors::Result;
 use parquet::file::metadata::{ColumnChunkMetaData, OffsetIndexBuilder, PageEncodingStats};
 use parquet::file::properties::WriterProperties;
 use parquet::file::writer::{SerializedPageWriter, TrackedWrite};
 
 use super::bounds::Bounds;
-use super::{NULL, ValueChunk, hybrid};
+use super::{NULL, ValueChunk};
+use crate::lake::page::{Compressor, PAGE_ROWS, hybrid};
 
-/// Rows of a page, and bytes of one of plain values.
-const PAGE_ROWS: usize = 8192;
+/// Bytes of a page of plain values, about.
 const PAGE_BYTES: usize = 1024 * 1024;
 /// A dictionary of so many bytes is always made …
 const DICTIONARY_BYTES: usize = 1024 * 1024;
@@ -27,8 +27,7 @@ pub fn write(chunk: &ValueChunk, properties: &WriterProperties) -> Result<(Bytes
     let mut sink = TrackedWrite::new(Vec::new());
     let mut pages = Pages {
         writer: SerializedPageWriter::new(&mut sink),
-        compression: properties.compression(chunk.column.path()),
-        compressor: None,
+        compressor: Compressor::new(properties.compression(chunk.column.path())),
         bytes: [0, 0],
         offsets: OffsetIndexBuilder::new(),
     };
@@ -117,8 +116,7 @@ fn ranges(chunk: &ValueChunk, has_dictionary: bool) -> Vec<Range<usize>> {
 
 struct Pages<'s> {
     writer: SerializedPageWriter<'s, Vec<u8>>,
-    compression: Compression,
-    compressor: Option<zstd::bulk::Compressor<'static>>,
+    compressor: Compressor,
     /// Compressed and not, heads of pages included.
     bytes: [usize; 2],
     offsets: OffsetIndexBuilder,
@@ -128,13 +126,14 @@ impl Pages<'_> {
     fn write_dictionary(&mut self, chunk: &ValueChunk) -> Result<()> {
         let mut plain = Vec::with_capacity(chunk.values.plain_bytes());
         (0..chunk.values.len()).for_each(|number| chunk.values.write_plain(number as u32, &mut plain));
+        let length = plain.len();
         let page = Page::DictionaryPage {
-            buf: self.compress(&plain)?,
+            buf: self.compressor.compress(plain)?,
             num_values: chunk.values.len() as u32,
             encoding: Encoding::PLAIN,
             is_sorted: false,
         };
-        let written = self.writer.write_page(CompressedPage::new(page, plain.len()))?;
+        let written = self.writer.write_page(CompressedPage::new(page, length))?;
         self.bytes = [self.bytes[0] + written.compressed_size, self.bytes[1] + written.uncompressed_size];
         Ok(())
     }
@@ -143,16 +142,8 @@ impl Pages<'_> {
     fn write_data(&mut self, chunk: &ValueChunk, rows: &[u32], nulls: usize, encoding: Encoding) -> Result<i64> {
         let mut bytes = Vec::new();
         if chunk.column.max_def_level() > 0 {
-            bytes.extend_from_slice(&[0; 4]);
-            match nulls {
-                0 => hybrid::run(1, 1, rows.len(), &mut bytes),
-                _ => {
-                    let is_there: Vec<u32> = rows.iter().map(|number| u32::from(*number != NULL)).collect();
-                    hybrid::encode(1, &is_there, &mut bytes);
-                }
-            }
-            let length = (bytes.len() - 4) as u32;
-            bytes[..4].copy_from_slice(&length.to_le_bytes());
+            let is_there: Vec<u32> = rows.iter().map(|number| u32::from(*number != NULL)).collect();
+            hybrid::encode_levels(&is_there, &mut bytes);
         }
         let present: Cow<'_, [u32]> = match nulls {
             0 => Cow::Borrowed(rows),
@@ -165,31 +156,19 @@ impl Pages<'_> {
         } else {
             present.iter().for_each(|number| chunk.values.write_plain(*number, &mut bytes));
         }
+        let length = bytes.len();
         let page = Page::DataPage {
-            buf: self.compress(&bytes)?,
+            buf: self.compressor.compress(bytes)?,
             num_values: rows.len() as u32,
             encoding,
             def_level_encoding: Encoding::RLE,
             rep_level_encoding: Encoding::RLE,
             statistics: None,
         };
-        let written = self.writer.write_page(CompressedPage::new(page, bytes.len()))?;
+        let written = self.writer.write_page(CompressedPage::new(page, length))?;
         self.bytes = [self.bytes[0] + written.compressed_size, self.bytes[1] + written.uncompressed_size];
         self.offsets.append_offset_and_size(written.offset as i64, written.compressed_size as i32);
         self.offsets.append_row_count(rows.len() as i64);
         Ok(written.offset as i64)
-    }
-
-    fn compress(&mut self, bytes: &[u8]) -> Result<Bytes> {
-        let level = match self.compression {
-            Compression::UNCOMPRESSED => return Ok(Bytes::copy_from_slice(bytes)),
-            Compression::ZSTD(level) => level.compression_level(),
-            other => return Err(ParquetError::NYI(format!("{other:?} of texts"))),
-        };
-        if self.compressor.is_none() {
-            self.compressor = Some(zstd::bulk::Compressor::new(level)?);
-        }
-        let compressor = self.compressor.as_mut().expect("just made");
-        Ok(Bytes::from(compressor.compress(bytes)?))
     }
 }

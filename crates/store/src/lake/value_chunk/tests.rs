@@ -18,7 +18,7 @@ use parquet::file::properties::{EnabledStatistics, WriterProperties};
 use proptest::prelude::*;
 
 use super::super::group_writer::GroupWriter;
-use super::hybrid;
+use crate::lake::page::hybrid;
 
 type Texts = Vec<Option<String>>;
 

@@ -8,6 +8,15 @@ pub fn width(largest: u32) -> u8 {
     (u32::BITS - largest.leading_zeros()) as u8
 }
 
+/// Appends which rows have a value (1, else 0), with the length that goes before: the levels of a nullable column.
+pub fn encode_levels(levels: &[u32], out: &mut Vec<u8>) {
+    let start = out.len();
+    out.extend_from_slice(&[0; 4]);
+    encode(1, levels, out);
+    let length = (out.len() - start - 4) as u32;
+    out[start..start + 4].copy_from_slice(&length.to_le_bytes());
+}
+
 /// Appends numbers of at most `width` bits each.
 pub fn encode(width: u8, numbers: &[u32], out: &mut Vec<u8>) {
     if width == 0 {
@@ -38,7 +47,7 @@ fn run_length(numbers: &[u32]) -> usize {
 }
 
 /// Appends a run of one number.
-pub fn run(width: u8, number: u32, length: usize, out: &mut Vec<u8>) {
+fn run(width: u8, number: u32, length: usize, out: &mut Vec<u8>) {
     if length > 0 {
         varint((length as u64) << 1, out);
         out.extend_from_slice(&number.to_le_bytes()[..usize::from(width.div_ceil(8))]);
