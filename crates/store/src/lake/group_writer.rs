@@ -1,24 +1,28 @@
 //! The rows of a part, row group by row group, each column encoded by what suits it: values of which many are equal by
 //! [`ValueChunk`], identifiers, times and other numbers by [`FixedChunk`], all else by the `parquet` crate.
 
-use std::io::Write;
+use std::io::{self, Write};
 
 use arrow::array::{Array, ArrayRef, RecordBatch};
 use arrow::compute::interleave;
-use arrow::datatypes::SchemaRef;
+use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use parquet::arrow::ArrowSchemaConverter;
 use parquet::arrow::arrow_writer::{ArrowColumnWriter, ArrowRowGroupWriterFactory, compute_leaves};
 use parquet::errors::Result;
+use parquet::file::metadata::KeyValue;
 use parquet::file::properties::WriterProperties;
 use parquet::file::writer::SerializedFileWriter;
+use parquet::schema::types::ColumnPath;
 use std::sync::Arc;
 
+use super::aliases::{Aliases, Sink, end_file};
 use super::fixed_chunk::FixedChunk;
 use super::give_way::give_way;
 use super::value_chunk::ValueChunk;
 
 pub struct GroupWriter<W: Write + Send> {
-    file: SerializedFileWriter<W>,
+    file: SerializedFileWriter<Sink<W>>,
+    aliases: Aliases,
     factory: ArrowRowGroupWriterFactory,
     schema: SchemaRef,
     /// Rows and bytes after which a row group ends.
@@ -40,10 +44,11 @@ impl<W: Write + Send> GroupWriter<W> {
     /// Batches will have this schema.
     pub fn new(sink: W, schema: SchemaRef, properties: WriterProperties, bytes_max: usize) -> Result<GroupWriter<W>> {
         let rows_max = properties.max_row_group_row_count().unwrap_or(usize::MAX);
-        let root = ArrowSchemaConverter::new().convert(&schema)?.root_schema_ptr();
-        let file = SerializedFileWriter::new(sink, root, Arc::new(properties))?;
+        let root = ArrowSchemaConverter::new().convert(&with_optional_texts(&schema, &properties))?.root_schema_ptr();
+        let file = SerializedFileWriter::new(Sink::new(sink), root, Arc::new(properties))?;
         let factory = ArrowRowGroupWriterFactory::new(&file, Arc::clone(&schema));
-        Ok(GroupWriter { file, factory, schema, rows_max, bytes_max, columns: Vec::new(), rows: 0, groups: 0 })
+        let (aliases, columns) = (Aliases::default(), Vec::new());
+        Ok(GroupWriter { file, aliases, factory, schema, rows_max, bytes_max, columns, rows: 0, groups: 0 })
     }
 
     pub fn write(&mut self, batch: &RecordBatch) -> Result<()> {
@@ -151,24 +156,80 @@ impl<W: Write + Send> GroupWriter<W> {
             give_way();
             match column {
                 ColumnWriter::Values(chunk) => {
-                    let (bytes, result) = chunk.finish(&properties)?;
-                    group.append_column(&bytes, result)?;
+                    let (bytes, close) = chunk.finish(&properties)?;
+                    self.aliases.append(&mut group, bytes, close)?;
                 }
                 ColumnWriter::Fixed(chunk) => {
-                    let (bytes, result) = chunk.finish()?;
-                    group.append_column(&bytes, result)?;
+                    let (bytes, close) = chunk.finish()?;
+                    self.aliases.skip(close.metadata.compressed_size());
+                    group.append_column(&bytes, close)?;
                 }
-                ColumnWriter::Other(writer) => writer.close()?.append_to_row_group(&mut group)?,
+                ColumnWriter::Other(writer) => {
+                    let chunk = writer.close()?;
+                    self.aliases.skip(chunk.close().metadata.compressed_size());
+                    chunk.append_to_row_group(&mut group)?;
+                }
             }
         }
         group.close()?;
+        self.aliases.end_group();
         (self.rows, self.groups) = (0, self.groups + 1);
         Ok(())
     }
 
     /// The file, every row in it.
-    pub fn into_file(mut self) -> Result<SerializedFileWriter<W>> {
+    pub fn into_file(mut self) -> Result<GroupedFile<W>> {
         self.end_group()?;
-        Ok(self.file)
+        Ok(GroupedFile { file: self.file, aliases: self.aliases })
     }
+}
+
+/// A file with all its rows, to which sections and metadata may be added.
+pub struct GroupedFile<W: Write + Send> {
+    file: SerializedFileWriter<Sink<W>>,
+    aliases: Aliases,
+}
+
+impl<W: Write + Send> GroupedFile<W> {
+    /// Where the next section will lie.
+    pub fn offset(&self) -> u64 {
+        self.file.bytes_written() as u64
+    }
+
+    /// Bytes that other readers of Parquet skip.
+    pub fn add_section(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.file.write_all(bytes)
+    }
+
+    pub fn add_metadata(&mut self, key: &str, value: String) {
+        self.file.append_key_value_metadata(KeyValue::new(key.to_owned(), value));
+    }
+
+    /// What the file is written to; it has everything that was added.
+    pub fn flushed(&mut self) -> io::Result<&mut W> {
+        self.file.flush()?;
+        Ok(self.file.inner_mut().out())
+    }
+
+    /// Writes the file's metadata.
+    pub fn finish(self) -> Result<W> {
+        end_file(self.file, &self.aliases)
+    }
+}
+
+/// Texts that rows repeat are never absent, but written as if they might be: so are those of attributes, and only
+/// alike can one be the other's alias.
+fn with_optional_texts(schema: &Schema, properties: &WriterProperties) -> Schema {
+    let is_text = |kind: &DataType| match kind {
+        DataType::Dictionary(_, values) => **values == DataType::Utf8,
+        kind => *kind == DataType::Utf8,
+    };
+    let field = |field: &Arc<Field>| {
+        let path = ColumnPath::new(vec![field.name().clone()]);
+        match is_text(field.data_type()) && properties.dictionary_enabled(&path) {
+            true => Arc::new(field.as_ref().clone().with_nullable(true)),
+            false => Arc::clone(field),
+        }
+    };
+    Schema::new(schema.fields().iter().map(field).collect::<Vec<_>>())
 }

@@ -14,7 +14,6 @@ use arrow::datatypes::{Int64Type, UInt32Type};
 use parquet::arrow::{ARROW_SCHEMA_META_KEY, encode_arrow_schema};
 use parquet::basic::{Compression, Encoding, ZstdLevel};
 use parquet::errors::ParquetError;
-use parquet::file::metadata::KeyValue;
 use parquet::file::properties::{EnabledStatistics, WriterProperties, WriterPropertiesBuilder};
 use parquet::schema::types::ColumnPath;
 use tidewatch_journal::disk::{Disk, DiskFile, parent_of};
@@ -142,33 +141,32 @@ impl PartWriter {
     /// Syncs the file, gives it its name, syncs the folder. After this the part may be registered.
     pub fn finish(mut self) -> Result<PartFacts, StoreError> {
         let writer = self.writer.take().expect("finish is called once");
-        let mut writer = writer.into_file().map_err(|e| write_error(&self.temporary, e))?;
+        let mut file = writer.into_file().map_err(|e| write_error(&self.temporary, e))?;
+        let failed = |e| StoreError::io("write", &self.temporary, e);
         // The file says what its columns are to readers, not how they came.
-        let schema = encode_arrow_schema(self.splitter.plain_schema());
-        writer.append_key_value_metadata(KeyValue::new(ARROW_SCHEMA_META_KEY.to_owned(), schema));
+        file.add_metadata(ARROW_SCHEMA_META_KEY, encode_arrow_schema(self.splitter.plain_schema()));
         let incomplete = self.splitter.incomplete();
         if !incomplete.is_empty() {
-            writer.append_key_value_metadata(KeyValue::new(attr_columns::INCOMPLETE.to_owned(), incomplete));
+            file.add_metadata(attr_columns::INCOMPLETE, incomplete);
         }
         // Between the rows and the footer, where other readers of Parquet skip it; block sums cover it.
-        if let Some(section) = self.rollup.take().and_then(|rollup| rollup.finish(writer.bytes_written() as u64)) {
-            writer.write_all(&section.bytes).map_err(|e| StoreError::io("write", &self.temporary, e))?;
-            writer.append_key_value_metadata(KeyValue::new(ROLLUP.to_owned(), section.directory));
+        if let Some(section) = self.rollup.take().and_then(|rollup| rollup.finish(file.offset())) {
+            file.add_section(&section.bytes).map_err(failed)?;
+            file.add_metadata(ROLLUP, section.directory);
         }
-        if let Some(section) = self.grams.take().and_then(|grams| grams.finish(writer.bytes_written() as u64)) {
-            writer.write_all(&section.bytes).map_err(|e| StoreError::io("write", &self.temporary, e))?;
-            writer.append_key_value_metadata(KeyValue::new(GRAMS.to_owned(), section.directory));
+        if let Some(section) = self.grams.take().and_then(|grams| grams.finish(file.offset())) {
+            file.add_section(&section.bytes).map_err(failed)?;
+            file.add_metadata(GRAMS, section.directory);
         }
-        if let Some(section) = self.ids.take().and_then(|ids| ids.finish(writer.bytes_written() as u64)) {
-            writer.write_all(&section.bytes).map_err(|e| StoreError::io("write", &self.temporary, e))?;
+        if let Some(section) = self.ids.take().and_then(|ids| ids.finish(file.offset())) {
+            file.add_section(&section.bytes).map_err(failed)?;
             self.facts.ids = Some(section.directory.as_str().into());
-            writer.append_key_value_metadata(KeyValue::new(IDS.to_owned(), section.directory));
+            file.add_metadata(IDS, section.directory);
         }
-        writer.flush().map_err(|e| StoreError::io("write", &self.temporary, e))?;
-        let sums = writer.inner_mut().summing.cut().encode();
-        writer.append_key_value_metadata(KeyValue::new(CHECKSUMS.to_owned(), sums));
-        let file = writer.into_inner().map_err(|e| write_error(&self.temporary, e))?;
-        let (file, bytes, tail_sum) = file.finish().map_err(|e| StoreError::io("write", &self.temporary, e))?;
+        let sums = file.flushed().map_err(failed)?.summing.cut().encode();
+        file.add_metadata(CHECKSUMS, sums);
+        let file = file.finish().map_err(|e| write_error(&self.temporary, e))?;
+        let (file, bytes, tail_sum) = file.finish().map_err(failed)?;
         file.sync_data().map_err(|e| StoreError::io("sync", &self.temporary, e))?;
         self.disk.rename(&self.temporary, &self.path).map_err(|e| StoreError::io("rename", &self.temporary, e))?;
         let folder = parent_of(&self.path);

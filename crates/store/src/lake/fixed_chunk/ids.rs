@@ -21,6 +21,8 @@ use crate::lake::page::PAGE_ROWS;
 const LONGEST: usize = 16;
 /// Lengths are packed as integers of 32 bits.
 const GROUP: usize = 32;
+/// Bits written for each bit that lengths say.
+const LENGTH_BITS: f64 = 4.0;
 
 pub struct IdChunk {
     length: usize,
@@ -121,13 +123,21 @@ fn least_and_greatest(ids: &[u8], length: usize) -> Option<(u128, u128)> {
 fn differences(ids: &[u8], length: usize) -> Vec<u8> {
     let count = ids.len() / length;
     let mut common: Vec<i64> = Vec::with_capacity(count);
-    let mut rest = Vec::with_capacity(ids.len());
+    let mut lengths = [0; LONGEST + 1];
     let mut last: &[u8] = &[];
     for id in ids.chunks_exact(length) {
         let same = if last == id { length } else { last.iter().zip(id).take_while(|(a, b)| a == b).count() };
+        lengths[same] += 1;
         common.push(same as i64);
-        rest.extend_from_slice(&id[same..]);
         last = id;
+    }
+    let most = worth_leaving_out(&lengths, length) as i64;
+    let mut rest = Vec::with_capacity(ids.len());
+    for (same, id) in common.iter_mut().zip(ids.chunks_exact(length)) {
+        if *same < length as i64 {
+            *same = (*same).min(most);
+        }
+        rest.extend_from_slice(&id[*same as usize..]);
     }
     let mut out = Vec::with_capacity(rest.len() + count);
     delta::encode(&common, GROUP, &mut out);
@@ -135,4 +145,20 @@ fn differences(ids: &[u8], length: usize) -> Vec<u8> {
     delta::encode(&common, GROUP, &mut out);
     out.extend_from_slice(&rest);
     out
+}
+
+/// So many bytes at most are left out of an id that is not the one before: an id that shares two where most share one
+/// would save a byte, and cost more in lengths that are no longer alike. `lengths`: how many ids share so many bytes
+/// with the one before.
+fn worth_leaving_out(lengths: &[usize; LONGEST + 1], length: usize) -> usize {
+    let total: usize = lengths.iter().sum();
+    let bits = |count: usize| if count == 0 { 0.0 } else { count as f64 * (total as f64 / count as f64).log2() };
+    let cost = |most: usize| {
+        let beyond: usize = lengths[most + 1..length].iter().sum();
+        let kinds = lengths[..most].iter().copied().chain([lengths[most] + beyond]).enumerate();
+        let apart =
+            |(shared, count): (usize, usize)| LENGTH_BITS * bits(count) + (count * (length - shared) * 8) as f64;
+        kinds.map(apart).sum::<f64>() + LENGTH_BITS * bits(lengths[length])
+    };
+    (0..length).min_by(|a, b| cost(*a).total_cmp(&cost(*b))).unwrap_or(0)
 }

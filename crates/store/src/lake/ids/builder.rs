@@ -14,7 +14,7 @@ use crate::tables::Table;
 const PAGES_WIDE: u64 = 16;
 /// An id that is not there seems to be in one of `2^this` parts.
 const SPARE_FINE: u32 = 6;
-const SPARE_COARSE: u32 = 3;
+const SPARE_COARSE: u32 = 2;
 /// Rows per entry from which blocks are fine.
 const ROWS_FINE: u64 = 3;
 

@@ -96,7 +96,8 @@ fn has_dictionary(chunk: &ValueChunk) -> bool {
 fn ranges(chunk: &ValueChunk, has_dictionary: bool) -> Vec<Range<usize>> {
     let length = chunk.rows.len();
     if has_dictionary {
-        return (0..length).step_by(PAGE_ROWS).map(|start| start..length.min(start + PAGE_ROWS)).collect();
+        let page_rows = if is_constant(chunk) { length.max(1) } else { PAGE_ROWS };
+        return (0..length).step_by(page_rows).map(|start| start..length.min(start + page_rows)).collect();
     }
     let (mut ranges, mut start, mut bytes) = (Vec::new(), 0, 0);
     for (row, number) in chunk.rows.iter().enumerate() {
@@ -112,6 +113,15 @@ fn ranges(chunk: &ValueChunk, has_dictionary: bool) -> Vec<Range<usize>> {
         ranges.push(start..length);
     }
     ranges
+}
+
+/// Every row is alike. In one page there is one head and one place, and passing over its rows costs nothing.
+fn is_constant(chunk: &ValueChunk) -> bool {
+    match chunk.values.len() {
+        0 => true,
+        1 => chunk.rows.iter().all(|number| number != NULL),
+        _ => false,
+    }
 }
 
 struct Pages<'s> {

@@ -30,7 +30,7 @@ fn file(schema: &SchemaRef, batches: &[RecordBatch], group_rows: usize, statisti
         .build();
     let mut writer = GroupWriter::new(Vec::new(), Arc::clone(schema), properties, usize::MAX).unwrap();
     batches.iter().for_each(|batch| writer.write(batch).unwrap());
-    Bytes::from(writer.into_file().unwrap().into_inner().unwrap())
+    Bytes::from(writer.into_file().unwrap().finish().unwrap())
 }
 
 fn read(file: &Bytes, selection: Option<RowSelection>) -> Texts {
