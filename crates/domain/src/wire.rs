@@ -23,7 +23,7 @@ use crate::decode::protobuf::reader::{Known, Reader, length};
 use crate::decode::protobuf::value::{Open, Values};
 use crate::model::KeyValue;
 
-pub use encode::{copy_attribute, encode_attribute, encode_attributes, encode_events, encode_links};
+pub use encode::{copy_attribute, copy_attributes, encode_attribute, encode_attributes, encode_events, encode_links};
 pub use records::{StoredEvent, StoredLink, decode_events, decode_links};
 pub use text::{value_json, value_text};
 

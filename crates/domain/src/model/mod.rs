@@ -14,7 +14,7 @@ pub use ids::{InvalidId, ProjectId, RowId, SpanId, TraceId};
 pub use log::{LogBatch, LogRecord};
 pub use metric::{HistogramPoint, Metric, MetricBatch, MetricKind, Point, PointData, Temporality};
 pub use trace::{Event, Link, Resource, Scope, Span, SpanKind, StatusCode, TraceBatch};
-pub use value::{AnyValue, Attributes, Body, KeyValue, Slice, is_blank, share_keys};
+pub use value::{AnyValue, Attributes, Body, KeyValue, Layout, Slice, is_blank, share_keys};
 
 /// The three OTLP signals.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]

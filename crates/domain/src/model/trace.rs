@@ -1,6 +1,6 @@
 //! Spans as received.
 
-use super::{AnyValue, Attributes, Body, InvalidId, KeyValue, Slice, SpanId, TraceId};
+use super::{AnyValue, Attributes, Body, InvalidId, KeyValue, Layout, Slice, SpanId, TraceId};
 
 /// One trace export request. Every index and [`Slice`] points into the lists here.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -59,6 +59,8 @@ pub struct Span<'a> {
     pub status: StatusCode,
     pub status_message: &'a str,
     pub attributes: Slice,
+    /// Of the attributes.
+    pub layout: Layout,
     pub events: Slice,
     pub links: Slice,
     pub dropped_attributes: u32,

@@ -52,6 +52,36 @@ pub fn share_keys(some: &[KeyValue<'_>], others: &[KeyValue<'_>]) -> bool {
     some.len() == others.len() && some.iter().zip(others).all(|(one, other)| std::ptr::eq(one.key, other.key))
 }
 
+/// How a list of attributes stands in its body, as far as the reader knows. Equal to any other, for it is no part of what
+/// the batch says.
+#[derive(Clone, Copy, Default)]
+pub struct Layout {
+    /// Lists of one number, which is not 0, have the same keys in the same order, and these are the same memory.
+    pub keys: u32,
+    /// What the list takes as it is to be stored, when each of its attributes stands in the body like that; else 0.
+    pub bytes: u32,
+}
+
+impl Layout {
+    /// Are the keys of both lists known to be the same memory?
+    #[inline]
+    pub fn shares_keys(self, other: Layout) -> bool {
+        self.keys == other.keys && self.keys > 0
+    }
+}
+
+impl PartialEq for Layout {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
+}
+
+impl std::fmt::Debug for Layout {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Layout")
+    }
+}
+
 /// The body a batch was read from: what comes as it is to be stored is copied from here. Equal to any other, for it is
 /// no part of what the batch says.
 #[derive(Clone, Default)]

@@ -35,17 +35,23 @@ pub fn traces_with<'a>(
     known: Known<'_>,
     arena: &'a Bump,
 ) -> TraceProjection<'a> {
-    let mut facts = FactsReader::new(&batch.attributes);
-    let facts = batch.spans.iter().map(|span| facts_of(batch, span, &mut facts)).collect();
+    let facts = facts_of(batch);
     let processes =
         batch.resources.iter().map(|resource| Process::read(batch.attributes(resource.attributes))).collect();
     let projector = Projector { batch, context, known, arena, facts, processes, index: OnceCell::new() };
     projector.run()
 }
 
-fn facts_of(batch: &TraceBatch<'_>, span: &Span<'_>, facts: &mut FactsReader<'_, '_>) -> SpanFacts {
-    let mut facts = facts.read(span.attributes);
-    facts.exception_event = !span.events.is_empty() && has_exception_event(span.events.of(&batch.events));
+/// Of every span.
+fn facts_of(batch: &TraceBatch<'_>) -> Vec<SpanFacts> {
+    let mut reader = FactsReader::new(&batch.attributes);
+    let mut facts = Vec::with_capacity(batch.spans.len());
+    for span in &batch.spans {
+        reader.read(span.attributes, span.layout, &mut facts);
+        if let (false, Some(facts)) = (span.events.is_empty(), facts.last_mut()) {
+            facts.exception_event = has_exception_event(span.events.of(&batch.events));
+        }
+    }
     facts
 }
 
@@ -71,7 +77,7 @@ struct Accepted<'b, 'a> {
     position: u32,
     span: &'b Span<'a>,
     facts: SpanFacts,
-    process: Process<'a>,
+    process: &'b Process<'a>,
     /// How many spans this one stands for.
     weight: f64,
 }
@@ -126,8 +132,8 @@ impl<'b, 'a> Projector<'b, 'a> {
         (self.batch.attributes(resource.unwrap_or_default()), scope.map_or("", |scope| scope.name))
     }
 
-    fn process(&self, span: &Span<'_>) -> Process<'a> {
-        self.processes.get(span.resource as usize).copied().unwrap_or_default()
+    fn process(&self, span: &Span<'_>) -> &Process<'a> {
+        &self.processes[span.resource as usize]
     }
 
     fn index(&self) -> &SpanIndex<'b, 'a> {
@@ -155,7 +161,7 @@ impl<'b, 'a> Projector<'b, 'a> {
         healthchecks::healthy(checks, self.batch, &self.facts, || self.index(), is_endpoint)
     }
 
-    fn keep(&self, accepted: &Accepted<'b, 'a>, promoted: Promoted, rows: &mut TraceProjection<'a>) {
+    fn keep(&self, accepted: &Accepted<'_, 'a>, promoted: Promoted, rows: &mut TraceProjection<'a>) {
         let Accepted { position, span, facts, process, weight } = *accepted;
         let attributes = self.batch.span_attributes(span).0;
         let kept = rows.spans.len() as u32;
@@ -181,7 +187,7 @@ impl<'b, 'a> Projector<'b, 'a> {
         }
     }
 
-    fn endpoint(&self, accepted: &Accepted<'b, 'a>, kept: u32) -> Entity<'a> {
+    fn endpoint(&self, accepted: &Accepted<'_, 'a>, kept: u32) -> Entity<'a> {
         let request = HttpRequest::read(self.batch.span_attributes(accepted.span).0);
         let name = endpoint_name(&request, accepted.span.name, self.arena);
         Entity {
@@ -195,7 +201,7 @@ impl<'b, 'a> Projector<'b, 'a> {
         }
     }
 
-    fn task(&self, accepted: &Accepted<'b, 'a>, kept: u32) -> Entity<'a> {
+    fn task(&self, accepted: &Accepted<'_, 'a>, kept: u32) -> Entity<'a> {
         let span = accepted.span;
         Entity {
             kind: EntityKind::Task,
@@ -212,7 +218,7 @@ impl<'b, 'a> Projector<'b, 'a> {
         }
     }
 
-    fn ai_trace(&self, accepted: &Accepted<'b, 'a>, kept: u32, start_ns: i64) -> AiTrace<'a> {
+    fn ai_trace(&self, accepted: &Accepted<'_, 'a>, kept: u32, start_ns: i64) -> AiTrace<'a> {
         let Accepted { span, process, .. } = *accepted;
         let call = ModelCall::read(self.batch.span_attributes(span).0, self.arena);
         let (cost, cost_estimated) = call.cost(self.known.prices, start_ns);

@@ -4,7 +4,7 @@
 //! first letter and the length of a key before it compares, and remembers only bits. Promoted spans are read again
 //! by the rule that needs more ([`super::http`], [`super::ai_trace`], [`super::exception`]).
 
-use crate::model::{AnyValue, KeyValue, Slice, share_keys};
+use crate::model::{AnyValue, KeyValue, Layout, Slice};
 
 /// The attributes of one span, as far as classification goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -29,8 +29,8 @@ pub struct SpanFacts {
 /// with the same keys, or with others between them that have another number of keys.
 pub struct FactsReader<'b, 'a> {
     all: &'b [KeyValue<'a>],
-    /// By number of attributes: the latest, and what its keys say.
-    latest: [(Slice, KeyFacts); FEW + 1],
+    /// By number of attributes: the latest keys, and what they say.
+    latest: [(Layout, KeyFacts); FEW + 1],
 }
 
 /// Attributes of a span whose keys are remembered.
@@ -42,14 +42,22 @@ impl<'b, 'a> FactsReader<'b, 'a> {
         FactsReader { all, latest: [Default::default(); FEW + 1] }
     }
 
-    pub fn read(&mut self, slice: Slice) -> SpanFacts {
+    /// Appends the facts; `layout` is that of the attributes.
+    #[inline]
+    pub fn read(&mut self, slice: Slice, layout: Layout, into: &mut Vec<SpanFacts>) {
         let attributes = slice.of(self.all);
-        let Some((latest, keys)) = self.latest.get_mut(attributes.len()) else { return SpanFacts::read(attributes) };
-        if !share_keys(attributes, latest.of(self.all)) {
-            *keys = KeyFacts::read(attributes);
+        let Some((latest, facts)) = self.latest.get_mut(attributes.len()) else {
+            return into.push(SpanFacts::read(attributes));
+        };
+        if !layout.shares_keys(*latest) {
+            *facts = KeyFacts::read(attributes);
+            *latest = layout;
         }
-        *latest = slice;
-        keys.with_values(attributes)
+        into.push(facts.facts);
+        // Written where it stays: a copy that was just written to in part is waited for.
+        if let (true, Some(into)) = (facts.has_status(), into.last_mut()) {
+            into.http_status = facts.http_status(attributes);
+        }
     }
 }
 
@@ -89,19 +97,24 @@ impl KeyFacts {
         KeyFacts { facts, status, old_status }
     }
 
+    fn has_status(&self) -> bool {
+        self.status > 0 || self.old_status > 0
+    }
+
     /// `attributes` have these keys.
-    fn with_values(&self, attributes: &[KeyValue<'_>]) -> SpanFacts {
+    fn http_status(&self, attributes: &[KeyValue<'_>]) -> i16 {
         let status = |position: u32| {
             let attribute = attributes.get((position as usize).checked_sub(1)?)?;
             status_code(attribute.value)
         };
-        SpanFacts { http_status: status(self.status).or_else(|| status(self.old_status)).unwrap_or(0), ..self.facts }
+        status(self.status).or_else(|| status(self.old_status)).unwrap_or(0)
     }
 }
 
 impl SpanFacts {
     pub fn read(attributes: &[KeyValue<'_>]) -> Self {
-        KeyFacts::read(attributes).with_values(attributes)
+        let keys = KeyFacts::read(attributes);
+        SpanFacts { http_status: keys.http_status(attributes), ..keys.facts }
     }
 
     /// The span's own `edge.script_version.id`; `""` when absent. `attributes` are those the facts were read from.
@@ -199,7 +212,6 @@ mod tests {
     fn what_is_remembered_of_keys_changes_no_answer() {
         let [status, route, version] = ["http.response.status_code", "http.route", "edge.script_version.id"];
         let pair = |key, number| KeyValue { key, value: AnyValue::Int(number) };
-        // Equal keys of other memory are other keys to it.
         let copy = "http.route".to_owned();
         let all = [
             pair(status, 200),
@@ -214,12 +226,26 @@ mod tests {
             pair(version, 5),
             pair("gen_ai.x", 6),
         ];
-        let mut reader = FactsReader::new(&all);
-        for (start, end) in
-            [(0, 2), (2, 4), (4, 6), (0, 0), (6, 8), (6, 8), (0, 1), (8, 9), (6, 9), (0, 3), (8, 11), (0, 11)]
-        {
+        let (mut reader, mut facts) = (FactsReader::new(&all), Vec::new());
+        for (start, end, keys) in [
+            (0, 2, 1),
+            (2, 4, 1),
+            (4, 6, 2),
+            (0, 0, 3),
+            (6, 8, 4),
+            (6, 8, 4),
+            (0, 2, 0),
+            (4, 6, 0),
+            (0, 1, 5),
+            (8, 9, 6),
+            (6, 9, 7),
+            (0, 3, 8),
+            (8, 11, 9),
+            (0, 11, 10),
+        ] {
             let slice = Slice { start, end };
-            assert_eq!(reader.read(slice), SpanFacts::read(slice.of(&all)), "{start} {end}");
+            reader.read(slice, Layout { keys, bytes: 0 }, &mut facts);
+            assert_eq!(facts.pop(), Some(SpanFacts::read(slice.of(&all))), "{start} {end}");
         }
     }
 

@@ -3,7 +3,7 @@
 
 use std::cmp::Ordering;
 
-use tidewatch_domain::model::{Body, KeyValue, Slice, share_keys};
+use tidewatch_domain::model::{Body, KeyValue, Layout, Slice, share_keys};
 use tidewatch_domain::wire;
 
 /// Attributes that are sorted without an allocation.
@@ -35,6 +35,8 @@ struct Order {
     places: [u8; FEW],
     /// The latest whose it was.
     of: Slice,
+    /// Of that one.
+    layout: Layout,
 }
 
 impl<'b, 'a> SortedEncoder<'b, 'a> {
@@ -43,18 +45,23 @@ impl<'b, 'a> SortedEncoder<'b, 'a> {
         SortedEncoder { body, all, orders: [Order::default(); FEW + 1] }
     }
 
-    pub fn encode(&mut self, slice: Slice, out: &mut Vec<u8>) {
+    /// `layout` is that of the attributes.
+    pub fn encode(&mut self, slice: Slice, layout: Layout, out: &mut Vec<u8>) {
         let attributes = slice.of(self.all);
         let Some(order) = self.orders.get_mut(attributes.len()) else { return encode_many(attributes, out) };
-        if !share_keys(attributes, order.of.of(self.all)) && !is_order_of(attributes, &order.places) {
+        let is_it = layout.shares_keys(order.layout) || share_keys(attributes, order.of.of(self.all));
+        if !is_it && !is_order_of(attributes, &order.places) {
             order.places = order_of(attributes);
         }
-        order.of = slice;
+        (order.of, order.layout) = (slice, layout);
         let pairs = self.body.pairs(slice);
-        for index in &order.places[..attributes.len()] {
-            let index = usize::from(*index);
-            let pair = pairs.get(index).copied().unwrap_or_default();
-            wire::copy_attribute(&attributes[index], pair, out);
+        let places = &order.places[..attributes.len()];
+        if layout.bytes > 0 {
+            return wire::copy_attributes(pairs, places, layout.bytes as usize, out);
+        }
+        for place in places {
+            let place = usize::from(*place);
+            wire::copy_attribute(&attributes[place], pairs.get(place).copied().unwrap_or_default(), out);
         }
     }
 }
@@ -187,6 +194,7 @@ mod tests {
             const KEYS: [&str; 6] = ["", "a", "http.request", "http.request.method", "http.route", "z"];
             let arena = Bump::new();
             let (mut all, mut pairs, mut slices) = (Vec::new(), Vec::new(), Vec::new());
+            let mut shapes: Vec<Vec<*const str>> = Vec::new();
             for record in &records {
                 let start = all.len() as u32;
                 for (key, value, is_as_stored, has_own_key) in record {
@@ -198,13 +206,20 @@ mod tests {
                     pairs.push(if *is_as_stored { &*arena.alloc_slice_copy(&stored[1..]) } else { &[] });
                     all.push(attribute);
                 }
-                slices.push(Slice { start, end: all.len() as u32 });
+                let shape = all[start as usize..].iter().map(|attribute| std::ptr::from_ref(attribute.key)).collect();
+                let keys = shapes.iter().position(|known| *known == shape).unwrap_or(shapes.len()) as u32 + 1;
+                shapes.push(shape);
+                let stored: &[&[u8]] = &pairs[start as usize..];
+                let is_stored = stored.iter().all(|pair| !pair.is_empty());
+                let bytes = if is_stored { stored.iter().map(|pair| 1 + pair.len() as u32).sum() } else { 0 };
+                slices.push((Slice { start, end: all.len() as u32 }, Layout { keys, bytes }));
             }
-            for body in [Body { attributes: pairs }, Body::default()] {
+            for (body, is_known) in [(Body { attributes: pairs }, true), (Body::default(), false)] {
                 let mut encoder = SortedEncoder::new(&body, &all);
-                for slice in &slices {
-                    let (mut encoded, mut expected) = (Vec::new(), Vec::new());
-                    encoder.encode(*slice, &mut encoded);
+                for (slice, layout) in &slices {
+                    let (mut encoded, mut expected) = (vec![1], vec![1]);
+                    let layout = if is_known { *layout } else { Layout::default() };
+                    encoder.encode(*slice, layout, &mut encoded);
                     encode_sorted(slice.of(&all), &mut expected);
                     prop_assert_eq!(&encoded, &expected);
                 }

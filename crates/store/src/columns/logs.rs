@@ -1,6 +1,6 @@
 //! Log records, and the exceptions some projects make of them (DECISIONS 9).
 
-use tidewatch_domain::model::{LogBatch, LogRecord, Signal};
+use tidewatch_domain::model::{Layout, LogBatch, LogRecord, Signal};
 use tidewatch_domain::project::{KeptLog, LogProjection, ProjectContext};
 
 use super::attributes::{Shared, SortedEncoder, trimmed};
@@ -84,7 +84,7 @@ fn write_logs(
             .text(rows().map(|(_, record)| scope(record).name))
             .text(rows().map(|(_, record)| scope(record).version))
             .shared(shared.scopes.iter().map(Shared::bytes), rows().map(|(_, record)| record.scope))
-            .bytes_with(rows(), |(_, record), out| attributes.encode(record.attributes, out))
+            .bytes_with(rows(), |(_, record), out| attributes.encode(record.attributes, Layout::default(), out))
             .shared(shared.resources.iter().map(Shared::bytes), rows().map(|(_, record)| record.resource))
             .u32(rows().map(|(_, record)| record.dropped_attributes));
     }

@@ -1,6 +1,6 @@
 //! Metric values: one row per stored value.
 
-use tidewatch_domain::model::{MetricBatch, PointData, Signal};
+use tidewatch_domain::model::{Layout, MetricBatch, PointData, Signal};
 use tidewatch_domain::project::{MetricProjection, MetricValue, ProjectContext};
 
 use super::attributes::{Shared, SortedEncoder, trimmed};
@@ -77,7 +77,7 @@ fn write_values(
                 Some(range) if last == value.point => range.clone(),
                 _ => {
                     let start = encoded.len();
-                    attributes.encode(point.attributes, &mut encoded);
+                    attributes.encode(point.attributes, Layout::default(), &mut encoded);
                     (start..encoded.len(), SharedCells::hash_of(&encoded[start..]))
                 }
             };

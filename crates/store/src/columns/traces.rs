@@ -134,7 +134,7 @@ impl Writer<'_, '_> {
                 .text(rows().map(|(_, span)| span.trace_state))
                 .u32(rows().map(|(_, span)| span.flags))
                 .f64(rows().map(|(kept, _)| kept.weight))
-                .bytes_with(rows(), |(_, span), out| attributes.encode(span.attributes, out))
+                .bytes_with(rows(), |(_, span), out| attributes.encode(span.attributes, span.layout, out))
                 .shared(resources.iter().map(Shared::bytes), rows().map(|(_, span)| span.resource))
                 .bytes_with(rows(), |(_, span), out| wire::encode_events(batch, span, out))
                 .bytes_with(rows(), |(_, span), out| wire::encode_links(batch, span, out))

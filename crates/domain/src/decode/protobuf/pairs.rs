@@ -10,7 +10,7 @@
 use bumpalo::Bump;
 
 use super::reader::Reader;
-use crate::model::{AnyValue, KeyValue};
+use crate::model::{AnyValue, KeyValue, Slice, share_keys};
 
 /// `KeyValue.key`, `AnyValue.string_value`.
 const FIELD_1: u8 = 1 << 3 | 2;
@@ -34,7 +34,14 @@ struct Latest<'a> {
     by_bytes: [u32; 512],
     by_key: [u32; 256],
     names: [&'a str; 128],
+    /// By number of attributes, the latest list: where it starts, and the number of its keys.
+    lists: [(u32, u32); FEW + 1],
+    /// Numbers of keys that were given.
+    keys: u32,
 }
+
+/// Attributes of a list whose keys get a number.
+const FEW: usize = 32;
 
 /// Why [`Pairs::read`] goes no further.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -48,7 +55,9 @@ pub(super) enum Stop {
 impl<'a> Pairs<'a> {
     /// Remembers in `list`, which is empty.
     pub(super) fn new(list: Vec<&'a [u8]>, arena: &'a Bump) -> Self {
-        Pairs { list, latest: Some(arena.alloc(Latest { by_bytes: [0; 512], by_key: [0; 256], names: [""; 128] })) }
+        let latest =
+            Latest { by_bytes: [0; 512], by_key: [0; 256], names: [""; 128], lists: [(0, 0); FEW + 1], keys: 0 };
+        Pairs { list, latest: Some(arena.alloc(latest)) }
     }
 
     /// Forgets all attributes but so many.
@@ -65,6 +74,21 @@ impl<'a> Pairs<'a> {
             *known = simdutf8::basic::from_utf8(bytes).ok()?;
         }
         Some(known)
+    }
+
+    /// The number of the keys that the list has, told from the latest with as many; 0 when they get none.
+    #[inline]
+    pub(super) fn keys(&mut self, flat: &[KeyValue<'a>], list: Slice) -> u32 {
+        let Some(latest) = &mut self.latest else { return 0 };
+        let attributes = list.of(flat);
+        let Some((start, keys)) = latest.lists.get_mut(attributes.len()) else { return 0 };
+        let before = flat.get(*start as usize..).and_then(|flat| flat.get(..attributes.len()));
+        if *keys == 0 || !before.is_some_and(|before| share_keys(before, attributes)) {
+            latest.keys += 1;
+            *keys = latest.keys;
+        }
+        *start = list.start;
+        *keys
     }
 
     /// By attribute of a list of this length.
@@ -113,7 +137,9 @@ impl<'a> Pairs<'a> {
     }
 }
 
-/// Appends the attribute when it is spelled as it is to be stored.
+/// Appends the attribute when it is spelled as it is to be stored. Inlined with what it calls: else key and value would
+/// be handed on through memory, and waited for.
+#[inline(always)]
 fn read_new<'a>(pair: &'a [u8], latest: &mut [u32; 256], flat: &mut Vec<KeyValue<'a>>) -> bool {
     let Some((key, value)) = plain_attribute(pair) else { return false };
     let place = &mut latest[hash_of::<256>(key)];
@@ -130,23 +156,19 @@ fn read_new<'a>(pair: &'a [u8], latest: &mut [u32; 256], flat: &mut Vec<KeyValue
 }
 
 /// Key and value.
-#[inline]
+#[inline(always)]
 fn plain_attribute(pair: &[u8]) -> Option<(&[u8], AnyValue<'_>)> {
-    let (&FIELD_1, fields) = message_of(pair).split_first()? else { return None };
-    let (key @ [_, ..], fields) = framed(fields).map(|(key, behind)| (message_of(key), behind))? else { return None };
-    let (&FIELD_2, fields) = fields.split_first()? else { return None };
-    let (value, []) = framed(fields)? else { return None };
-    Some((key, plain_value(message_of(value))?))
+    let [FIELD_1, length @ 1..0x80, ref fields @ ..] = *whole_message(pair)? else { return None };
+    let (key, fields) = fields.split_at_checked(length.into())?;
+    let [FIELD_2, value @ ..] = fields else { return None };
+    Some((key, plain_value(whole_message(value)?)?))
 }
 
 /// An `AnyValue` that is no list, when it is spelled as it is to be stored.
-#[inline]
+#[inline(always)]
 fn plain_value(value: &[u8]) -> Option<AnyValue<'_>> {
     match *value {
-        [FIELD_1, ref text @ ..] => {
-            let (text, []) = framed(text)? else { return None };
-            simdutf8::basic::from_utf8(message_of(text)).ok().map(AnyValue::Str)
-        }
+        [FIELD_1, ref text @ ..] => simdutf8::basic::from_utf8(whole_message(text)?).ok().map(AnyValue::Str),
         [INT, ref number @ ..] => integer(number).map(AnyValue::Int),
         [BOOL, truth @ 0..=1] => Some(AnyValue::Bool(truth == 1)),
         [DOUBLE, ref number @ ..] => Some(AnyValue::Double(f64::from_le_bytes(number.try_into().ok()?))),
@@ -174,11 +196,17 @@ fn framed(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
     }
 }
 
-/// What comes behind the length of what [`framed`] gave.
-#[inline]
-fn message_of(framed: &[u8]) -> &[u8] {
-    let head = if framed.first().is_some_and(|length| *length < 0x80) { 1 } else { 2 };
-    framed.get(head..).unwrap_or_default()
+/// The message that these bytes are, behind its length, which is spelled as in [`framed`].
+#[inline(always)]
+fn whole_message(bytes: &[u8]) -> Option<&[u8]> {
+    let (length, message) = match *bytes {
+        [length @ 0..0x80, ref message @ ..] => (usize::from(length), message),
+        [low @ 0x80..=0xff, high @ 1..0x80, ref message @ ..] => {
+            (usize::from(low & 0x7f) | usize::from(high) << 7, message)
+        }
+        _ => return None,
+    };
+    (message.len() == length).then_some(message)
 }
 
 /// Below `N`, a power of two; of the length and the last bytes.
@@ -200,6 +228,8 @@ fn same(one: &[u8], other: &[u8]) -> bool {
             16..=32 => ends::<16>(one, other),
             33..=64 => ends::<32>(one, other),
             8..=15 => ends::<8>(one, other),
+            // Mostly another: the ends tell.
+            65.. => ends::<16>(one, other) && one == other,
             _ => one == other,
         }
 }

@@ -83,6 +83,11 @@ impl<'a> Reader<'a> {
         self.at
     }
 
+    /// The message from an earlier position on.
+    pub(crate) fn from(self, position: usize) -> Self {
+        Reader { at: position, ..self }
+    }
+
     /// What is left of the message.
     pub(crate) fn rest(&self) -> &'a [u8] {
         self.body.get(self.at..).unwrap_or_default()

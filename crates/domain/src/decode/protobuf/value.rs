@@ -10,7 +10,7 @@ use super::pairs::{Pairs, Stop};
 use super::reader::{Known, Reader, fixed64, length, varint};
 use crate::decode::fault::Fault;
 use crate::decode::values::{Stacks, check_depth};
-use crate::model::{AnyValue, KeyValue, Slice};
+use crate::model::{AnyValue, KeyValue, Layout, Slice};
 
 const STRING: u32 = length(1);
 const BOOL: u32 = varint(2);
@@ -36,6 +36,9 @@ const LIST: Known = Known::fields(&[1]);
 pub(crate) struct Values<'a> {
     stacks: Stacks<'a>,
     pairs: Pairs<'a>,
+    /// What the list takes that was read last, from the key before it on; 0 when an attribute is not to be stored like
+    /// that.
+    list_bytes: u32,
 }
 
 /// A value whose message may still continue.
@@ -56,12 +59,12 @@ impl Default for Open<'_> {
 
 impl<'a> Values<'a> {
     pub(crate) fn new(arena: &'a Bump) -> Self {
-        Values { stacks: Stacks::new(arena), pairs: Pairs::default() }
+        Values { stacks: Stacks::new(arena), pairs: Pairs::default(), list_bytes: 0 }
     }
 
     /// Tells in this list, which is empty, how attributes stand in the body.
     pub(super) fn with_pairs(arena: &'a Bump, pairs: Vec<&'a [u8]>) -> Self {
-        Values { stacks: Stacks::new(arena), pairs: Pairs::new(pairs, arena) }
+        Values { stacks: Stacks::new(arena), pairs: Pairs::new(pairs, arena), list_bytes: 0 }
     }
 
     /// How the attributes of a list of this length stand in the body.
@@ -79,10 +82,13 @@ impl<'a> Values<'a> {
     ) -> Result<bool, Fault> {
         let start = flat.len();
         let list_key = owner.last_byte();
+        let from = owner.position() - 1;
+        let mut is_plain = slice.is_empty();
         loop {
             match self.pairs.read(owner, list_key, flat) {
                 Stop::End => break,
                 Stop::Other => {
+                    is_plain = false;
                     let message = owner.message()?;
                     flat.push(self.pair(message, 1)?);
                     if list_key == 0 || !owner.take_byte(list_key) {
@@ -91,6 +97,7 @@ impl<'a> Values<'a> {
                 }
             }
         }
+        self.list_bytes = if is_plain { (owner.position() - from) as u32 } else { 0 };
         if slice.is_empty() {
             slice.start = start as u32;
         } else if slice.end as usize != start {
@@ -100,6 +107,12 @@ impl<'a> Values<'a> {
         }
         slice.end = flat.len() as u32;
         Ok(true)
+    }
+
+    /// How the list stands in the body that was read last.
+    #[inline]
+    pub(super) fn layout(&mut self, flat: &[KeyValue<'a>], list: Slice) -> Layout {
+        Layout { keys: self.pairs.keys(flat, list), bytes: self.list_bytes }
     }
 
     /// One attribute, by its message.

@@ -12,8 +12,9 @@ use opentelemetry_proto::tonic::metrics::v1::number_data_point::Value as NumberV
 use opentelemetry_proto::tonic::resource::v1 as resource;
 use opentelemetry_proto::tonic::trace::v1 as trace;
 use tidewatch_domain::model::{
-    AnyValue, Event, HistogramPoint, InvalidId, KeyValue, Link, LogBatch, LogRecord, Metric, MetricBatch, MetricKind,
-    Point, PointData, Resource, Scope, Slice, Span, SpanId, SpanKind, StatusCode, Temporality, TraceBatch, TraceId,
+    AnyValue, Event, HistogramPoint, InvalidId, KeyValue, Layout, Link, LogBatch, LogRecord, Metric, MetricBatch,
+    MetricKind, Point, PointData, Resource, Scope, Slice, Span, SpanId, SpanKind, StatusCode, Temporality, TraceBatch,
+    TraceId,
 };
 
 pub fn any_value<'a>(value: Option<&proto::AnyValue>, arena: &'a Bump) -> AnyValue<'a> {
@@ -192,6 +193,7 @@ fn add_span<'a>(span: &trace::Span, batch: &mut TraceBatch<'a>, arena: &'a Bump)
     }
     let status = span.status.clone().unwrap_or_default();
     batch.spans.push(Span {
+        layout: Layout::default(),
         resource: batch.resources.len() as u32 - 1,
         scope: batch.scopes.len() as u32 - 1,
         trace_id: TraceId(id(&span.trace_id)),

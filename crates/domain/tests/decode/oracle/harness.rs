@@ -1,5 +1,7 @@
 //! Decodes any bytes and compares with the oracle; panics when the two differ. What the fuzz targets run.
 
+use std::collections::HashMap;
+
 use bumpalo::Bump;
 use opentelemetry_proto::tonic::collector::logs::v1::ExportLogsServiceRequest;
 use opentelemetry_proto::tonic::collector::metrics::v1::ExportMetricsServiceRequest;
@@ -7,7 +9,9 @@ use opentelemetry_proto::tonic::collector::trace::v1::ExportTraceServiceRequest;
 use prost::Message;
 use serde_json::from_slice;
 use tidewatch_domain::decode::{self, DecodeError, Encoding};
-use tidewatch_domain::model::{Body, KeyValue, Metric, MetricBatch, MetricKind, PointData, Signal, Slice};
+use tidewatch_domain::model::{
+    Body, KeyValue, Layout, Metric, MetricBatch, MetricKind, PointData, Signal, Slice, share_keys,
+};
 use tidewatch_domain::wire::{copy_attribute, encode_attribute};
 
 use super::{assert_same, canonical, convert};
@@ -32,6 +36,8 @@ fn once(signal: Signal, body: &[u8]) {
             let theirs = ExportTraceServiceRequest::decode(body);
             if let Some((ours, theirs)) = agreed(ours, theirs) {
                 assert_stored_as_received(&ours.attributes, &ours.body);
+                let lists: Vec<_> = ours.spans.iter().map(|span| (span.attributes, span.layout)).collect();
+                assert_layouts(&ours.attributes, &ours.body, &lists);
                 assert_same(&canonical::traces(&ours), &canonical::traces(&convert::traces(&theirs, &arena)));
             }
         }
@@ -62,6 +68,22 @@ fn assert_stored_as_received(attributes: &[KeyValue<'_>], body: &Body<'_>) {
         copy_attribute(attribute, pair, &mut copied);
         encode_attribute(attribute, &mut written);
         assert_eq!(copied, written, "{attribute:?}");
+    }
+}
+
+/// What is said of lists is so: equal numbers have the same keys, of the same memory, and they take as much as is said.
+fn assert_layouts(attributes: &[KeyValue<'_>], body: &Body<'_>, lists: &[(Slice, Layout)]) {
+    let mut known: HashMap<u32, Slice> = HashMap::new();
+    for (list, layout) in lists {
+        if layout.keys > 0 {
+            let first = *known.entry(layout.keys).or_insert(*list);
+            assert!(share_keys(first.of(attributes), list.of(attributes)), "{first:?} {list:?}");
+        }
+        if layout.bytes > 0 {
+            let pairs = body.pairs(*list);
+            assert!(pairs.iter().all(|pair| !pair.is_empty()), "{list:?}");
+            assert_eq!(pairs.iter().map(|pair| 1 + pair.len()).sum::<usize>(), layout.bytes as usize, "{list:?}");
+        }
     }
 }
 
