@@ -127,7 +127,7 @@ impl<W: Write + Send> GroupWriter<W> {
                 && properties.dictionary_enabled(description.path())
                 && properties.bloom_filter_properties(description.path()).is_none();
             if has_few_values {
-                return Ok(ColumnWriter::Values(ValueChunk::new(description)));
+                return Ok(ColumnWriter::Values(ValueChunk::new(description, self.rows_max)));
             }
             Ok(match FixedChunk::new(description, kind, properties)? {
                 Some(chunk) => ColumnWriter::Fixed(Box::new(chunk)),

@@ -9,13 +9,11 @@ use std::sync::Arc;
 
 use arrow::array::{AsArray, RecordBatch, RecordBatchReader as _};
 use arrow::compute::interleave_record_batch;
-use arrow::datatypes::{DataType, Schema, UInt32Type};
+use arrow::datatypes::{DataType, Fields, UInt32Type};
 use arrow::row::Rows;
 use hashbrown::HashSet;
 use parquet::arrow::ProjectionMask;
-use parquet::arrow::arrow_reader::{
-    ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder,
-};
+use parquet::arrow::arrow_reader::{ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder};
 use parquet::basic::Encoding;
 use xxhash_rust::xxh3::Xxh3;
 
@@ -24,6 +22,7 @@ use super::counts::Counts;
 use super::fit::Fit;
 use super::flush::Layout;
 use super::part::{Part, PartFacts};
+use super::part_pages::{self, Decompressor};
 use super::seen::{self, KeyHasher};
 use super::sort::{BATCH_ROWS, SortKeys};
 use crate::StoreError;
@@ -78,7 +77,9 @@ pub fn merge(
     // Then texts are copied as numbers, but for what is rolled up.
     let as_numbers = united.is_some() && !writer.is_rolled_up();
     let inputs = parts.iter().zip(duplicates).zip(columns);
-    let inputs = inputs.map(|((part, duplicates), columns)| Input::new(part, duplicates, fitted(columns), as_numbers));
+    let decompressor = Decompressor::default();
+    let inputs = inputs
+        .map(|((part, duplicates), columns)| Input::new(part, duplicates, fitted(columns), as_numbers, &decompressor));
     let mut merge =
         Merge { inputs: inputs.collect::<Result<_, _>>()?, keys: SortKeys::new(table)?, places: Vec::new() };
     merge.inputs.iter_mut().try_for_each(|input| input.refill(&mut merge.keys))?;
@@ -124,8 +125,8 @@ pub(super) fn open(
         .map_err(|e| StoreError::parquet(part.path(), e))
 }
 
-/// As [`open`], columns of which every page has numbers of a dictionary as dictionaries; but for those sorted by.
-fn open_as_numbers(part: &Part, batch_rows: usize) -> Result<ParquetRecordBatchReader, StoreError> {
+/// The part's columns, those of which every page has numbers of a dictionary as dictionaries; but for those sorted by.
+fn as_numbers(part: &Part) -> Result<Fields, StoreError> {
     let metadata = part.metadata()?;
     let sorted_by = part.facts.table.sort_key();
     let has_numbers = |leaf: usize| {
@@ -145,14 +146,7 @@ fn open_as_numbers(part: &Part, batch_rows: usize) -> Result<ParquetRecordBatchR
             false => Arc::clone(field),
         }
     });
-    let schema = Arc::new(Schema::new(fields.collect::<Vec<_>>()));
-    let options = ArrowReaderOptions::new().with_schema(schema);
-    let metadata = ArrowReaderMetadata::try_new(Arc::clone(metadata.metadata()), options)
-        .map_err(|e| StoreError::parquet(part.path(), e))?;
-    ParquetRecordBatchReaderBuilder::new_with_metadata(part.file()?, metadata)
-        .with_batch_size(batch_rows)
-        .build()
-        .map_err(|e| StoreError::parquet(part.path(), e))
+    Ok(Fields::from(fields.collect::<Vec<_>>()))
 }
 
 /// Some rows of every row group, with their whole attributes.
@@ -240,17 +234,24 @@ struct Input {
 }
 
 impl Input {
-    fn new(part: &Arc<Part>, duplicates: Vec<usize>, fit: Fit, as_numbers: bool) -> Result<Input, StoreError> {
+    fn new(
+        part: &Arc<Part>,
+        duplicates: Vec<usize>,
+        fit: Fit,
+        as_numbers: bool,
+        decompressor: &Decompressor,
+    ) -> Result<Input, StoreError> {
         let metadata = part.metadata()?;
         let groups = metadata.metadata().row_groups().iter();
         let row_bytes =
             groups.map(|group| group.total_byte_size().max(1) as u64 / group.num_rows().max(1) as u64).max();
         let batch_rows = (INPUT_BATCH_BYTES / row_bytes.unwrap_or(1).max(1)).clamp(16, BATCH_ROWS as u64) as usize;
-        let reader = match as_numbers {
+        let (fields, batch_rows) = match as_numbers {
             // Batches that end where row groups end keep the dictionary of the group.
-            true => open_as_numbers(part, 1 << batch_rows.ilog2())?,
-            false => open(part, ProjectionMask::all(), batch_rows)?,
+            true => (self::as_numbers(part)?, 1 << batch_rows.ilog2()),
+            false => (metadata.schema().fields().clone(), batch_rows),
         };
+        let reader = part_pages::open(part, &fields, batch_rows, decompressor)?;
         let schema = fit.schema(part.facts.table, reader.schema());
         Ok(Input {
             reader,

@@ -7,8 +7,8 @@
 //!
 //! - [`Lake`] is the whole interface. [`Lake::apply`] is called in journal order by one thread, live and in replay.
 //! - In: `memtable`, `counts`, and `seen` (retries).
-//! - Down: `flush` (`days`, `sort`, `part_writer`, [`attr_columns`]) and `catalog`; later `pick` and `merge`, and
-//!   retention (`upkeep`, `keeping`, `thin`).
+//! - Down: `flush` (`days`, `sort`, `part_writer`, [`attr_columns`]) and `catalog`; later `pick` and `merge`
+//!   (`part_pages`), and retention (`upkeep`, `keeping`, `thin`).
 //! - Out: [`Lake::sources`], which [`scan`] answers plans over; [`Part`]s are read with positioned reads (`footers` keeps
 //!   what describes them, `ids` says which can hold a trace, `warm` reads ahead after a start).
 //!
@@ -37,6 +37,7 @@ mod options;
 mod page;
 pub mod part;
 mod part_file;
+mod part_pages;
 mod part_writer;
 mod pick;
 mod rewrite;

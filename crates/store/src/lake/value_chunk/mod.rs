@@ -47,9 +47,10 @@ impl ValueChunk {
         source::takes(kind)
     }
 
-    pub fn new(column: ColumnDescPtr) -> ValueChunk {
+    /// Of so many rows at most.
+    pub fn new(column: ColumnDescPtr, rows_max: usize) -> ValueChunk {
         let values = ValueList::new(column.physical_type());
-        ValueChunk { column, rows: RowNumbers::new(), values, known: Vec::new() }
+        ValueChunk { column, rows: RowNumbers::within(rows_max), values, known: Vec::new() }
     }
 
     /// Appends the rows of an array of a type that [`ValueChunk::takes`].
