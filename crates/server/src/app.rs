@@ -28,6 +28,7 @@ use crate::ingest::intake::Intake;
 use crate::ingest::outcome::Refused;
 use crate::mail::Mailer;
 use crate::metrics::{IngestMetrics, StoreMetrics};
+use crate::query_threads::QueryThreads;
 use crate::secrets::seal::Sealer;
 use crate::secrets::webauthn::RelyingParty;
 use crate::symbols::Symbols;
@@ -88,6 +89,7 @@ pub struct App {
     refusals: RejectionLog,
     /// Questions answered at once.
     asking: Admission,
+    query_threads: QueryThreads,
     /// Closes with the rest.
     _alive: mpsc::Sender<()>,
 }
@@ -143,6 +145,7 @@ impl App {
             passkeys: relying_party(&config),
             hashing: Semaphore::new(limits::PASSWORD_HASHES_MAX),
             asking: Admission::new(askers, askers * limits::ASK_WAITING_PER_THREAD),
+            query_threads: QueryThreads::start(askers).context("cannot start a thread")?,
             control,
             mailer,
             _alive: alive,
@@ -154,7 +157,7 @@ impl App {
         Ok(app)
     }
 
-    /// One question to the telemetry store: off the async threads, at most `query_concurrent` at once.
+    /// One question to the telemetry store: on threads of their own, at most `query_concurrent` at once.
     ///
     /// `deadline` covers waiting too; after it: 504. A scan whose asker has gone away ends by its deadline and counts
     /// until then.
@@ -178,11 +181,11 @@ impl App {
         let permit = entered.await.map_err(|_| ApiError::Deadline)?;
         let permit = permit.map_err(|_| ApiError::Overloaded("too many questions at once; try again later"))?;
         let lake = self.intake.lake().clone();
-        let scan = tokio::task::spawn_blocking(move || {
+        let scan = self.query_threads.run(move || {
             let _permit = permit;
             ask(&lake)
         });
-        Ok(scan.await.map_err(ApiError::internal)??)
+        Ok(scan.await.ok_or_else(|| ApiError::internal("a question panicked"))??)
     }
 
     /// For the audit log: this process itself, now.

@@ -22,6 +22,7 @@
 //! - [`symbols_cli`]: `tidewatch symbols`: uploads, and symbol files looked at without a server.
 //! - [`bench`]: load tool and measurements. [`demo`]: sample traffic. Neither has an entrance of its own.
 //! - [`control`]: accounts and projects; the only folder that names SQLite. [`query`]: requests to Plans to JSON views.
+//!   [`query_threads`]: where they are answered.
 
 pub mod admin;
 pub mod app;
@@ -41,6 +42,7 @@ pub mod metrics;
 pub mod outbound;
 pub mod own_traces;
 pub mod query;
+pub mod query_threads;
 pub mod secrets;
 pub mod serve;
 pub mod symbols;

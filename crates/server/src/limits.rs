@@ -200,6 +200,8 @@ pub const RETRY_AFTER_SECONDS: std::ops::RangeInclusive<u64> = 1..=5;
 pub const ASK_MAX: Duration = seconds(30);
 /// Questions that may wait for a query thread, per thread; beyond it 503.
 pub const ASK_WAITING_PER_THREAD: usize = 64;
+/// How far questions stand back (`nice`) behind what takes in data.
+pub const QUERY_NICE: i32 = 5;
 
 /// Spec: metrics query.
 pub const METRICS_QUERIES_MAX: usize = 50;

@@ -73,6 +73,7 @@ use crate::tables::Table;
 
 pub use counts::{Counted, Outcome};
 pub use days::{day_name, day_of};
+pub use give_way::stand_back;
 pub use keeping::Keeping;
 pub use options::{LakeOptions, Retention, RollupOptions};
 pub use part::{Part, PartFacts, PartFile};

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use parking_lot::MutexGuard;
 
 use super::day_of;
+use super::give_way::stand_back;
 use super::state::{Shared, State};
 use super::warm::warm_up;
 
@@ -41,7 +42,7 @@ impl Workers {
             spawn("lake-flush", flush_loop),
             spawn("lake-upkeep", upkeep_loop),
             spawn("lake-warm-up", |shared| {
-                step_back();
+                stand_back(UPKEEP_NICE);
                 warm_up(shared);
             }),
         ];
@@ -119,7 +120,7 @@ fn due(state: &State, age: Duration) -> Option<Instant> {
 }
 
 fn upkeep_loop(shared: &Shared) {
-    step_back();
+    stand_back(UPKEEP_NICE);
     let mut retained: Option<Instant> = None;
     while !is_stopping_after(shared, UPKEEP_EVERY) {
         let now_ns = wall_clock_ns();
@@ -148,14 +149,6 @@ fn upkeep_loop(shared: &Shared) {
                 }
             }
         }
-    }
-}
-
-/// Lets every other thread go first when all want to run: merging is never urgent.
-fn step_back() {
-    #[cfg(target_os = "linux")]
-    if let Err(error) = rustix::process::setpriority_process(Some(rustix::thread::gettid()), UPKEEP_NICE) {
-        tracing::debug!(%error, "merging runs at normal priority");
     }
 }
 
