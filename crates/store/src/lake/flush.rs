@@ -12,6 +12,7 @@ use tidewatch_journal::disk::{Disk, parent_of};
 use super::attr_columns::{self, AttrKey};
 use super::days;
 use super::footers::Footers;
+use super::give_way::give_way;
 use super::memtable::Sealed;
 use super::options::{LakeOptions, RollupOptions};
 use super::part::{Part, PartFacts};
@@ -169,7 +170,9 @@ pub fn write_table(
         times.enumerate().map(move |(row, time)| (*time, (number, row)))
     });
     let mut days = days::split(times);
+    give_way();
     sort::sort_places(table, batches, &mut days.values_mut().collect::<Vec<_>>());
+    give_way();
     let frequent = match layout.splits_attributes(batches.iter().map(RecordBatch::num_rows).sum()) {
         true => layout.choose(table, &samples(batches)),
         false => Vec::new(),

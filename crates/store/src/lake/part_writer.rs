@@ -20,6 +20,7 @@ use tidewatch_journal::disk::{Disk, DiskFile, parent_of};
 
 use super::attr_columns::{self, AttrKey, Splitter};
 use super::checksums::{CHECKSUMS, Summing};
+use super::give_way::give_way;
 use super::grams::{self, GRAMS};
 use super::group_writer::GroupWriter;
 use super::ids::{self, IDS};
@@ -106,12 +107,15 @@ impl PartWriter {
         let writer = self.writer.as_mut().expect("write comes before finish");
         writer.write(batch).map_err(|e| write_error(&self.temporary, e))?;
         note(&mut self.facts, batch);
+        give_way();
         if let Some(rollup) = &mut self.rollup {
             rollup.add(batch)?;
         }
+        give_way();
         if let Some(grams) = &mut self.grams {
             grams.add(batch)?;
         }
+        give_way();
         if let Some(ids) = &mut self.ids {
             ids.add(batch)?;
         }
@@ -141,6 +145,7 @@ impl PartWriter {
     /// Syncs the file, gives it its name, syncs the folder. After this the part may be registered.
     pub fn finish(mut self) -> Result<PartFacts, StoreError> {
         let writer = self.writer.take().expect("finish is called once");
+        give_way();
         let mut file = writer.into_file().map_err(|e| write_error(&self.temporary, e))?;
         let failed = |e| StoreError::io("write", &self.temporary, e);
         // The file says what its columns are to readers, not how they came.
@@ -154,15 +159,18 @@ impl PartWriter {
             file.add_section(&section.bytes).map_err(failed)?;
             file.add_metadata(ROLLUP, section.directory);
         }
+        give_way();
         if let Some(section) = self.grams.take().and_then(|grams| grams.finish(file.offset())) {
             file.add_section(&section.bytes).map_err(failed)?;
             file.add_metadata(GRAMS, section.directory);
         }
+        give_way();
         if let Some(section) = self.ids.take().and_then(|ids| ids.finish(file.offset())) {
             file.add_section(&section.bytes).map_err(failed)?;
             self.facts.ids = Some(section.directory.as_str().into());
             file.add_metadata(IDS, section.directory);
         }
+        give_way();
         let sums = file.flushed().map_err(failed)?.summing.cut().encode();
         file.add_metadata(CHECKSUMS, sums);
         let file = file.finish().map_err(|e| write_error(&self.temporary, e))?;

@@ -12,6 +12,7 @@ use super::cells::{Cells, cells};
 use super::datum::Datum;
 use super::question::{Needle, Test};
 use crate::StoreError;
+use crate::lake::give_way::give_way;
 use crate::plan::Op;
 
 /// Rows of `batch` that pass; the batch holds every column the test reads.
@@ -71,6 +72,7 @@ pub(crate) fn passes_all<'a>(
         if all.count_set_bits() == 0 {
             break;
         }
+        give_way();
         all = &all & &passes(test, batch)?;
     }
     Ok(all)

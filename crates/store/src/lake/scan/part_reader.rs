@@ -26,6 +26,7 @@ use super::prune::{self, Blocks, Stretch};
 use super::question::{Question, Test};
 use crate::StoreError;
 use crate::lake::attr_columns::AttrColumns;
+use crate::lake::give_way::give_way;
 use crate::lake::part::{Part, PartFile};
 
 /// Rows decoded at a time.
@@ -217,6 +218,7 @@ impl OpenPart {
             let mask = self.mask(&needs);
             let extras = Arc::clone(&self.extras);
             let predicate = move |batch: RecordBatch| {
+                give_way();
                 if Instant::now() >= deadline {
                     return Ok(BooleanArray::from(vec![false; batch.num_rows()]));
                 }

@@ -21,7 +21,7 @@ use crate::lake::unshare;
 use crate::rollup::levels::{Cover, Span, cover};
 
 /// Rows of memory looked at in one go.
-const SLICE_ROWS: usize = 32_768;
+const SLICE_ROWS: usize = 8192;
 
 /// One piece, for one thread.
 pub(crate) enum Work {

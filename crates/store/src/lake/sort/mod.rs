@@ -62,9 +62,12 @@ fn sort_column(batch: &RecordBatch, key: &str) -> ArrayRef {
 pub fn sort_places(table: Table, batches: &[RecordBatch], lists: &mut [&mut Vec<(usize, usize)>]) {
     let keys = packed::keys(table, batches);
     for places in lists {
+        give_way();
         let keyed = places.iter().enumerate().map(|(number, (batch, row))| (keys[*batch][*row], number as u32));
         let mut keyed: Vec<_> = keyed.collect();
+        give_way();
         keyed.sort_unstable();
+        give_way();
         **places = keyed.iter().map(|(_, number)| places[*number as usize]).collect();
     }
 }
