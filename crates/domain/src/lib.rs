@@ -13,6 +13,8 @@
 //! - [`wire`]: how attributes, events and links are stored, and how any value reads as text.
 //! - [`ranking`] and [`waterfall`]: what is computed from stored rows when somebody looks.
 
+#![forbid(unsafe_code)]
+
 mod base64;
 pub mod decode;
 pub mod model;

@@ -12,6 +12,8 @@
 //! twice; damage is reported, never returned as data; no outcome here depends on a
 //! clock, and nothing looks inside a record.
 
+#![forbid(unsafe_code)]
+
 mod append;
 pub mod disk;
 mod errors;

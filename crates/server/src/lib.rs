@@ -24,6 +24,8 @@
 //! - [`control`]: accounts and projects; the only folder that names SQLite. [`query`]: requests to Plans to JSON views.
 //!   [`query_threads`]: where they are answered.
 
+#![forbid(unsafe_code)]
+
 pub mod admin;
 pub mod app;
 pub mod bench;

@@ -202,6 +202,8 @@ pub const ASK_MAX: Duration = seconds(30);
 pub const ASK_WAITING_PER_THREAD: usize = 64;
 /// How far questions stand back (`nice`) behind what takes in data.
 pub const QUERY_NICE: i32 = 5;
+/// As above, the making of artifacts from symbol files.
+pub const SYMBOLS_NICE: i32 = 5;
 
 /// Spec: metrics query.
 pub const METRICS_QUERIES_MAX: usize = 50;

@@ -1,5 +1,7 @@
 //! `tidewatch`: the command line over [`tidewatch_server`].
 
+#![forbid(unsafe_code)]
+
 mod memory;
 
 use std::io::Write;
@@ -57,7 +59,11 @@ enum Asked {
 fn main() -> ExitCode {
     telemetry::start();
     let done = match Arguments::parse().command {
-        Command::Serve(config) => load(&["serve"], config).and_then(start),
+        Command::Serve(config) => load(&["serve"], config).and_then(|loaded| {
+            // Before there are other threads: they do as this one does, unless they stand back.
+            tidewatch_store::lake::come_first();
+            start(loaded)
+        }),
         Command::Config(Asked::Check(config)) => {
             load(&["config", "check"], config).map(|_| say("the configuration can be used"))
         }

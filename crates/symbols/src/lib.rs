@@ -93,6 +93,8 @@
 //! 1. The first one.
 //! 2. Native: the innermost frame lies in its range, and only callers in a table; a bucket for each range, not for eight.
 
+#![forbid(unsafe_code)]
+
 mod artifact;
 mod covers;
 mod demangle;

@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread::JoinHandle;
 
 use parking_lot::{Condvar, Mutex};
+use tidewatch_store::lake::stand_back;
 use tidewatch_symbols::{DebugId, SymbolError, convert_mapping, convert_native, convert_source_map, slices_of};
 use tidewatch_symbols::{Upload, detect};
 use uuid::Uuid;
@@ -58,8 +59,11 @@ impl Builder {
             failed: AtomicU64::new(0),
         });
         let worker = shared.clone();
-        let thread =
-            std::thread::Builder::new().name("symbols".into()).spawn(move || worker.run(&store, &cache, &again))?;
+        let run = move || {
+            stand_back(limits::SYMBOLS_NICE);
+            worker.run(&store, &cache, &again);
+        };
+        let thread = std::thread::Builder::new().name("symbols".into()).spawn(run)?;
         Ok(Builder { shared, thread: Mutex::new(Some(thread)) })
     }
 

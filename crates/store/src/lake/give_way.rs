@@ -27,13 +27,3 @@ pub fn give_way() {
         None => SINCE.set(Some(now)),
     }
 }
-
-/// Lets threads that stand further ahead go first for good: this one, and those it starts, get a larger `nice`.
-pub fn stand_back(nice: i32) {
-    #[cfg(target_os = "linux")]
-    if let Err(error) = rustix::process::setpriority_process(Some(rustix::thread::gettid()), nice) {
-        tracing::debug!(%error, "a thread runs at normal priority: {error}");
-    }
-    #[cfg(not(target_os = "linux"))]
-    let _ = nice;
-}

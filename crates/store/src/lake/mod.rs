@@ -48,6 +48,7 @@ pub mod source;
 mod spare_chunks;
 mod state;
 mod thin;
+mod turns;
 mod unshare;
 mod upkeep;
 mod value_chunk;
@@ -73,7 +74,6 @@ use crate::tables::Table;
 
 pub use counts::{Counted, Outcome};
 pub use days::{day_name, day_of};
-pub use give_way::stand_back;
 pub use keeping::Keeping;
 pub use options::{LakeOptions, Retention, RollupOptions};
 pub use part::{Part, PartFacts, PartFile};
@@ -81,6 +81,7 @@ pub use pick::MergeOptions;
 pub use rewrite::{Change, Changed, Rewrite};
 pub use source::Source;
 pub use state::{Stats, TableStats, Work, Worked};
+pub use turns::{come_first, stand_back};
 
 #[cfg(test)]
 pub(crate) use unshare::plain;

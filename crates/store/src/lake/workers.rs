@@ -8,8 +8,8 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use parking_lot::MutexGuard;
 
 use super::day_of;
-use super::give_way::stand_back;
 use super::state::{Shared, State};
+use super::turns::stand_back;
 use super::warm::warm_up;
 
 /// Waiting time after a failed flush: doubled each time up to the maximum.
@@ -18,8 +18,7 @@ const RETRY_MAX: Duration = Duration::from_secs(10);
 /// How often merging and retention look for work.
 const UPKEEP_EVERY: Duration = Duration::from_secs(5);
 const RETAIN_EVERY: Duration = Duration::from_secs(60);
-/// How far the merging thread stands back behind the others (`nice`).
-#[cfg(target_os = "linux")]
+/// How far merging stands back (`nice`): it is never urgent.
 const UPKEEP_NICE: i32 = 10;
 
 pub struct Workers {
@@ -70,6 +69,8 @@ impl Drop for Workers {
 }
 
 fn flush_loop(shared: &Shared) {
+    // Not in `nice`: what comes in waits for it when memory is full.
+    stand_back(0);
     let mut retry = RETRY_MIN;
     let mut not_before: Option<Instant> = None;
     while let Some(seal) = wait_for_work(shared, not_before) {
