@@ -142,12 +142,21 @@ impl Shared {
     /// copies exceed [`SHARED_BYTES_MAX`], or one copy [`SHARED_BYTES_EACH_MAX`], are left out, one by one. Records
     /// that lose any are counted and the sender is told ([`Rows::trimmed`]).
     pub fn new(attributes: &[KeyValue<'_>], repeats: usize) -> Shared {
+        Shared::encoded_by(attributes, repeats, |bytes| encode_sorted(attributes, bytes))
+    }
+
+    /// As [`Shared::new`], of attributes that are among those of the encoder.
+    pub fn with(encoder: &mut SortedEncoder<'_, '_>, slice: Slice, repeats: usize) -> Shared {
+        Shared::encoded_by(slice.of(encoder.all), repeats, |bytes| encoder.encode(slice, Layout::default(), bytes))
+    }
+
+    fn encoded_by(attributes: &[KeyValue<'_>], repeats: usize, encode: impl FnOnce(&mut Vec<u8>)) -> Shared {
         if repeats == 0 {
             return Shared::default();
         }
         let bytes_max = (SHARED_BYTES_MAX / repeats).clamp(SHARED_BYTES_FREE, SHARED_BYTES_EACH_MAX);
         let mut bytes = Vec::new();
-        encode_sorted(attributes, &mut bytes);
+        encode(&mut bytes);
         if bytes.len() <= bytes_max {
             return Shared { bytes, is_trimmed: false };
         }

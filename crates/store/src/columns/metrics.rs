@@ -23,18 +23,23 @@ impl Rows {
             repeats[batch.metrics[value.metric as usize].resource as usize] += 1;
         }
         let mut hasher = SeriesHasher::new();
+        let mut encoder = SortedEncoder::new(&batch.body, &batch.attributes);
         let resources: Vec<Resource> = batch
             .resources
             .iter()
             .zip(repeats)
             .map(|(resource, repeats)| {
-                let attributes = batch.attributes(resource.attributes).0;
-                Resource { shared: Shared::new(attributes, repeats), hash: hasher.attributes(attributes) }
+                let shared = Shared::with(&mut encoder, resource.attributes, repeats);
+                let hash = match shared.is_trimmed {
+                    true => hasher.attributes(batch.attributes(resource.attributes).0),
+                    false => SharedCells::hash_of(shared.bytes()),
+                };
+                Resource { shared, hash }
             })
             .collect();
 
         let mut points = TableRows::new(Table::MetricPoints);
-        write_values(&mut points, project, batch, &resources, &projection.values, &mut hasher);
+        write_values(&mut points, project, batch, &resources, &projection.values, (&mut hasher, &mut encoder));
         let mut rows = Rows::new(project, Signal::Metrics, vec![points], batch.points.len(), &projection.dropped);
         let is_trimmed = |value: &MetricValue<'_>| {
             resources[batch.metrics[value.metric as usize].resource as usize].shared.is_trimmed
@@ -48,6 +53,7 @@ impl Rows {
 
 struct Resource {
     shared: Shared,
+    /// As [`SeriesHasher::attributes`] gives it; of one with rows.
     hash: u64,
 }
 
@@ -57,13 +63,12 @@ fn write_values(
     batch: &MetricBatch<'_>,
     resources: &[Resource],
     all: &[MetricValue<'_>],
-    hasher: &mut SeriesHasher,
+    (hasher, attributes): (&mut SeriesHasher, &mut SortedEncoder<'_, '_>),
 ) {
     let size = BLOCK_ROWS.min(all.len());
     let (mut triples, mut series) = (Vec::with_capacity(size), Vec::with_capacity(size));
     // Attributes of the block's points, encoded and hashed once for the series and the column.
     let (mut encoded, mut ranges) = (Vec::new(), Vec::<(std::ops::Range<usize>, u64)>::with_capacity(size));
-    let mut attributes = SortedEncoder::new(&batch.body, &batch.attributes);
     // The values of one point lie together and have its attributes.
     let mut last = u32::MAX;
     for block in all.chunks(BLOCK_ROWS) {

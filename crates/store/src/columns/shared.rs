@@ -42,6 +42,8 @@ pub(super) struct SharedCells {
     numbers: Vec<i32>,
     ends: Vec<i32>,
     bytes: Vec<u8>,
+    /// By value, the end of its [`SharedCells::hash_of`]: as much as a place takes.
+    hashes: Vec<u32>,
     /// By place, one more than the number of the value that has it; empty before the first is looked for.
     places: Vec<u32>,
 }
@@ -49,7 +51,8 @@ pub(super) struct SharedCells {
 impl SharedCells {
     /// Of texts or bytes.
     pub fn new(kind: Kind) -> SharedCells {
-        SharedCells { kind, numbers: Vec::new(), ends: Vec::new(), bytes: Vec::new(), places: Vec::new() }
+        let (numbers, ends, bytes) = (Vec::new(), Vec::new(), Vec::new());
+        SharedCells { kind, numbers, ends, bytes, hashes: Vec::new(), places: Vec::new() }
     }
 
     pub fn len(&self) -> usize {
@@ -62,13 +65,15 @@ impl SharedCells {
     }
 
     pub fn capacity_bytes(&self) -> usize {
-        (self.numbers.capacity() + self.ends.capacity() + self.places.capacity()) * 4 + self.bytes.capacity()
+        let hashed = self.hashes.capacity() + self.places.capacity();
+        (self.numbers.capacity() + self.ends.capacity() + hashed) * 4 + self.bytes.capacity()
     }
 
     pub fn clear(&mut self) {
         self.numbers.clear();
         self.ends.clear();
         self.bytes.clear();
+        self.hashes.clear();
         self.places.clear();
     }
 
@@ -133,13 +138,13 @@ impl SharedCells {
     /// The number of a value that equals the bytes.
     fn number_of(&mut self, value: &[u8], hash: u64) -> i32 {
         self.make_places();
-        let place = self.place_of(hash);
+        let place = self.place_of(hash as u32);
         let at_hand = self.places[place].checked_sub(1);
         match at_hand.filter(|number| variable(&self.ends, &self.bytes, *number as usize) == value) {
             Some(number) => number as i32,
             None => {
                 self.bytes.extend_from_slice(value);
-                self.add(place)
+                self.add(place, hash as u32)
             }
         }
     }
@@ -148,13 +153,14 @@ impl SharedCells {
     fn settle(&mut self, start: usize) -> i32 {
         self.make_places();
         let value = &self.bytes[start..];
-        let place = self.place_of(SharedCells::hash_of(value));
+        let hash = SharedCells::hash_of(value) as u32;
+        let place = self.place_of(hash);
         match self.places[place].checked_sub(1) {
             Some(number) if variable(&self.ends, &self.bytes, number as usize) == value => {
                 self.bytes.truncate(start);
                 number as i32
             }
-            _ => self.add(place),
+            _ => self.add(place, hash),
         }
     }
 
@@ -165,22 +171,23 @@ impl SharedCells {
             let places = (self.places.len() * 2).max(PLACES_MIN);
             self.places.clear();
             self.places.resize(places, 0);
-            for value in 0..self.ends.len() {
-                let place = self.place_of(SharedCells::hash_of(variable(&self.ends, &self.bytes, value)));
-                self.places[place] = value as u32 + 1;
+            for (value, hash) in self.hashes.iter().enumerate() {
+                // As in `place_of`.
+                self.places[*hash as usize & (places - 1)] = value as u32 + 1;
             }
         }
     }
 
     /// Where a value with this hash is looked for.
-    fn place_of(&self, hash: u64) -> usize {
+    fn place_of(&self, hash: u32) -> usize {
         // A power of two.
         hash as usize & (self.places.len() - 1)
     }
 
     /// The bytes behind the last value are another.
-    fn add(&mut self, place: usize) -> i32 {
+    fn add(&mut self, place: usize, hash: u32) -> i32 {
         self.ends.push(offset(self.bytes.len()));
+        self.hashes.push(hash);
         self.places[place] = self.ends.len() as u32;
         self.ends.len() as i32 - 1
     }
@@ -190,14 +197,16 @@ impl SharedCells {
         for value in values.skip(self.ends.len()) {
             self.bytes.extend_from_slice(value);
             self.ends.push(offset(self.bytes.len()));
+            self.hashes.push(SharedCells::hash_of(value) as u32);
         }
         self.numbers.extend(rows.map(|row| row as i32));
     }
 
     pub fn append(&mut self, from: &SharedCells, keep: Option<&[bool]>) {
-        let value = |number| variable(&from.ends, &from.bytes, number);
-        let number = |number| self.number_of(value(number), SharedCells::hash_of(value(number)));
-        let numbers: Vec<i32> = (0..from.ends.len()).map(number).collect();
+        let hashes = from.hashes.iter().enumerate();
+        let number =
+            |(number, hash): (usize, &u32)| self.number_of(variable(&from.ends, &from.bytes, number), u64::from(*hash));
+        let numbers: Vec<i32> = hashes.map(number).collect();
         self.append_numbers(from, keep, |number| numbers[number as usize]);
     }
 

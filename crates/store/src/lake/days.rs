@@ -31,9 +31,20 @@ pub fn day_name(day: i32) -> String {
 /// drops a row early. The latest day always stays.
 pub fn split<P>(times: impl Iterator<Item = (i64, P)>) -> BTreeMap<i32, Vec<P>> {
     let mut days: BTreeMap<i32, Vec<P>> = BTreeMap::new();
+    // Most rows are of the day of the row before, whose places are taken out.
+    let mut open: Option<(i32, Vec<P>)> = None;
     for (time, place) in times {
-        days.entry(day_of(time)).or_default().push(place);
+        let day = day_of(time);
+        match &mut open {
+            Some((of, places)) if *of == day => places.push(place),
+            _ => {
+                let mut places = days.remove(&day).unwrap_or_default();
+                places.push(place);
+                days.extend(open.replace((day, places)));
+            }
+        }
     }
+    days.extend(open);
     while days.len() > DAYS_MAX {
         let latest = *days.keys().next_back().expect("there are more than DAYS_MAX days");
         let smallest = days.iter().filter(|(day, _)| **day != latest).min_by_key(|(_, places)| places.len());

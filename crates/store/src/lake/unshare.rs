@@ -84,7 +84,10 @@ impl<'b> SharedColumn<'b> {
     /// The cells at these places (batch, row); all that is gathered has the same list of values.
     pub fn gather(&self, places: &[(usize, usize)]) -> Result<ArrayRef, ArrowError> {
         let number = |(batch, row): &(usize, usize)| self.places[*batch][self.numbers[*batch].value(*row) as usize];
-        let numbers = Int32Array::from_iter_values(places.iter().map(number));
+        let numbers = match self.values.len() {
+            1 => Int32Array::from(vec![0; places.len()]),
+            _ => Int32Array::from_iter_values(places.iter().map(number)),
+        };
         Ok(Arc::new(DictionaryArray::<Int32Type>::try_new(numbers, Arc::clone(&self.values))?))
     }
 }

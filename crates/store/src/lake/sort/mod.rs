@@ -1,16 +1,18 @@
 //! The order of rows in a part, by the columns of [`Table::sort_key`]: comparable bytes for merging ([`SortKeys`]),
-//! packed numbers for rows in memory (`packed`).
+//! packed numbers for rows in memory (`packed`), by their first words where many rows share them (`grouped`).
 
+mod grouped;
 mod packed;
 
 use std::sync::Arc;
 
-use arrow::array::{Array, ArrayRef, AsArray, FixedSizeBinaryArray, Int64Array, RecordBatch};
-use arrow::buffer::Buffer;
+use arrow::array::{Array, ArrayRef, AsArray, FixedSizeBinaryArray, Int64Array, RecordBatch, new_null_array};
+use arrow::buffer::{Buffer, NullBuffer};
 use arrow::compute::interleave;
 use arrow::datatypes::Int64Type;
 use arrow::error::ArrowError;
 use arrow::row::{RowConverter, Rows, SortField};
+use packed::PackedKey;
 
 use super::give_way::give_way;
 use super::unshare::SharedColumn;
@@ -63,12 +65,15 @@ pub fn sort_places(table: Table, batches: &[RecordBatch], lists: &mut [&mut Vec<
     let keys = packed::keys(table, batches);
     for places in lists {
         give_way();
-        let keyed = places.iter().enumerate().map(|(number, (batch, row))| (keys[*batch][*row], number as u32));
-        let mut keyed: Vec<_> = keyed.collect();
+        let of_places = places.iter().map(|(batch, row)| &keys.of_rows[*batch][*row]);
+        let order = grouped::order(of_places.clone(), keys.words).unwrap_or_else(|| {
+            let mut keyed: Vec<(PackedKey, u32)> = of_places.copied().zip(0..).collect();
+            give_way();
+            keyed.sort_unstable();
+            keyed.into_iter().map(|(_, number)| number).collect()
+        });
         give_way();
-        keyed.sort_unstable();
-        give_way();
-        **places = keyed.iter().map(|(_, number)| places[*number as usize]).collect();
+        **places = order.into_iter().map(|number| places[number as usize]).collect();
     }
 }
 
@@ -89,6 +94,7 @@ pub fn gather(
             give_way();
             match shared {
                 Some(shared) => shared.gather(places),
+                None if are_null(pieces, places) => Ok(new_null_array(pieces[0].data_type(), places.len())),
                 None => ids(pieces, places).unwrap_or_else(|| interleave(pieces, places)),
             }
         });
@@ -97,6 +103,12 @@ pub fn gather(
         each(&batch.map_err(StoreError::internal("gather rows"))?)?;
     }
     Ok(())
+}
+
+/// Are all cells at these places null? Sorted rows mostly have what only some have, or have it not, in long runs.
+fn are_null(pieces: &[&dyn Array], places: &[(usize, usize)]) -> bool {
+    let nulls: Vec<Option<&NullBuffer>> = pieces.iter().map(|piece| piece.nulls()).collect();
+    places.iter().all(|(piece, row)| nulls[*piece].is_some_and(|nulls| nulls.is_null(*row)))
 }
 
 /// As [`interleave`], of identifiers: it has no way of its own for them. `None` for other columns.

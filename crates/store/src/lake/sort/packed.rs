@@ -16,8 +16,16 @@ const WORDS: usize = 4;
 /// Most significant word first.
 pub type PackedKey = [u64; WORDS];
 
-/// One key per row of every batch, comparable with each other only.
-pub fn keys(table: Table, batches: &[RecordBatch]) -> Vec<Vec<PackedKey>> {
+/// Of rows of several batches, comparable with each other only.
+pub struct Keys {
+    /// By batch and row.
+    pub of_rows: Vec<Vec<PackedKey>>,
+    /// Those that are used, from the first on.
+    pub words: usize,
+}
+
+/// One key per row of every batch.
+pub fn keys(table: Table, batches: &[RecordBatch]) -> Keys {
     let mut packer = Packer { keys: batches.iter().map(|batch| vec![[0; WORDS]; batch.num_rows()]).collect(), bits: 0 };
     for key in table.sort_key() {
         match *key {
@@ -28,7 +36,7 @@ pub fn keys(table: Table, batches: &[RecordBatch]) -> Vec<Vec<PackedKey>> {
             }
         }
     }
-    packer.keys
+    Keys { of_rows: packer.keys, words: packer.bits.div_ceil(64) }
 }
 
 struct Packer {
@@ -199,7 +207,7 @@ mod tests {
         fn packed_keys_compare_as_the_sort_columns_do(first in rows(), second in rows()) {
             for table in Table::ALL {
                 let batches = [batch(table, &first), batch(table, &second)];
-                let packed: Vec<PackedKey> = keys(table, &batches).concat();
+                let packed: Vec<PackedKey> = keys(table, &batches).of_rows.concat();
                 let mut converter = SortKeys::new(table).unwrap();
                 let bytes: Vec<Vec<u8>> = batches
                     .iter()
