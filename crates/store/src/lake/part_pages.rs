@@ -9,7 +9,7 @@ use parking_lot::Mutex;
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReader;
 use parquet::arrow::parquet_to_arrow_field_levels;
-use parquet::basic::Compression;
+use parquet::basic::{Compression, Type as PhysicalType};
 use parquet::bloom_filter::Sbbf;
 use parquet::column::page::{Page, PageMetadata, PageReader};
 use parquet::errors::{ParquetError, Result};
@@ -21,6 +21,9 @@ use parquet::schema::types::Type;
 
 use super::part::{Part, PartFile};
 use crate::StoreError;
+
+/// As a dictionary has it: a length.
+const EMPTY_TEXT: [u8; 4] = [0; 4];
 
 /// Of any number of readers, a page at a time.
 #[derive(Clone, Default)]
@@ -83,7 +86,8 @@ impl Columns {
         // Pages come as they lie in the file.
         let chunk = chunk.clone().into_builder().set_compression(Compression::UNCOMPRESSED).build()?;
         let compressed = SerializedPageReader::new(file, &chunk, rows, places)?;
-        Ok(Box::new(Pages { compressed, bytes_max, decompressor: self.decompressor.clone() }))
+        let has_texts = chunk.column_type() == PhysicalType::BYTE_ARRAY;
+        Ok(Box::new(Pages { compressed, bytes_max, has_texts, decompressor: self.decompressor.clone() }))
     }
 }
 
@@ -140,6 +144,7 @@ fn by_column() -> ParquetError {
 struct Pages {
     compressed: SerializedPageReader<PartFile>,
     bytes_max: usize,
+    has_texts: bool,
     decompressor: Decompressor,
 }
 
@@ -150,6 +155,13 @@ impl Pages {
                 *buf = self.decompressor.decompress(buf, self.bytes_max)?;
             }
             Page::DataPageV2 { .. } => return Err(ParquetError::NYI("a merge of pages of version 2".to_owned())),
+        }
+        // Of a dictionary without values the crate would make one by comparing as many absent texts as there are rows; of
+        // one that no row has, it does not.
+        if let Page::DictionaryPage { buf, num_values: num_values @ 0, .. } = &mut page
+            && self.has_texts
+        {
+            (*buf, *num_values) = (Bytes::from_static(&EMPTY_TEXT), 1);
         }
         Ok(page)
     }
@@ -209,11 +221,13 @@ mod tests {
         let texts = (0..ROWS).map(|n| (n % 7 > 0).then(|| format!("value {}", n % 50)));
         let unique = (0..ROWS).map(|n| Some(format!("{:x}", n.wrapping_mul(0x9E37_79B9_7F4A))));
         let ids = (0..ROWS).map(|n| n.to_le_bytes());
-        let columns: [(&str, ArrayRef); 5] = [
+        let columns: [(&str, ArrayRef); 6] = [
             ("texts", Arc::new(texts.collect::<StringArray>())),
             ("unique", Arc::new(unique.collect::<StringArray>())),
             ("numbers", Arc::new((0..ROWS).map(|n| n * n % 1000).collect::<Int64Array>())),
             ("nothing", Arc::new(Int64Array::from(vec![None; ROWS as usize]))),
+            // Nothing but in the second row group.
+            ("rare", Arc::new((0..ROWS).map(|n| (n == 2000).then_some("rare")).collect::<StringArray>())),
             ("ids", Arc::new(FixedSizeBinaryArray::try_from_iter(ids).unwrap())),
         ];
         RecordBatch::try_from_iter_with_nullable(columns.map(|(name, column)| (name, column, true))).unwrap()
