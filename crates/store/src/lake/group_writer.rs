@@ -123,10 +123,7 @@ impl<W: Write + Send> GroupWriter<W> {
         let column = |(index, writer)| {
             let description = descriptions.column(index);
             let kind = self.schema.field(index).data_type();
-            let has_few_values = ValueChunk::takes(kind)
-                && properties.dictionary_enabled(description.path())
-                && properties.bloom_filter_properties(description.path()).is_none();
-            if has_few_values {
+            if is_by_value(kind, description.path(), properties) {
                 return Ok(ColumnWriter::Values(ValueChunk::new(description, self.rows_max)));
             }
             Ok(match FixedChunk::new(description, kind, properties)? {
@@ -217,6 +214,12 @@ impl<W: Write + Send> GroupedFile<W> {
     }
 }
 
+/// Columns that [`ValueChunk`] writes.
+fn is_by_value(kind: &DataType, path: &ColumnPath, properties: &WriterProperties) -> bool {
+    let has_bloom = properties.bloom_filter_properties(path).is_some();
+    ValueChunk::takes(kind) && properties.dictionary_enabled(path) && !has_bloom
+}
+
 /// Texts that rows repeat are never absent, but written as if they might be: so are those of attributes, and only
 /// alike can one be the other's alias.
 fn with_optional_texts(schema: &Schema, properties: &WriterProperties) -> Schema {
@@ -226,7 +229,7 @@ fn with_optional_texts(schema: &Schema, properties: &WriterProperties) -> Schema
     };
     let field = |field: &Arc<Field>| {
         let path = ColumnPath::new(vec![field.name().clone()]);
-        match is_text(field.data_type()) && properties.dictionary_enabled(&path) {
+        match is_text(field.data_type()) && is_by_value(field.data_type(), &path, properties) {
             true => Arc::new(field.as_ref().clone().with_nullable(true)),
             false => Arc::clone(field),
         }

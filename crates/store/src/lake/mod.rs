@@ -7,10 +7,11 @@
 //!
 //! - [`Lake`] is the whole interface. [`Lake::apply`] is called in journal order by one thread, live and in replay.
 //! - In: `memtable`, `counts`, and `seen` (retries).
-//! - Down: `flush` (`days`, `sort`, `part_writer`, [`attr_columns`]) and `catalog`; later `pick` and `merge`
-//!   (`part_pages`), and retention (`upkeep`, `keeping`, `thin`).
+//! - Down: `flush` (`days`, `sort`, `part_writer` over `group_writer`, [`attr_columns`]) and `catalog`; later `pick` and
+//!   `merge` (`part_pages`), and retention (`upkeep`, `keeping`, `thin`).
 //! - Out: [`Lake::sources`], which [`scan`] answers plans over; [`Part`]s are read with positioned reads (`footers` keeps
 //!   what describes them, `ids` says which can hold a trace, `warm` reads ahead after a start).
+//! - Beside each other: `give_way` and `turns` say which threads go first.
 //!
 //! Invariants: a part is registered only after it, its name and its folder are synced; parts appear and the journal
 //! position advances in the same transaction; a reader sees a row in the memtable or in a part, never in both.

@@ -37,18 +37,21 @@ mod linux {
 
     /// `turn` zero: of the system's own length.
     pub fn schedule(nicer_by: i32, turn: Duration) -> io::Result<()> {
-        let nice = rustix::process::getpriority_process(Some(rustix::thread::gettid()))?;
+        let this = Some(rustix::thread::gettid());
+        let nice = (rustix::process::getpriority_process(this)? + nicer_by).min(NICE_MAX);
         let mut attributes = libc::sched_attr {
             size: size_of::<libc::sched_attr>() as u32,
-            sched_policy: libc::SCHED_OTHER as u32,
-            sched_flags: 0,
-            sched_nice: (nice + nicer_by).min(NICE_MAX),
+            // Whoever started the server may have chosen another policy.
+            sched_policy: 0,
+            sched_flags: libc::SCHED_FLAG_KEEP_POLICY as u64,
+            sched_nice: nice,
             sched_priority: 0,
             sched_runtime: turn.as_nanos() as u64,
             sched_deadline: 0,
             sched_period: 0,
         };
-        set(&mut attributes)
+        // Sandboxes that forbid the one may allow the other.
+        set(&mut attributes).or_else(|_| Ok(rustix::process::setpriority_process(this, nice)?))
     }
 
     /// Of the calling thread.
