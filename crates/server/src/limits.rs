@@ -155,7 +155,7 @@ pub const DRAIN_MAX: Duration = seconds(30);
 
 /// Rows in the memtable before a flush.
 pub const FLUSH_ROWS: usize = 262_144;
-/// Mebibytes of rows that are not yet in parts; half of it is flushed at a time.
+/// Mebibytes of rows that are not yet in parts; an eighth is flushed at a time.
 pub const MEMTABLE_MB: usize = 256;
 /// Age of the memtable's first request before a flush, seconds.
 pub const FLUSH_SECONDS: u64 = 30;

@@ -15,6 +15,7 @@ use super::footers::Footers;
 use super::give_way::give_way;
 use super::memtable::Sealed;
 use super::options::{LakeOptions, RollupOptions};
+use super::pace::{Flushing, Pace};
 use super::part::{Part, PartFacts};
 use super::part_writer::PartWriter;
 use super::seen::KeySet;
@@ -35,6 +36,7 @@ pub struct Layout {
     /// By table number, the attributes that got columns in the last flush.
     chosen: Mutex<[Vec<AttrKey>; Table::ALL.len()]>,
     footers: Arc<Footers>,
+    pub pace: Arc<Pace>,
     next_id: AtomicU64,
 }
 
@@ -47,6 +49,7 @@ impl Layout {
             rollups: options.rollups,
             chosen: Mutex::default(),
             footers: Arc::default(),
+            pace: Arc::default(),
             next_id: AtomicU64::new(next_id),
         }
     }
@@ -143,8 +146,10 @@ impl Layout {
 /// Writes every row of the memtable, received together with `keys`. On an error nothing is left behind but orphans.
 pub fn write_parts(layout: &Layout, sealed: &Sealed, keys: &KeySet) -> Result<Vec<PartFacts>, StoreError> {
     let mut parts = Vec::new();
+    let rows: usize = sealed.tables.iter().flatten().map(RecordBatch::num_rows).sum();
+    let mut progress = layout.pace.flush(3 * rows);
     for table in Table::ALL {
-        if let Err(error) = write_table(layout, table, &sealed.tables[table as usize], &mut parts) {
+        if let Err(error) = write_table(layout, table, &sealed.tables[table as usize], &mut progress, &mut parts) {
             layout.discard(&parts);
             return Err(error);
         }
@@ -157,11 +162,13 @@ pub fn write_parts(layout: &Layout, sealed: &Sealed, keys: &KeySet) -> Result<Ve
     Ok(parts)
 }
 
-/// Rows of one table to one part per day, appended to `parts`.
-pub fn write_table(
+/// Rows of one table to one part per day, appended to `parts`. A row counts as done three times: when it is sorted,
+/// when it was handed to the part, which then has all its columns yet to end, and when that is written.
+fn write_table(
     layout: &Layout,
     table: Table,
     batches: &[RecordBatch],
+    progress: &mut Flushing<'_>,
     parts: &mut Vec<PartFacts>,
 ) -> Result<(), StoreError> {
     let (time, _) = table.column("time").expect("every table has a time");
@@ -180,8 +187,13 @@ pub fn write_table(
     for (day, places) in days {
         let keys = if layout.splits_attributes(places.len()) { frequent.clone() } else { Vec::new() };
         let mut writer = layout.create_part(table, day, 0, None, keys, places.len())?;
-        sort::gather(batches, &places, |batch| writer.write(batch))?;
+        progress.add(places.len());
+        sort::gather(batches, &places, |batch| {
+            progress.add(batch.num_rows());
+            writer.write(batch)
+        })?;
         parts.push(writer.finish()?);
+        progress.add(places.len());
     }
     Ok(())
 }

@@ -11,7 +11,7 @@
 //!   `merge` (`part_pages`), and retention (`upkeep`, `keeping`, `thin`).
 //! - Out: [`Lake::sources`], which [`scan`] answers plans over; [`Part`]s are read with positioned reads (`footers` keeps
 //!   what describes them, `ids` says which can hold a trace, `warm` reads ahead after a start).
-//! - Beside each other: `give_way` and `turns` say which threads go first.
+//! - Beside each other: `give_way` and `turns` say which threads go first, `pace` when flushes and merges rest.
 //!
 //! Invariants: a part is registered only after it, its name and its folder are synced; parts appear and the journal
 //! position advances in the same transaction; a reader sees a row in the memtable or in a part, never in both.
@@ -35,6 +35,7 @@ mod memtable;
 mod merge;
 mod open;
 mod options;
+mod pace;
 mod page;
 pub mod part;
 mod part_file;
@@ -168,13 +169,14 @@ impl Lake {
         active.since.get_or_insert_with(Instant::now);
         let options = &self.shared.options;
         let is_full = active.rows() >= options.flush_rows
-            || active.bytes() + seen.active_bytes() >= options.row_bytes_max() / 2
+            || active.bytes() + seen.active_bytes() >= options.row_bytes_max() / 3
             // Records that are dropped leave a key and no row.
             || seen.active_keys() >= options.flush_rows.saturating_mul(4);
         if is_full {
             state.seal(&mut seen);
             self.shared.wake.notify_all();
         }
+        self.shared.tell_filled(&state);
         applied
     }
 
@@ -202,11 +204,13 @@ impl Lake {
 
     /// Answers a plan over all rows applied so far. Blocks: not for async threads. See [`scan::run_rolled`].
     pub fn ask(&self, plan: &Plan, deadline: Instant) -> Result<RecordBatch, StoreError> {
+        let _asking = self.shared.layout.pace.ask();
         scan::run_rolled(plan, &self.sources(plan), deadline, self.shared.options.rollups.ask_rows)
     }
 
     /// Answers a plan of rows, and says how many rows pass its filter. Blocks, as [`Lake::ask`] does.
     pub fn ask_page(&self, plan: &Plan, deadline: Instant) -> Result<(RecordBatch, u64), StoreError> {
+        let _asking = self.shared.layout.pace.ask();
         scan::run_page(plan, &self.sources(plan), deadline, self.shared.options.rollups.ask_rows)
     }
 

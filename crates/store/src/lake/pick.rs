@@ -6,6 +6,8 @@ use std::sync::Arc;
 use super::part::Part;
 use crate::tables::Table;
 
+const MERGES_WAITING_MAX: usize = 4;
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MergeOptions {
     /// Parts of one level that become one of the next.
@@ -46,6 +48,14 @@ pub fn pick(parts: &[Arc<Part>], options: MergeOptions, today: i32) -> Option<Ve
     })
 }
 
+/// Whether a day of a table has more new parts than [`MERGES_WAITING_MAX`] merges would take.
+pub fn is_behind(parts: &[Arc<Part>], options: MergeOptions) -> bool {
+    let mut days: BTreeMap<i32, usize> = BTreeMap::new();
+    let new = parts.iter().filter(|part| part.facts.level == 0);
+    new.for_each(|part| *days.entry(part.facts.day).or_default() += 1);
+    days.into_values().any(|count| count > MERGES_WAITING_MAX * options.fan_in)
+}
+
 /// Days before yesterday get no more rows, as a rule.
 fn is_closed(day: i32, today: i32) -> bool {
     day < today - 1
@@ -75,4 +85,43 @@ fn fitting(parts: &[&Arc<Part>], options: MergeOptions) -> Vec<Arc<Part>> {
         rows <= options.rows_max && bytes <= options.bytes_max
     };
     parts.iter().take(options.fan_in).take_while(fits).map(|part| Arc::clone(part)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use tidewatch_journal::disk::RealDisk;
+
+    use super::*;
+    use crate::lake::part::PartFacts;
+
+    fn part(day: i32, level: u8) -> Arc<Part> {
+        let facts = PartFacts {
+            id: 1,
+            first_id: 1,
+            table: Table::Spans,
+            day,
+            rows: 1,
+            bytes: 1,
+            time_min: 0,
+            time_max: 0,
+            project_min: 1,
+            project_max: 1,
+            level,
+            tail_sum: 0,
+            received_min: 0,
+            received_max: 0,
+            ids: None,
+        };
+        Arc::new(Part::new(Arc::new(RealDisk), "part".into(), facts))
+    }
+
+    #[test]
+    fn merging_is_behind_when_a_day_has_new_parts_for_more_than_four_merges() {
+        let options = MergeOptions { fan_in: 2, ..MergeOptions::default() };
+        let parts = |day, level, count| (0..count).map(move |_| part(day, level));
+        let many: Vec<_> = parts(1, 0, 8).chain(parts(2, 0, 8)).chain(parts(1, 1, 9)).collect();
+        assert!(!is_behind(&many, options));
+        let more: Vec<_> = many.into_iter().chain(parts(2, 0, 1)).collect();
+        assert!(is_behind(&more, options));
+    }
 }

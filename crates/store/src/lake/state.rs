@@ -16,7 +16,9 @@ use super::flush::{self, Layout};
 use super::keeping::Keeping;
 use super::memtable::{Memtable, Sealed};
 use super::options::LakeOptions;
+use super::pace::RESTS;
 use super::part::{Part, PartFacts};
+use super::pick;
 use super::seen::{KeySet, Seen};
 use super::source::Source;
 use super::spare_chunks::SpareChunks;
@@ -218,6 +220,21 @@ impl Shared {
         if let Some(callback) = self.on_worked.get() {
             callback(&worked);
         }
+    }
+
+    /// Says how much of the room that is left until a flush is done was used.
+    pub fn tell_filled(&self, state: &State) {
+        let held = state.held_bytes();
+        let flushing = held - state.active.held();
+        let room = if state.sealed.len() > 1 { 0 } else { self.options.row_bytes_max().saturating_sub(flushing) };
+        self.layout.pace.set_filled(held - flushing, room);
+    }
+
+    /// How many times as long as it worked a merge rests: half of the time is ingest's, and nearly all while somebody
+    /// waits for an answer, until too many parts wait to be merged.
+    pub fn merge_rests(&self) -> u32 {
+        let has_time = || self.state.lock().parts.iter().all(|parts| !pick::is_behind(parts, self.options.merge));
+        if self.layout.pace.is_asked() && has_time() { RESTS } else { 1 }
     }
 
     /// Flushing cannot keep up with what comes in.

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use parking_lot::MutexGuard;
 
 use super::day_of;
+use super::give_way::keep_pace;
 use super::state::{Shared, State};
 use super::turns::stand_back;
 use super::warm::warm_up;
@@ -71,6 +72,7 @@ impl Drop for Workers {
 fn flush_loop(shared: &Shared) {
     // Not in `nice`: what comes in waits for it when memory is full.
     stand_back(0);
+    keep_pace(&shared.layout.pace);
     let mut retry = RETRY_MIN;
     let mut not_before: Option<Instant> = None;
     while let Some(seal) = wait_for_work(shared, not_before) {
@@ -126,9 +128,8 @@ fn upkeep_loop(shared: &Shared) {
     while !is_stopping_after(shared, UPKEEP_EVERY) {
         let now_ns = wall_clock_ns();
         let mut worked = Instant::now();
-        // Half of the time at most: ingest and questions come first.
         let mut stop = || {
-            let pause = worked.elapsed();
+            let pause = worked.elapsed() * shared.merge_rests();
             let stop = is_stopping_after(shared, pause);
             worked = Instant::now();
             stop

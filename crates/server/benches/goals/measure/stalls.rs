@@ -43,15 +43,14 @@ pub fn measure(settings: &Settings, data: &Path) -> Vec<Measured> {
     let accepted = exports.run(&closed(&exports, length)).accepted();
     process::wait_quiet(server.pid(), CALM, length * 10);
     let saturation = accepted as f64 / (begun.elapsed().saturating_sub(CALM)).as_secs_f64();
-    let never = AtomicBool::new(false);
-    read_until(&reader, &list, until(Duration::from_secs(1)), &never);
-    let alone = read_until(&reader, &list, until(length), &never);
-
     let before = machine::fdatasync(&folder.0, FSYNC_BYTES, settings.round());
     let rate = saturation / 2.0;
     let plan = Plan { pace: Pace::PerSecond(rate), ..closed(&exports, length) };
     let undisturbed = exports.run(&plan);
     process::wait_quiet(server.pid(), CALM, length * 10);
+    let never = AtomicBool::new(false);
+    read_until(&reader, &list, until(Duration::from_secs(1)), &never);
+    let reads_before = read_until(&reader, &list, until(length / 2), &never);
     let done = AtomicBool::new(false);
     let (acks, beside) = std::thread::scope(|scope| {
         let reading = scope.spawn(|| read_until(&reader, &list, until(length * 10), &done));
@@ -59,6 +58,8 @@ pub fn measure(settings: &Settings, data: &Path) -> Vec<Measured> {
         done.store(true, Ordering::Relaxed);
         (acks, reading.join().expect("the reading thread"))
     });
+    process::wait_quiet(server.pid(), CALM, length * 10);
+    let reads_after = read_until(&reader, &list, until(length / 2), &never);
     let after = machine::fdatasync(&folder.0, FSYNC_BYTES, settings.round());
 
     let sync = before.quantile(0.99).max(after.quantile(0.99));
@@ -69,7 +70,8 @@ pub fn measure(settings: &Settings, data: &Path) -> Vec<Measured> {
     };
     let ((p99, alone_note), (_, beside_note)) = (of_acks(&undisturbed), of_acks(&acks));
     let worst = undisturbed.latencies.quantile(1.0).max(acks.latencies.quantile(1.0));
-    let (lone, both) = (alone.quantile(0.99), beside.quantile(0.99));
+    // What came meanwhile is among what they read: the one time there is less of it, the other more.
+    let (lone, both) = ((reads_before.quantile(0.99) + reads_after.quantile(0.99)) / 2.0, beside.quantile(0.99));
     let note = format!(
         "{alone_note} at {rate:.0} requests of 512 spans a second; beside reads without a pause {beside_note}; fdatasync p99 {sync:.1}"
     );
