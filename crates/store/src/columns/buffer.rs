@@ -20,6 +20,16 @@ pub(super) struct Column {
     pub valid: Option<Vec<bool>>,
 }
 
+/// Which rows of a buffer.
+#[derive(Debug, Clone, Copy)]
+pub enum Pick<'p> {
+    All,
+    /// Those for which it holds, by row.
+    Kept(&'p [bool]),
+    /// Those with these numbers, in this order.
+    Order(&'p [u32]),
+}
+
 /// Rows of one table, in the order they came.
 #[derive(Debug, Clone)]
 pub struct TableBuffer {
@@ -100,17 +110,24 @@ impl TableBuffer {
         self.columns.get(column).map_or(&[], |column| column.cells.variable(row))
     }
 
-    /// Appends the rows of `other` for which `keep` holds (by row number).
-    pub fn append(&mut self, other: &TableBuffer, keep: Option<&[bool]>) {
-        let added = match keep {
-            Some(keep) => keep.iter().filter(|keep| **keep).count(),
-            None => other.rows,
+    /// The rows' series, of a table that has them.
+    pub fn series(&self) -> Option<&[u64]> {
+        let (column, _) = self.table.column("series")?;
+        self.columns[column].cells.u64()
+    }
+
+    /// Appends rows of `other`.
+    pub fn append(&mut self, other: &TableBuffer, pick: Pick<'_>) {
+        let added = match pick {
+            Pick::All => other.rows,
+            Pick::Kept(keep) => keep.iter().filter(|keep| **keep).count(),
+            Pick::Order(order) => order.len(),
         };
         if added == 0 {
             return;
         }
         for (into, from) in self.columns.iter_mut().zip(&other.columns) {
-            into.append(from, keep);
+            into.append(from, pick);
         }
         self.rows += added;
     }
@@ -124,10 +141,10 @@ impl TableBuffer {
 }
 
 impl Column {
-    fn append(&mut self, other: &Column, keep: Option<&[bool]>) {
-        self.cells.append(&other.cells, keep);
+    fn append(&mut self, other: &Column, pick: Pick<'_>) {
+        self.cells.append(&other.cells, pick);
         if let (Some(into), Some(from)) = (&mut self.valid, &other.valid) {
-            extend(into, from, keep);
+            extend(into, from, pick);
         }
     }
 

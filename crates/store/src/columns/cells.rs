@@ -10,6 +10,7 @@ use arrow::datatypes::{
     ArrowNativeType, ArrowPrimitiveType, Float64Type, Int16Type, Int64Type, UInt8Type, UInt32Type, UInt64Type,
 };
 
+use super::buffer::Pick;
 use super::shared::SharedCells;
 use crate::tables::{Column, Kind};
 
@@ -165,25 +166,33 @@ impl Cells {
         }
     }
 
+    /// All cells of a column of such numbers.
+    pub fn u64(&self) -> Option<&[u64]> {
+        match self {
+            Cells::U64(cells) => Some(cells),
+            _ => None,
+        }
+    }
+
     #[cold]
     pub fn refuse(&self, written: &str) -> ! {
         panic!("a {written} cell does not fit a column of {self:?}")
     }
 
-    pub fn append(&mut self, other: &Cells, keep: Option<&[bool]>) {
+    pub fn append(&mut self, other: &Cells, pick: Pick<'_>) {
         match (self, other) {
-            (Cells::Bool(into), Cells::Bool(from)) => extend(into, from, keep),
-            (Cells::U8(into), Cells::U8(from)) => extend(into, from, keep),
-            (Cells::I16(into), Cells::I16(from)) => extend(into, from, keep),
-            (Cells::U32(into), Cells::U32(from)) => extend(into, from, keep),
-            (Cells::U64(into), Cells::U64(from)) => extend(into, from, keep),
-            (Cells::I64(into), Cells::I64(from)) => extend(into, from, keep),
-            (Cells::F64(into), Cells::F64(from)) => extend(into, from, keep),
-            (Cells::Id8(into), Cells::Id8(from)) => extend(into, from, keep),
-            (Cells::Id16(into), Cells::Id16(from)) => extend(into, from, keep),
-            (Cells::Shared(into), Cells::Shared(from)) => into.append(from, keep),
+            (Cells::Bool(into), Cells::Bool(from)) => extend(into, from, pick),
+            (Cells::U8(into), Cells::U8(from)) => extend(into, from, pick),
+            (Cells::I16(into), Cells::I16(from)) => extend(into, from, pick),
+            (Cells::U32(into), Cells::U32(from)) => extend(into, from, pick),
+            (Cells::U64(into), Cells::U64(from)) => extend(into, from, pick),
+            (Cells::I64(into), Cells::I64(from)) => extend(into, from, pick),
+            (Cells::F64(into), Cells::F64(from)) => extend(into, from, pick),
+            (Cells::Id8(into), Cells::Id8(from)) => extend(into, from, pick),
+            (Cells::Id16(into), Cells::Id16(from)) => extend(into, from, pick),
+            (Cells::Shared(into), Cells::Shared(from)) => into.append(from, pick),
             (Cells::Variable { ends, bytes, .. }, Cells::Variable { ends: from_ends, bytes: from, .. }) => {
-                extend_variable(ends, bytes, from_ends, from, keep);
+                extend_variable(ends, bytes, from_ends, from, pick);
             }
             (this, other) => panic!("{other:?} cannot be appended to {this:?}"),
         }
@@ -243,10 +252,11 @@ fn roomy(length: usize) -> usize {
     length + length / 8
 }
 
-pub(super) fn extend<T: Copy>(into: &mut Vec<T>, from: &[T], keep: Option<&[bool]>) {
-    match keep {
-        None => into.extend_from_slice(from),
-        Some(keep) => into.extend(from.iter().zip(keep).filter(|(_, keep)| **keep).map(|(cell, _)| *cell)),
+pub(super) fn extend<T: Copy>(into: &mut Vec<T>, from: &[T], pick: Pick<'_>) {
+    match pick {
+        Pick::All => into.extend_from_slice(from),
+        Pick::Kept(keep) => into.extend(from.iter().zip(keep).filter(|(_, keep)| **keep).map(|(cell, _)| *cell)),
+        Pick::Order(order) => into.extend(order.iter().map(|row| from[*row as usize])),
     }
 }
 
@@ -256,26 +266,30 @@ pub(super) fn extend_variable(
     bytes: &mut Vec<u8>,
     from_ends: &[i32],
     from: &[u8],
-    keep: Option<&[bool]>,
+    pick: Pick<'_>,
 ) {
-    match keep {
-        None => {
+    let mut push = |cell: &[u8]| {
+        bytes.extend_from_slice(cell);
+        ends.push(offset(bytes.len()));
+    };
+    match pick {
+        Pick::All => {
             let base = offset(bytes.len());
             offset(bytes.len() + from.len());
             bytes.extend_from_slice(from);
             ends.extend(from_ends.iter().map(|end| base + end));
         }
-        Some(keep) => {
+        Pick::Kept(keep) => {
             let mut start = 0;
             for (end, keep) in from_ends.iter().zip(keep) {
                 let end = *end as usize;
                 if *keep {
-                    bytes.extend_from_slice(&from[start..end]);
-                    ends.push(offset(bytes.len()));
+                    push(&from[start..end]);
                 }
                 start = end;
             }
         }
+        Pick::Order(order) => order.iter().for_each(|row| push(variable(from_ends, from, *row as usize))),
     }
 }
 

@@ -21,7 +21,7 @@ mod tests;
 use tidewatch_domain::model::Signal;
 use tidewatch_domain::project::{DropReason, Dropped};
 
-pub use buffer::TableBuffer;
+pub use buffer::{Pick, TableBuffer};
 pub(crate) use keys::Twin;
 pub use keys::{NO_KEY, span_key};
 pub use row::RowWriter;
@@ -80,7 +80,7 @@ impl TableRows {
         let keep: Vec<bool> = told.map(|(record, twin)| !is_told(*record, *twin)).collect();
         if keep.contains(&false) {
             let all = self.take_buffer();
-            self.buffer.append(&all, Some(&keep));
+            self.buffer.append(&all, Pick::Kept(&keep));
             let mut kept = keep.iter();
             self.records.retain(|_| kept.next().is_some_and(|keep| *keep));
         }

@@ -8,6 +8,7 @@ use arrow::array::{ArrayData, ArrayRef, DictionaryArray, Int32Array};
 use arrow::datatypes::Int32Type;
 use xxhash_rust::xxh3::xxh3_64;
 
+use super::buffer::Pick;
 use super::cells::{extend, memory_of, offset, variable, variable_array, variable_memory_of};
 use crate::tables::Kind;
 
@@ -168,7 +169,7 @@ impl SharedCells {
     fn make_places(&mut self) {
         let is_full = self.ends.len() * 2 >= self.places.len() && self.places.len() < PLACES_MAX;
         if self.places.is_empty() || is_full {
-            let places = (self.places.len() * 2).max(PLACES_MIN);
+            let places = (self.ends.len() * 2 + 1).next_power_of_two().clamp(PLACES_MIN, PLACES_MAX);
             self.places.clear();
             self.places.resize(places, 0);
             for (value, hash) in self.hashes.iter().enumerate() {
@@ -202,23 +203,20 @@ impl SharedCells {
         self.numbers.extend(rows.map(|row| row as i32));
     }
 
-    pub fn append(&mut self, from: &SharedCells, keep: Option<&[bool]>) {
+    pub fn append(&mut self, from: &SharedCells, pick: Pick<'_>) {
+        let before = self.numbers.len();
+        extend(&mut self.numbers, &from.numbers, pick);
+        // The first rows bring their values as they are.
+        if self.ends.is_empty() {
+            self.ends.extend_from_slice(&from.ends);
+            self.bytes.extend_from_slice(&from.bytes);
+            return self.hashes.extend_from_slice(&from.hashes);
+        }
         let hashes = from.hashes.iter().enumerate();
         let number =
             |(number, hash): (usize, &u32)| self.number_of(variable(&from.ends, &from.bytes, number), u64::from(*hash));
         let numbers: Vec<i32> = hashes.map(number).collect();
-        self.append_numbers(from, keep, |number| numbers[number as usize]);
-    }
-
-    fn append_numbers(&mut self, from: &SharedCells, keep: Option<&[bool]>, place: impl Fn(i32) -> i32) {
-        match keep {
-            None => self.numbers.extend(from.numbers.iter().map(|number| place(*number))),
-            Some(keep) => {
-                let before = self.numbers.len();
-                extend(&mut self.numbers, &from.numbers, Some(keep));
-                self.numbers[before..].iter_mut().for_each(|number| *number = place(*number));
-            }
-        }
+        self.numbers[before..].iter_mut().for_each(|number| *number = numbers[*number as usize]);
     }
 
     pub fn into_array(self) -> ArrayRef {

@@ -371,13 +371,16 @@ fn appending_keeps_the_rows_asked_for() {
     let rows = Rows::traces(3, &context(), &trace_batch(), &trace_projection());
     let spans = &rows.tables[0].buffer;
     let mut all = TableBuffer::new(Table::Spans);
-    all.append(spans, None);
-    all.append(spans, Some(&[false, true]));
-    assert_eq!(all.rows(), 3);
+    all.append(spans, Pick::All);
+    all.append(spans, Pick::Kept(&[false, true]));
+    all.append(spans, Pick::Order(&[1, 0, 1]));
+    assert_eq!(all.rows(), 6);
     let expected = batch(&rows, Table::Spans);
     let batch = crate::lake::plain(&all.into_batch());
     assert_eq!(batch.slice(0, 2), expected);
-    assert_eq!(batch.slice(2, 1), expected.slice(1, 1));
+    for (row, span) in [1, 1, 0, 1].into_iter().enumerate() {
+        assert_eq!(batch.slice(2 + row, 1), expected.slice(span, 1));
+    }
 }
 
 /// A resource is held once, however many rows and requests have it; rows read as if each had its own copy.
@@ -394,10 +397,10 @@ fn shared_cells_are_held_once() {
         cells.text("").text("").bytes(b"").bytes(&[row]).bytes(value).u32(0);
     }
     let mut all = TableBuffer::new(Table::Logs);
-    all.append(&request, None);
+    all.append(&request, Pick::All);
     let keep: Vec<bool> = (0..100).map(|row| row % 2 == 0).collect();
-    all.append(&request, Some(&keep));
-    all.append(&request, Some(&[false; 100]));
+    all.append(&request, Pick::Kept(&keep));
+    all.append(&request, Pick::Kept(&[false; 100]));
     assert_eq!((all.rows(), all.bytes() < 15_000), (150, true));
     expected.extend(expected.clone().into_iter().step_by(2));
     let batch = crate::lake::plain(&all.into_batch());
@@ -417,8 +420,8 @@ fn many_shared_values() {
         cells.bytes(b"").u32(0).u32(0).u32(0);
     }
     let mut all = TableBuffer::new(Table::Spans);
-    all.append(&request, None);
-    all.append(&request, None);
+    all.append(&request, Pick::All);
+    all.append(&request, Pick::All);
     let batch = crate::lake::plain(&all.into_batch());
     let stored = batch.column_by_name("resource").expect("spans have a resource").as_binary::<i32>();
     let expected: Vec<&[u8]> = values.iter().chain(&values).map(Vec::as_slice).collect();

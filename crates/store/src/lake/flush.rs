@@ -4,7 +4,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use arrow::array::{AsArray, RecordBatch};
+use arrow::array::{AsArray, RecordBatch, UInt32Array};
+use arrow::compute::take_record_batch;
 use arrow::datatypes::Int64Type;
 use parking_lot::Mutex;
 use tidewatch_journal::disk::{Disk, parent_of};
@@ -198,10 +199,15 @@ fn write_table(
     Ok(())
 }
 
-/// Some rows of every batch.
+/// Some rows of every batch, from all over it: neighbours may be of one series. Only what is split.
 fn samples(batches: &[RecordBatch]) -> Vec<RecordBatch> {
-    let some = |batch: &RecordBatch| batch.slice(0, batch.num_rows().min(attr_columns::SAMPLE_ROWS));
-    batches.iter().map(|batch| unshare::plain(&some(batch))).collect()
+    let some = |batch: &RecordBatch| {
+        let step = batch.num_rows().div_ceil(attr_columns::SAMPLE_ROWS).max(1);
+        let rows = UInt32Array::from_iter_values((0..batch.num_rows() as u32).step_by(step));
+        let sample = take_record_batch(&attr_columns::encoded(batch), &rows).expect("the rows are in the batch");
+        unshare::plain(&sample)
+    };
+    batches.iter().map(some).collect()
 }
 
 /// Writes the keys received with a memtable; `None` when there were none.

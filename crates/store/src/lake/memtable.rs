@@ -2,7 +2,7 @@
 //!
 //! Per table a list of sealed Arrow batches and one growing buffer. A question gets the batches as they are; of the
 //! growing buffer it makes one more when there is much in it, else it gets a copy, which is kept until the buffer grows
-//! again. What is written meanwhile waits, so neither may take long.
+//! again. What is written meanwhile waits, so neither may take long. Points of a series lie together in a batch.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -11,8 +11,9 @@ use arrow::array::RecordBatch;
 use tidewatch_journal::Position;
 
 use super::counts::Counts;
+use super::sort;
 use super::spare_chunks::SpareChunks;
-use crate::columns::{Rows, TableBuffer, TableRows};
+use crate::columns::{Pick, Rows, TableBuffer, TableRows};
 use crate::tables::Table;
 
 /// A growing buffer becomes a batch at this many rows or bytes.
@@ -185,7 +186,7 @@ impl TableMemory {
             self.growing = chunk;
         }
         let before = (self.growing.rows(), self.growing.bytes());
-        self.growing.append(&table.buffer, keep);
+        self.growing.append(&table.buffer, keep.map_or(Pick::All, Pick::Kept));
         let added = (self.growing.rows() - before.0, self.growing.bytes() - before.1);
         if is_chunk(&self.growing) {
             self.cut(spare);
@@ -196,7 +197,13 @@ impl TableMemory {
     /// The growing buffer becomes a batch; the next is as large.
     fn cut(&mut self, spare: &SpareChunks) {
         let taken = spare.take(self.growing.table(), self.growing.capacity_bytes());
-        let next = taken.unwrap_or_else(|| TableBuffer::as_large_as(&self.growing));
+        let mut next = taken.unwrap_or_else(|| TableBuffer::as_large_as(&self.growing));
+        // While they are in the processor's cache; a flush would look for each row in the memory of all.
+        if let Some(order) = self.growing.series().and_then(sort::together) {
+            next.append(&self.growing, Pick::Order(&order));
+            self.growing.clear();
+            return self.push(next);
+        }
         let grown = std::mem::replace(&mut self.growing, next);
         self.push(grown);
     }

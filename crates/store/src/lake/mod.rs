@@ -43,6 +43,7 @@ mod part_pages;
 mod part_writer;
 mod pick;
 mod rewrite;
+mod runs;
 pub mod scan;
 mod seen;
 mod sort;

@@ -116,6 +116,7 @@ mod tests {
     use arrow::array::{Array, AsArray, RecordBatch};
 
     use super::*;
+    use crate::columns::Pick;
 
     fn rows(rows: u8) -> TableBuffer {
         let mut buffer = TableBuffer::new(Table::Tasks);
@@ -146,7 +147,7 @@ mod tests {
         assert!(spare.take(Table::Spans, 0).is_none(), "of another table");
         let mut again = spare.take(Table::Tasks, 0).expect("a chunk was given");
         assert_eq!(again.rows(), 0);
-        again.append(&rows(40), None);
+        again.append(&rows(40), Pick::All);
         let again = again.into_batch();
         assert_eq!(again, expected);
         for (column, (now, before)) in again.columns().iter().zip(addresses(&again).iter().zip(&before)) {
@@ -164,7 +165,7 @@ mod tests {
         let expected = rows(40).into_batch().project(&[1, 2, 17]).expect("three columns");
         spare.give(Table::Tasks, batch);
         let mut again = spare.take(Table::Tasks, 0).expect("the other columns");
-        again.append(&rows(50), None);
+        again.append(&rows(50), Pick::All);
         let again = addresses(&again.into_batch());
         assert_eq!(held, expected);
         let is_moved = |column: usize| again[column] != before[column];

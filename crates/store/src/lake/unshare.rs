@@ -5,10 +5,13 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use arrow::array::{Array, ArrayRef, AsArray, DictionaryArray, Int32Array, RecordBatch, RecordBatchOptions};
+use arrow::buffer::ScalarBuffer;
 use arrow::compute::{interleave, take};
 use arrow::datatypes::{DataType, Field, FieldRef, Int32Type, Schema, SchemaRef};
 use arrow::error::ArrowError;
 use xxhash_rust::xxh3::Xxh3Builder;
+
+use super::runs::Run;
 
 fn plain_field(field: &FieldRef) -> FieldRef {
     match field.data_type() {
@@ -81,13 +84,18 @@ impl<'b> SharedColumn<'b> {
         Ok(Some(SharedColumn { numbers: pieces.into_iter().map(DictionaryArray::keys).collect(), places, values }))
     }
 
-    /// The cells at these places (batch, row); all that is gathered has the same list of values.
-    pub fn gather(&self, places: &[(usize, usize)]) -> Result<ArrayRef, ArrowError> {
-        let number = |(batch, row): &(usize, usize)| self.places[*batch][self.numbers[*batch].value(*row) as usize];
-        let numbers = match self.values.len() {
-            1 => Int32Array::from(vec![0; places.len()]),
-            _ => Int32Array::from_iter_values(places.iter().map(number)),
-        };
+    /// The cells of these runs, so many in all; all that is gathered has the same list of values.
+    pub fn gather(&self, runs: &[Run], rows: usize) -> Result<ArrayRef, ArrowError> {
+        let mut numbers: Vec<i32> = Vec::with_capacity(rows);
+        match self.values.len() {
+            1 => numbers.resize(rows, 0),
+            _ => runs.iter().for_each(|Run { batch, rows }| {
+                let places = &self.places[*batch];
+                numbers
+                    .extend(self.numbers[*batch].values()[rows.clone()].iter().map(|number| places[*number as usize]));
+            }),
+        }
+        let numbers = Int32Array::new(ScalarBuffer::from(numbers), None);
         Ok(Arc::new(DictionaryArray::<Int32Type>::try_new(numbers, Arc::clone(&self.values))?))
     }
 }

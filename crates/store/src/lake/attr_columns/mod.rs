@@ -25,6 +25,7 @@ mod tests;
 
 use std::sync::Arc;
 
+use arrow::array::RecordBatch;
 use arrow::datatypes::DataType;
 use parquet::arrow::arrow_reader::ArrowReaderMetadata;
 
@@ -42,6 +43,12 @@ const UNITED_MAX: usize = 48;
 
 /// Rows of each batch or row group that are looked at to choose keys.
 pub const SAMPLE_ROWS: usize = 256;
+
+/// The columns of the batch that are split.
+pub fn encoded(batch: &RecordBatch) -> RecordBatch {
+    let columns: Vec<usize> = ENCODED.iter().filter_map(|name| batch.schema_ref().index_of(name).ok()).collect();
+    batch.project(&columns).expect("the batch has these columns")
+}
 
 /// One extra column to write.
 #[derive(Debug, Clone, PartialEq, Eq)]

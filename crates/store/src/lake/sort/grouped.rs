@@ -14,6 +14,8 @@ type Lead = [u64; LEAD];
 
 /// With fewer rows to a group than this, sorting all of them is quicker.
 const GROUP_ROWS_LEAST: usize = 8;
+/// With fewer equal values than this they are not worth copying to lie together.
+const TOGETHER_ROWS_LEAST: usize = 4;
 /// How far, on average, a row of a group may be from its place to be moved there step by step.
 const STEPS: usize = 8;
 
@@ -57,6 +59,36 @@ pub fn order<'k>(keys: impl ExactSizeIterator<Item = &'k PackedKey> + Clone, wor
         rest = behind;
     }
     Some(sorted.into_iter().map(|(_, number)| number).collect())
+}
+
+/// The rows' numbers, those of equal values behind one another as they come. `None` when few are equal.
+pub fn together(values: &[u64]) -> Option<Vec<u32>> {
+    let mut groups = Groups::new();
+    let mut rows: Vec<u32> = Vec::with_capacity(values.len());
+    // By group, how many rows it has; then where its next row comes to lie.
+    let mut next: Vec<u32> = Vec::new();
+    for value in values {
+        let group = groups.number([*value, 0]);
+        rows.push(group);
+        if group as usize == next.len() {
+            next.push(0);
+        }
+        next[group as usize] += 1;
+    }
+    if groups.leads.len() * TOGETHER_ROWS_LEAST > values.len() {
+        return None;
+    }
+    let mut start = 0;
+    for next in &mut next {
+        start += std::mem::replace(next, start);
+    }
+    let mut order = vec![0; values.len()];
+    for (group, row) in rows.iter().zip(0..) {
+        let place = &mut next[*group as usize];
+        order[*place as usize] = row;
+        *place += 1;
+    }
+    Some(order)
 }
 
 /// Sorts rows that are nearly sorted.
@@ -141,6 +173,14 @@ mod tests {
                 prop_assert_eq!(order, slow(&keys));
             }
         }
+    }
+
+    #[test]
+    fn equal_values_come_to_lie_together() {
+        let values = [7, 1, 7, 9, 7, 1, 7, 1, 7, 1, 1, 9, 9];
+        assert_eq!(together(&values), Some(vec![0, 2, 4, 6, 8, 1, 5, 7, 9, 10, 3, 11, 12]));
+        assert_eq!(together(&values[..11]), None, "few are equal");
+        assert_eq!(together(&[]), Some(Vec::new()));
     }
 
     #[test]

@@ -6,5 +6,6 @@ mod crash;
 mod keeping;
 mod merging;
 mod model;
+mod points;
 mod support;
 mod visible;
