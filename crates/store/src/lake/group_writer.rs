@@ -18,7 +18,11 @@ use std::sync::Arc;
 use super::aliases::{Aliases, Sink, end_file};
 use super::fixed_chunk::FixedChunk;
 use super::give_way::give_way;
+use super::runs::{are_long, runs};
 use super::value_chunk::ValueChunk;
+
+/// Shorter runs than this are written row by row.
+const RUN_ROWS_LEAST: usize = 16;
 
 pub struct GroupWriter<W: Write + Send> {
     file: SerializedFileWriter<Sink<W>>,
@@ -99,10 +103,14 @@ impl<W: Write + Send> GroupWriter<W> {
         if self.columns.is_empty() {
             self.columns = self.new_columns()?;
         }
+        let runs = runs(places);
+        let by_run = are_long(&runs, places, RUN_ROWS_LEAST);
         for (index, (column, field)) in self.columns.iter_mut().zip(self.schema.fields()).enumerate() {
             give_way();
             let arrays: Vec<&ArrayRef> = batches.iter().map(|batch| batch.column(index)).collect();
             match column {
+                ColumnWriter::Values(chunk) if by_run => chunk.write_runs(&arrays, &runs),
+                ColumnWriter::Fixed(chunk) if by_run => chunk.write_runs(&arrays, &runs)?,
                 ColumnWriter::Values(chunk) => chunk.write_from(&arrays, places.iter().copied()),
                 ColumnWriter::Fixed(chunk) => chunk.write_from(&arrays, places.iter().copied())?,
                 ColumnWriter::Other(writer) => {

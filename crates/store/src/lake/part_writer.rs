@@ -293,7 +293,7 @@ fn with_column(builder: WriterPropertiesBuilder, table: Table, column: &Column) 
 fn has_few_values(column: &Column) -> bool {
     match column.kind {
         Kind::Text => !matches!(column.name, "body" | "message" | "stack_trace" | "status_message" | "trace_state"),
-        Kind::Bytes => matches!(column.name, "resource" | "scope_attributes" | "bounds"),
+        Kind::Bytes => column.shared || column.name == "bounds",
         Kind::U64 => matches!(column.name, "series" | "group"),
         Kind::F64 => column.name == "weight",
         _ => true,

@@ -93,7 +93,7 @@ impl Splitter {
             let keys = &self.keys[first..first + count];
             let left_behind = &mut self.left_behind[first..first + count];
             let (rest, split) = match batch.column(index).as_dictionary_opt::<Int32Type>() {
-                Some(shared) => split_shared(shared, keys, left_behind, &mut self.shared[number])?,
+                Some(shared) => split_shared(shared, keys, left_behind, &mut self.shared[number]),
                 None => split_column(batch.column(index).as_binary(), keys, left_behind, self.in_memory),
             };
             columns[index] = rest;
@@ -114,7 +114,7 @@ fn split_shared(
     keys: &[AttrKey],
     left_behind: &mut [bool],
     last: &mut Option<SharedSplit>,
-) -> Result<(ArrayRef, Vec<ArrayRef>), StoreError> {
+) -> (ArrayRef, Vec<ArrayRef>) {
     // Batches that are gathered from one memtable have one list of values.
     let known = last.take_if(|last| !Arc::ptr_eq(&last.values, column.values()));
     drop(known);
@@ -122,11 +122,9 @@ fn split_shared(
         let (rest, extra) = split_column(column.values().as_binary(), keys, left_behind, false);
         SharedSplit { values: Arc::clone(column.values()), rest, extra }
     });
-    let numbered = |values: &ArrayRef| -> Result<ArrayRef, StoreError> {
-        let array = DictionaryArray::try_new(column.keys().clone(), Arc::clone(values));
-        Ok(Arc::new(array.map_err(StoreError::internal("split attributes"))?))
-    };
-    Ok((numbered(&split.rest)?, split.extra.iter().map(numbered).collect::<Result<_, _>>()?))
+    // There are as many values as before: the rows' numbers need no check.
+    let numbered = |values: &ArrayRef| -> ArrayRef { Arc::new(column.with_values(Arc::clone(values))) };
+    (numbered(&split.rest), split.extra.iter().map(numbered).collect())
 }
 
 /// What stays encoded, and the extra columns.

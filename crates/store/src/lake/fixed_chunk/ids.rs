@@ -16,6 +16,7 @@ use super::bounds::Bounds;
 use super::delta;
 use super::pages::{Facts, Pages};
 use crate::lake::page::PAGE_ROWS;
+use crate::lake::runs::Run;
 
 /// They are compared as numbers of this many bytes.
 const LONGEST: usize = 16;
@@ -54,6 +55,11 @@ impl IdChunk {
         };
         let bounds = Bounds::new(properties.statistics_enabled(path), Type::FIXED_LEN_BYTE_ARRAY);
         Ok(Some(IdChunk { length, open: Vec::new(), as_differences, bounds, bloom, pages }))
+    }
+
+    pub fn write_runs(&mut self, arrays: &[&ArrayRef], runs: &[Run]) -> Result<()> {
+        let places = runs.iter().flat_map(|run| run.rows.clone().map(|row| (run.batch, row)));
+        self.write_from(arrays, places)
     }
 
     pub fn write_from(&mut self, arrays: &[&ArrayRef], places: impl Iterator<Item = (usize, usize)>) -> Result<()> {

@@ -23,6 +23,7 @@ use parquet::errors::Result;
 use parquet::file::properties::WriterProperties;
 use parquet::schema::types::ColumnDescPtr;
 
+use super::runs::Run;
 use ids::IdChunk;
 use numbers::NumberChunk;
 
@@ -43,7 +44,15 @@ impl FixedChunk {
 
     /// Appends the rows of an array of the chunk's type.
     pub fn write(&mut self, array: &ArrayRef) -> Result<()> {
-        self.write_from(&[array], (0..array.len()).map(|row| (0, row)))
+        self.write_runs(&[array], &[Run { batch: 0, rows: 0..array.len() }])
+    }
+
+    /// Appends the cells of these runs of arrays of the chunk's type.
+    pub fn write_runs(&mut self, arrays: &[&ArrayRef], runs: &[Run]) -> Result<()> {
+        match &mut self.0 {
+            Kind::Ids(chunk) => chunk.write_runs(arrays, runs),
+            Kind::Numbers(chunk) => chunk.write_runs(arrays, runs),
+        }
     }
 
     /// Appends the cells at these places (array, row) of arrays of the chunk's type.

@@ -14,6 +14,7 @@ use super::bounds::{Bounds, ChunkBounds};
 use super::delta;
 use super::pages::{Facts, Pages};
 use crate::lake::page::{PAGE_ROWS, hybrid};
+use crate::lake::runs::Run;
 
 /// Differences of 64 bits are packed in groups of so many.
 const GROUP: usize = 64;
@@ -75,6 +76,49 @@ impl NumberChunk {
             Kind::U64 => self.write_of::<UInt64Type>(arrays, places, |value| value),
             Kind::F64 => self.write_of::<Float64Type>(arrays, places, f64::to_bits),
         }
+    }
+
+    pub fn write_runs(&mut self, arrays: &[&ArrayRef], runs: &[Run]) -> Result<()> {
+        match self.kind {
+            Kind::I64 => self.write_runs_of::<Int64Type>(arrays, runs, i64::cast_unsigned),
+            Kind::U64 => self.write_runs_of::<UInt64Type>(arrays, runs, |value| value),
+            Kind::F64 => self.write_runs_of::<Float64Type>(arrays, runs, f64::to_bits),
+        }
+    }
+
+    fn write_runs_of<T: ArrowPrimitiveType>(
+        &mut self,
+        arrays: &[&ArrayRef],
+        runs: &[Run],
+        bits: impl Fn(T::Native) -> u64,
+    ) -> Result<()> {
+        let arrays: Vec<&PrimitiveArray<T>> = arrays.iter().map(|array| array.as_primitive()).collect();
+        for Run { batch, rows } in runs {
+            let (values, nulls) = (arrays[*batch].values(), arrays[*batch].nulls());
+            let mut start = rows.start;
+            while start < rows.end {
+                let now = start..rows.end.min(start + PAGE_ROWS - self.rows);
+                match nulls.filter(|_| self.is_nullable) {
+                    Some(nulls) => {
+                        self.levels.extend(now.clone().map(|row| u32::from(nulls.is_valid(row))));
+                        let there = now.clone().filter(|row| nulls.is_valid(*row));
+                        self.open.extend(there.map(|row| bits(values[row])));
+                    }
+                    None => {
+                        self.open.extend(values[now.clone()].iter().map(|value| bits(*value)));
+                        if self.is_nullable {
+                            self.levels.resize(self.levels.len() + now.len(), 1);
+                        }
+                    }
+                }
+                self.rows += now.len();
+                start = now.end;
+                if self.rows == PAGE_ROWS {
+                    self.close_page()?;
+                }
+            }
+        }
+        Ok(())
     }
 
     fn write_of<T: ArrowPrimitiveType>(

@@ -220,10 +220,16 @@ proptest! {
     }
 
     #[test]
-    fn rows_are_taken_from_several_arrays(rows in rows(), places in prop::collection::vec((0..2_usize, any::<usize>()), 1..300)) {
+    fn rows_are_taken_from_several_arrays(
+        rows in rows(),
+        runs in prop::collection::vec((0..2_usize, any::<usize>(), prop_oneof![Just(1_usize), 1..700_usize]), 1..300),
+    ) {
         let batches = [batch(&rows), batch(&rows[rows.len() / 2..])];
-        let places: Vec<(usize, usize)> =
-            places.into_iter().map(|(number, row)| (number, row % batches[number].num_rows())).collect();
+        let place = |(number, row, length): (usize, usize, usize)| {
+            let start = row % batches[number].num_rows();
+            (start..batches[number].num_rows().min(start + length)).map(move |row| (number, row))
+        };
+        let places: Vec<(usize, usize)> = runs.into_iter().flat_map(place).collect();
         let properties = || properties(1000, zstd(), EnabledStatistics::Page);
         let mut writer = GroupWriter::new(Vec::new(), schema(), properties(), usize::MAX).unwrap();
         writer.write_from(&[&batches[0], &batches[1]], &places).unwrap();

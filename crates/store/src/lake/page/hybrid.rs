@@ -17,10 +17,18 @@ pub fn encode_levels(levels: &[u32], out: &mut Vec<u8>) {
     out[start..start + 4].copy_from_slice(&length.to_le_bytes());
 }
 
+/// As [`encode_levels`], of so many rows that are alike.
+pub fn repeat_level(level: u32, rows: usize, out: &mut Vec<u8>) {
+    let mut levels = Vec::new();
+    repeat(1, level, rows, &mut levels);
+    out.extend_from_slice(&(levels.len() as u32).to_le_bytes());
+    out.extend_from_slice(&levels);
+}
+
 /// Appends numbers of at most `width` bits each.
 pub fn encode(width: u8, numbers: &[u32], out: &mut Vec<u8>) {
     if width == 0 {
-        return run(width, 0, numbers.len(), out);
+        return repeat(width, 0, numbers.len(), out);
     }
     // From `literal` on, nothing is written yet.
     let (mut literal, mut at) = (0, 0);
@@ -28,7 +36,7 @@ pub fn encode(width: u8, numbers: &[u32], out: &mut Vec<u8>) {
         if group.iter().all(|number| *number == group[0]) {
             packed(width, &numbers[literal..at], out);
             let length = run_length(&numbers[at..]);
-            run(width, group[0], length, out);
+            repeat(width, group[0], length, out);
             at += length;
             literal = at;
         } else {
@@ -47,7 +55,7 @@ fn run_length(numbers: &[u32]) -> usize {
 }
 
 /// Appends a run of one number.
-fn run(width: u8, number: u32, length: usize, out: &mut Vec<u8>) {
+pub fn repeat(width: u8, number: u32, length: usize, out: &mut Vec<u8>) {
     if length > 0 {
         varint((length as u64) << 1, out);
         out.extend_from_slice(&number.to_le_bytes()[..usize::from(width.div_ceil(8))]);

@@ -23,6 +23,7 @@ use parquet::errors::Result;
 use parquet::file::properties::WriterProperties;
 use parquet::schema::types::ColumnDescPtr;
 
+use super::runs::Run;
 use row_numbers::RowNumbers;
 use source::{Known, Source};
 use values::ValueList;
@@ -31,6 +32,9 @@ use values::ValueList;
 const NULL: u32 = u32::MAX;
 /// A number of an array's own dictionary that has none here yet.
 const UNKNOWN: u32 = u32::MAX - 1;
+
+/// So many rows are looked at for whether they are alike.
+const PIECE_ROWS: usize = 256;
 
 pub struct ValueChunk {
     column: ColumnDescPtr,
@@ -55,23 +59,47 @@ impl ValueChunk {
 
     /// Appends the rows of an array of a type that [`ValueChunk::takes`].
     pub fn write(&mut self, array: &ArrayRef) {
-        self.known.resize_with(self.known.len().max(1), || None);
-        let mut source = Source::new(array, self.known[0].take());
-        let mut rows = Vec::new();
-        source.append(array.len(), &mut self.values, &mut rows);
-        self.rows.extend(&rows, self.values.len());
-        self.known[0] = source.into_known();
+        self.write_runs(&[array], &[Run { batch: 0, rows: 0..array.len() }]);
+    }
+
+    /// Appends the cells of these runs of arrays of types that [`ValueChunk::takes`].
+    pub fn write_runs(&mut self, arrays: &[&ArrayRef], runs: &[Run]) {
+        let mut sources = self.open(arrays);
+        let mut rows = Vec::with_capacity(PIECE_ROWS);
+        for run in runs {
+            let source = &mut sources[run.batch];
+            for start in run.rows.clone().step_by(PIECE_ROWS) {
+                let piece = start..run.rows.end.min(start + PIECE_ROWS);
+                if source.are_alike(piece.clone()) {
+                    let number = source.number(start, &mut self.values);
+                    self.rows.extend_alike(number, piece.len(), self.values.len());
+                } else {
+                    rows.clear();
+                    source.append(piece, &mut self.values, &mut rows);
+                    self.rows.extend(&rows, self.values.len());
+                }
+            }
+        }
+        self.close(sources);
     }
 
     /// Appends the cells at these places (array, row) of arrays of types that [`ValueChunk::takes`].
     pub fn write_from(&mut self, arrays: &[&ArrayRef], places: impl ExactSizeIterator<Item = (usize, usize)>) {
-        self.known.resize_with(self.known.len().max(arrays.len()), || None);
-        let known = self.known.iter_mut().map(Option::take);
-        let mut sources: Vec<Source<'_>> =
-            arrays.iter().zip(known).map(|(array, known)| Source::new(array, known)).collect();
+        let mut sources = self.open(arrays);
         let mut rows = Vec::new();
         source::append_from(&mut sources, places, &mut self.values, &mut rows);
         self.rows.extend(&rows, self.values.len());
+        self.close(sources);
+    }
+
+    fn open<'a>(&mut self, arrays: &[&'a ArrayRef]) -> Vec<Source<'a>> {
+        self.known.resize_with(self.known.len().max(arrays.len()), || None);
+        let known = self.known.iter_mut().map(Option::take);
+        arrays.iter().zip(known).map(|(array, known)| Source::new(array, known)).collect()
+    }
+
+    /// Remembers what was looked up.
+    fn close(&mut self, sources: Vec<Source<'_>>) {
         for (known, source) in self.known.iter_mut().zip(sources) {
             *known = source.into_known();
         }

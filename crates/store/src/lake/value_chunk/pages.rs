@@ -40,13 +40,21 @@ pub fn write(chunk: &ValueChunk, properties: &WriterProperties) -> Result<(Bytes
     let encoding = if has_dictionary { Encoding::RLE_DICTIONARY } else { Encoding::PLAIN };
     let (mut count, mut first) = (0, None);
     let mut bounds = Bounds::new(chunk, properties.statistics_enabled(chunk.column.path()));
-    for range in ranges(chunk, has_dictionary) {
+    // In one page there is one head and one place, and passing over its rows costs nothing.
+    let alike = chunk.rows.alike().filter(|_| has_dictionary && chunk.rows.len() > 0);
+    if let Some(number) = alike {
+        let rows = chunk.rows.len();
+        first = Some(pages.write_data(alike_page(chunk, number, rows), rows, encoding)?);
+        bounds.page(chunk, &[number], if number == NULL { rows } else { 0 });
+        count += 1;
+    }
+    for range in if alike.is_some() { Vec::new() } else { ranges(chunk, has_dictionary) } {
         let rows = &chunk.rows.of(range)[..];
         let nulls = match chunk.column.max_def_level() {
             0 => 0,
             _ => rows.iter().filter(|number| **number == NULL).count(),
         };
-        let offset = pages.write_data(chunk, rows, nulls, encoding)?;
+        let offset = pages.write_data(page(chunk, rows, nulls, encoding), rows.len(), encoding)?;
         first.get_or_insert(offset);
         bounds.page(chunk, rows, nulls);
         count += 1;
@@ -96,8 +104,7 @@ fn has_dictionary(chunk: &ValueChunk) -> bool {
 fn ranges(chunk: &ValueChunk, has_dictionary: bool) -> Vec<Range<usize>> {
     let length = chunk.rows.len();
     if has_dictionary {
-        let page_rows = if is_constant(chunk) { length.max(1) } else { PAGE_ROWS };
-        return (0..length).step_by(page_rows).map(|start| start..length.min(start + page_rows)).collect();
+        return (0..length).step_by(PAGE_ROWS).map(|start| start..length.min(start + PAGE_ROWS)).collect();
     }
     let (mut ranges, mut start, mut bytes) = (Vec::new(), 0, 0);
     for (row, number) in chunk.rows.iter().enumerate() {
@@ -115,13 +122,39 @@ fn ranges(chunk: &ValueChunk, has_dictionary: bool) -> Vec<Range<usize>> {
     ranges
 }
 
-/// Every row is alike. In one page there is one head and one place, and passing over its rows costs nothing.
-fn is_constant(chunk: &ValueChunk) -> bool {
-    match chunk.values.len() {
-        0 => true,
-        1 => chunk.rows.iter().all(|number| number != NULL),
-        _ => false,
+/// The page of a chunk with a dictionary whose rows are alike.
+fn alike_page(chunk: &ValueChunk, number: u32, rows: usize) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    if chunk.column.max_def_level() > 0 {
+        hybrid::repeat_level(u32::from(number != NULL), rows, &mut bytes);
     }
+    // Numbers of one value take no bits.
+    bytes.push(0);
+    if number != NULL {
+        hybrid::repeat(0, number, rows, &mut bytes);
+    }
+    bytes
+}
+
+/// A page of these rows, so many of them null.
+fn page(chunk: &ValueChunk, rows: &[u32], nulls: usize, encoding: Encoding) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    if chunk.column.max_def_level() > 0 {
+        let is_there: Vec<u32> = rows.iter().map(|number| u32::from(*number != NULL)).collect();
+        hybrid::encode_levels(&is_there, &mut bytes);
+    }
+    let present: Cow<'_, [u32]> = match nulls {
+        0 => Cow::Borrowed(rows),
+        _ => rows.iter().copied().filter(|number| *number != NULL).collect(),
+    };
+    if encoding == Encoding::RLE_DICTIONARY {
+        let width = hybrid::width(chunk.values.len().saturating_sub(1) as u32);
+        bytes.push(width);
+        hybrid::encode(width, &present, &mut bytes);
+    } else {
+        present.iter().for_each(|number| chunk.values.write_plain(*number, &mut bytes));
+    }
+    bytes
 }
 
 struct Pages<'s> {
@@ -148,28 +181,12 @@ impl Pages<'_> {
         Ok(())
     }
 
-    /// Where the page lies; so many of its rows are null.
-    fn write_data(&mut self, chunk: &ValueChunk, rows: &[u32], nulls: usize, encoding: Encoding) -> Result<i64> {
-        let mut bytes = Vec::new();
-        if chunk.column.max_def_level() > 0 {
-            let is_there: Vec<u32> = rows.iter().map(|number| u32::from(*number != NULL)).collect();
-            hybrid::encode_levels(&is_there, &mut bytes);
-        }
-        let present: Cow<'_, [u32]> = match nulls {
-            0 => Cow::Borrowed(rows),
-            _ => rows.iter().copied().filter(|number| *number != NULL).collect(),
-        };
-        if encoding == Encoding::RLE_DICTIONARY {
-            let width = hybrid::width(chunk.values.len().saturating_sub(1) as u32);
-            bytes.push(width);
-            hybrid::encode(width, &present, &mut bytes);
-        } else {
-            present.iter().for_each(|number| chunk.values.write_plain(*number, &mut bytes));
-        }
+    /// Where the page of so many rows lies.
+    fn write_data(&mut self, bytes: Vec<u8>, rows: usize, encoding: Encoding) -> Result<i64> {
         let length = bytes.len();
         let page = Page::DataPage {
             buf: self.compressor.compress(bytes)?,
-            num_values: rows.len() as u32,
+            num_values: rows as u32,
             encoding,
             def_level_encoding: Encoding::RLE,
             rep_level_encoding: Encoding::RLE,
@@ -178,7 +195,7 @@ impl Pages<'_> {
         let written = self.writer.write_page(CompressedPage::new(page, length))?;
         self.bytes = [self.bytes[0] + written.compressed_size, self.bytes[1] + written.uncompressed_size];
         self.offsets.append_offset_and_size(written.offset as i64, written.compressed_size as i32);
-        self.offsets.append_row_count(rows.len() as i64);
+        self.offsets.append_row_count(rows as i64);
         Ok(written.offset as i64)
     }
 }

@@ -1,6 +1,7 @@
-//! The numbers of a chunk's rows: one or two bytes each as long as its values are few, which most chunks' are. A merge has
-//! more than fifty chunks of a hundred thousand rows in the making.
+//! The numbers of a chunk's rows: nothing as long as they are alike, one or two bytes each as long as its values are few,
+//! which most chunks' are. A merge has more than fifty chunks of a hundred thousand rows in the making.
 
+use std::iter::repeat_n;
 use std::ops::Range;
 
 use super::NULL;
@@ -15,6 +16,8 @@ pub struct RowNumbers {
 }
 
 enum Numbers {
+    /// One number, so often.
+    Alike(u32, usize),
     Byte(Vec<u8>),
     Narrow(Vec<u16>),
     Wide(Vec<u32>),
@@ -23,11 +26,12 @@ enum Numbers {
 impl RowNumbers {
     /// None yet, of so many at most.
     pub fn within(rows_max: usize) -> RowNumbers {
-        RowNumbers { numbers: Numbers::Byte(Vec::new()), rows_max }
+        RowNumbers { numbers: Numbers::Alike(NULL, 0), rows_max }
     }
 
     pub fn len(&self) -> usize {
         match &self.numbers {
+            Numbers::Alike(_, count) => *count,
             Numbers::Byte(numbers) => numbers.len(),
             Numbers::Narrow(numbers) => numbers.len(),
             Numbers::Wide(numbers) => numbers.len(),
@@ -36,41 +40,88 @@ impl RowNumbers {
 
     pub fn bytes(&self) -> usize {
         match &self.numbers {
+            Numbers::Alike(..) => 0,
             Numbers::Byte(numbers) => numbers.len(),
             Numbers::Narrow(numbers) => numbers.len() * 2,
             Numbers::Wide(numbers) => numbers.len() * 4,
         }
     }
 
+    /// The number that all rows have, when they have the same.
+    pub fn alike(&self) -> Option<u32> {
+        match self.numbers {
+            Numbers::Alike(number, _) => Some(number),
+            _ => None,
+        }
+    }
+
     /// More rows, each the number of one of `values` values or [`NULL`].
     pub fn extend(&mut self, rows: &[u32], values: usize) {
+        let Some(first) = rows.first() else { return };
+        if self.alike().is_some() && rows.iter().all(|number| number == first) {
+            return self.extend_alike(*first, rows.len(), values);
+        }
+        self.make_room(values);
+        let rows_max = self.rows_max;
+        match &mut self.numbers {
+            Numbers::Alike(..) => unreachable!("there is room for different ones"),
+            Numbers::Byte(numbers) => append(numbers, rows.len(), rows_max, rows.iter().map(|number| *number as u8)),
+            Numbers::Narrow(numbers) => append(numbers, rows.len(), rows_max, rows.iter().map(|number| *number as u16)),
+            Numbers::Wide(numbers) => append(numbers, rows.len(), rows_max, rows.iter().copied()),
+        }
+    }
+
+    /// So many more rows of one number, as [`RowNumbers::extend`] takes them.
+    pub fn extend_alike(&mut self, number: u32, rows: usize, values: usize) {
+        if let Numbers::Alike(known, count) = &mut self.numbers
+            && (*known == number || *count == 0)
+        {
+            (*known, *count) = (number, *count + rows);
+            return;
+        }
+        self.make_room(values);
+        let rows_max = self.rows_max;
+        match &mut self.numbers {
+            Numbers::Alike(..) => unreachable!("there is room for different ones"),
+            Numbers::Byte(numbers) => append(numbers, rows, rows_max, repeat_n(number as u8, rows)),
+            Numbers::Narrow(numbers) => append(numbers, rows, rows_max, repeat_n(number as u16, rows)),
+            Numbers::Wide(numbers) => append(numbers, rows, rows_max, repeat_n(number, rows)),
+        }
+    }
+
+    /// For different numbers of so many values.
+    fn make_room(&mut self, values: usize) {
         let is_wide = matches!(self.numbers, Numbers::Wide(_));
-        let is_byte = matches!(self.numbers, Numbers::Byte(_));
+        let is_short = matches!(self.numbers, Numbers::Byte(_) | Numbers::Alike(..));
+        // What remains of `NULL` stands for it.
         if values > usize::from(NULL_NARROW) && !is_wide {
             self.numbers = Numbers::Wide(self.iter().collect());
-        } else if values > usize::from(NULL_BYTE) && is_byte {
-            // What remains of `NULL` stands for it.
+        } else if values > usize::from(NULL_BYTE) && is_short {
             self.numbers = Numbers::Narrow(self.iter().map(|number| number as u16).collect());
-        }
-        match &mut self.numbers {
-            Numbers::Byte(numbers) => append(numbers, rows, self.rows_max, |number| number as u8),
-            Numbers::Narrow(numbers) => append(numbers, rows, self.rows_max, |number| number as u16),
-            Numbers::Wide(numbers) => append(numbers, rows, self.rows_max, |number| number),
+        } else if let Numbers::Alike(number, count) = self.numbers {
+            self.numbers = Numbers::Byte(vec![number as u8; count]);
         }
     }
 
     pub fn iter(&self) -> impl Iterator<Item = u32> {
+        let mut alike = (NULL, 0);
         let (byte, narrow, wide): (&[u8], &[u16], &[u32]) = match &self.numbers {
+            Numbers::Alike(number, count) => {
+                alike = (*number, *count);
+                (&[], &[], &[])
+            }
             Numbers::Byte(numbers) => (numbers, &[], &[]),
             Numbers::Narrow(numbers) => (&[], numbers, &[]),
             Numbers::Wide(numbers) => (&[], &[], numbers),
         };
-        byte.iter().map(of_byte).chain(narrow.iter().map(of_narrow)).chain(wide.iter().copied())
+        let alike = repeat_n(alike.0, alike.1);
+        alike.chain(byte.iter().map(of_byte)).chain(narrow.iter().map(of_narrow)).chain(wide.iter().copied())
     }
 
     /// Those of some rows.
     pub fn of(&self, rows: Range<usize>) -> Vec<u32> {
         match &self.numbers {
+            Numbers::Alike(number, _) => vec![*number; rows.len()],
             Numbers::Byte(numbers) => numbers[rows].iter().map(of_byte).collect(),
             Numbers::Narrow(numbers) => numbers[rows].iter().map(of_narrow).collect(),
             Numbers::Wide(numbers) => numbers[rows].to_vec(),
@@ -88,12 +139,12 @@ fn of_narrow(number: &u16) -> u32 {
 
 /// Room is made eightfold, up to what a row group needs: all its chunks grow at once, and what they leave behind would be
 /// half as much again.
-fn append<T>(numbers: &mut Vec<T>, rows: &[u32], rows_max: usize, short: impl Fn(u32) -> T) {
-    if numbers.capacity() - numbers.len() < rows.len() {
+fn append<T>(numbers: &mut Vec<T>, rows: usize, rows_max: usize, more: impl Iterator<Item = T>) {
+    if numbers.capacity() - numbers.len() < rows {
         let room = (numbers.len() * 7).min(rows_max.saturating_sub(numbers.len()));
-        numbers.reserve_exact(room.max(rows.len()));
+        numbers.reserve_exact(room.max(rows));
     }
-    numbers.extend(rows.iter().map(|number| short(*number)));
+    numbers.extend(more);
 }
 
 #[cfg(test)]
@@ -114,9 +165,26 @@ mod tests {
                 let values = list[..=row].iter().filter(|number| **number != NULL).max().map_or(0, |most| most + 1);
                 numbers.extend(&[*number], values as usize);
             }
+            assert!(list.is_empty() || numbers.alike().is_none());
             assert_eq!(numbers.iter().collect::<Vec<_>>(), list);
             assert_eq!((numbers.of(0..list.len()), numbers.len()), (list.clone(), list.len()));
             assert_eq!(numbers.bytes(), list.len() * bytes);
+        }
+    }
+
+    #[test]
+    fn numbers_that_are_alike_take_nothing() {
+        for number in [NULL, 0, 300, 70_000] {
+            let values = if number == NULL { 0 } else { number as usize + 1 };
+            let mut numbers = RowNumbers::within(10);
+            numbers.extend(&[number; 3], values);
+            numbers.extend_alike(number, 4, values);
+            assert_eq!((numbers.len(), numbers.bytes(), numbers.alike()), (7, 0, Some(number)));
+            assert_eq!(numbers.of(2..6), [number; 4]);
+            numbers.extend_alike(1, 2, values.max(2));
+            numbers.extend(&[number, 1], values.max(2));
+            let expected = [vec![number; 7], vec![1, 1, number, 1]].concat();
+            assert_eq!((numbers.alike(), numbers.iter().collect::<Vec<_>>()), (None, expected));
         }
     }
 }

@@ -1,5 +1,6 @@
-//! The arrays that a chunk is made of: texts, dictionaries of texts, and numbers.
+//! The arrays that a chunk is made of: texts, numbers, and dictionaries of both.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use arrow::array::{Array, ArrayRef, AsArray, BinaryArray, Int32Array, StringArray};
@@ -19,13 +20,14 @@ pub fn takes(kind: &DataType) -> bool {
         DataType::Utf8 | DataType::Binary => true,
         DataType::UInt8 | DataType::Int16 | DataType::UInt32 => true,
         DataType::UInt64 | DataType::Int64 | DataType::Float64 => true,
-        DataType::Dictionary(key, value) => **key == DataType::Int32 && is_text(value),
+        DataType::Dictionary(key, value) => **key == DataType::Int32 && is_listed(value),
         _ => false,
     }
 }
 
-fn is_text(kind: &DataType) -> bool {
-    matches!(kind, DataType::Utf8 | DataType::Binary)
+/// What a dictionary may list.
+fn is_listed(kind: &DataType) -> bool {
+    matches!(kind, DataType::Utf8 | DataType::Binary | DataType::Int64)
 }
 
 /// Arrays of bytes, text or not.
@@ -36,9 +38,20 @@ pub enum Texts<'a> {
 }
 
 impl<'a> Texts<'a> {
-    fn of(array: &'a dyn Array) -> Option<Texts<'a>> {
+    fn open(array: &'a ArrayRef) -> Texts<'a> {
         let text = array.as_string_opt::<i32>().map(Texts::Text);
-        text.or_else(|| array.as_binary_opt::<i32>().map(Texts::Bytes))
+        let texts = text.or_else(|| array.as_binary_opt::<i32>().map(Texts::Bytes));
+        texts.expect("the caller asked whether it can be written")
+    }
+
+    /// Have none of these rows any bytes?
+    fn are_empty(self, rows: Range<usize>) -> bool {
+        let (ends, nulls) = match self {
+            Texts::Text(array) => (array.value_offsets(), array.nulls()),
+            Texts::Bytes(array) => (array.value_offsets(), array.nulls()),
+        };
+        let is_none = |nulls: &NullBuffer| nulls.inner().slice(rows.start, rows.len()).count_set_bits() == 0;
+        ends[rows.start] == ends[rows.end] && nulls.is_none_or(is_none)
     }
 
     #[inline]
@@ -88,13 +101,38 @@ impl<'a> Numbers<'a> {
     }
 }
 
+/// The values of a dictionary.
+#[derive(Clone, Copy)]
+pub enum Listed<'a> {
+    Texts(Texts<'a>),
+    Numbers(Numbers<'a>, Option<&'a NullBuffer>),
+}
+
+impl<'a> Listed<'a> {
+    fn of(array: &'a ArrayRef) -> Listed<'a> {
+        match Numbers::of(array.as_ref()) {
+            Some(numbers) => Listed::Numbers(numbers, array.nulls()),
+            None => Listed::Texts(Texts::open(array)),
+        }
+    }
+
+    /// The number of a value.
+    fn number(self, key: usize, values: &mut ValueList) -> u32 {
+        match self {
+            Listed::Texts(texts) => texts.get(key).map_or(NULL, |text| values.number_of_text(text)),
+            Listed::Numbers(_, nulls) if nulls.is_some_and(|nulls| nulls.is_null(key)) => NULL,
+            Listed::Numbers(numbers, _) => values.number_of_bits(numbers.bits(key)),
+        }
+    }
+}
+
 /// An array to write from.
 pub enum Source<'a> {
     Texts(Texts<'a>),
     /// A dictionary: its values are looked up once.
     Dictionary {
         keys: &'a Int32Array,
-        texts: Texts<'a>,
+        listed: Listed<'a>,
         known: Known,
     },
     Numbers {
@@ -107,7 +145,7 @@ pub enum Source<'a> {
 struct Dictionary<'a, 's> {
     keys: &'a [i32],
     nulls: Option<&'a NullBuffer>,
-    texts: Texts<'a>,
+    listed: Listed<'a>,
     /// By key.
     numbers: &'s mut [u32],
 }
@@ -118,12 +156,11 @@ impl<'a> Source<'a> {
         if let Some(numbers) = Numbers::of(array.as_ref()) {
             return Source::Numbers { numbers, nulls: array.nulls() };
         }
-        let open = |array: &'a ArrayRef| Texts::of(array.as_ref()).expect("the caller asked whether it can be written");
-        let Some(dictionary) = array.as_dictionary_opt::<Int32Type>() else { return Source::Texts(open(array)) };
+        let Some(dictionary) = array.as_dictionary_opt::<Int32Type>() else { return Source::Texts(Texts::open(array)) };
         let values = dictionary.values();
         let known = known.filter(|(known, _)| Arc::ptr_eq(known, values));
         let known = known.unwrap_or_else(|| (Arc::clone(values), vec![UNKNOWN; values.len()]));
-        Source::Dictionary { keys: dictionary.keys(), texts: open(values), known }
+        Source::Dictionary { keys: dictionary.keys(), listed: Listed::of(values), known }
     }
 
     /// The number of a row's value.
@@ -132,10 +169,10 @@ impl<'a> Source<'a> {
         match self {
             Source::Texts(texts) => texts.get(row).map_or(NULL, |text| values.number_of_text(text)),
             Source::Dictionary { keys, .. } if keys.is_null(row) => NULL,
-            Source::Dictionary { keys, texts, known: (_, numbers) } => {
+            Source::Dictionary { keys, listed, known: (_, numbers) } => {
                 let key = keys.value(row).as_usize();
                 if numbers[key] == UNKNOWN {
-                    numbers[key] = texts.get(key).map_or(NULL, |text| values.number_of_text(text));
+                    numbers[key] = listed.number(key, values);
                 }
                 numbers[key]
             }
@@ -144,45 +181,61 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// The numbers of all rows' values, appended.
-    pub fn append(&mut self, length: usize, values: &mut ValueList, rows: &mut Vec<u32>) {
-        rows.reserve(length);
+    /// Do these rows have the same value, or none? Not everything that is alike is found.
+    pub fn are_alike(&self, rows: Range<usize>) -> bool {
+        match self {
+            Source::Texts(texts) => texts.are_empty(rows),
+            Source::Dictionary { keys, .. } => are_alike(keys.values(), keys.nulls(), rows),
+            Source::Numbers { numbers, nulls } => match numbers {
+                Numbers::U8(all) => are_alike(all, *nulls, rows),
+                Numbers::I16(all) => are_alike(all, *nulls, rows),
+                Numbers::U32(all) => are_alike(all, *nulls, rows),
+                Numbers::U64(all) => are_alike(all, *nulls, rows),
+                Numbers::I64(all) => are_alike(all, *nulls, rows),
+                Numbers::F64(all) => are_alike(all, *nulls, rows),
+            },
+        }
+    }
+
+    /// The numbers of these rows' values, appended.
+    pub fn append(&mut self, of: Range<usize>, values: &mut ValueList, rows: &mut Vec<u32>) {
+        rows.reserve(of.len());
         match self {
             Source::Numbers { numbers, nulls: None } => match *numbers {
-                Numbers::U8(all) => extend(rows, all, |number| u64::from(*number), values),
+                Numbers::U8(all) => extend(rows, &all[of], |number| u64::from(*number), values),
                 Numbers::I16(all) => {
-                    extend(rows, all, |number| u64::from(i32::from(*number).cast_unsigned()), values);
+                    extend(rows, &all[of], |number| u64::from(i32::from(*number).cast_unsigned()), values);
                 }
-                Numbers::U32(all) => extend(rows, all, |number| u64::from(*number), values),
-                Numbers::U64(all) => extend(rows, all, |number| *number, values),
-                Numbers::I64(all) => extend(rows, all, |number| number.cast_unsigned(), values),
-                Numbers::F64(all) => extend(rows, all, |number| number.to_bits(), values),
+                Numbers::U32(all) => extend(rows, &all[of], |number| u64::from(*number), values),
+                Numbers::U64(all) => extend(rows, &all[of], |number| *number, values),
+                Numbers::I64(all) => extend(rows, &all[of], |number| number.cast_unsigned(), values),
+                Numbers::F64(all) => extend(rows, &all[of], |number| number.to_bits(), values),
             },
-            Source::Dictionary { keys, texts, known: (_, numbers) } => {
+            Source::Dictionary { keys, listed, known: (_, numbers) } => {
                 let mut look_up = |key: &i32| {
                     let number = &mut numbers[key.as_usize()];
                     if *number == UNKNOWN {
-                        *number = texts.get(key.as_usize()).map_or(NULL, |text| values.number_of_text(text));
+                        *number = listed.number(key.as_usize(), values);
                     }
                     *number
                 };
                 match keys.nulls() {
-                    None => rows.extend(keys.values().iter().map(look_up)),
+                    None => rows.extend(keys.values()[of].iter().map(look_up)),
                     Some(nulls) => {
-                        let keys = keys.values().iter().zip(nulls.iter());
-                        rows.extend(keys.map(|(key, is_there)| if is_there { look_up(key) } else { NULL }));
+                        let keys = of.clone().zip(&keys.values()[of]);
+                        rows.extend(keys.map(|(row, key)| if nulls.is_valid(row) { look_up(key) } else { NULL }));
                     }
                 }
             }
-            source => rows.extend((0..length).map(|row| source.number(row, values))),
+            source => rows.extend(of.map(|row| source.number(row, values))),
         }
     }
 
     fn dictionary(&mut self) -> Option<Dictionary<'a, '_>> {
         match self {
-            Source::Dictionary { keys, texts, known: (_, numbers) } => {
+            Source::Dictionary { keys, listed, known: (_, numbers) } => {
                 let keys: &'a Int32Array = keys;
-                Some(Dictionary { keys: keys.values(), nulls: keys.nulls(), texts: *texts, numbers })
+                Some(Dictionary { keys: keys.values(), nulls: keys.nulls(), listed: *listed, numbers })
             }
             _ => None,
         }
@@ -194,6 +247,18 @@ impl<'a> Source<'a> {
             _ => None,
         }
     }
+}
+
+fn are_alike<T: Copy + PartialEq>(all: &[T], nulls: Option<&NullBuffer>, rows: Range<usize>) -> bool {
+    let there = nulls.map_or(rows.len(), |nulls| nulls.inner().slice(rows.start, rows.len()).count_set_bits());
+    if there < rows.len() {
+        return there == 0;
+    }
+    let rows = &all[rows];
+    let Some(first) = rows.first() else { return true };
+    // Compared several at a time.
+    let mut several = rows.chunks(32);
+    several.all(|rows| rows.iter().fold(true, |alike, value| alike & (value == first)))
 }
 
 /// The numbers of the values at these places (source, row), appended.
@@ -210,14 +275,14 @@ pub fn append_from(
     }
     let mut all: Vec<_> = sources.iter_mut().filter_map(Source::dictionary).collect();
     rows.extend(places.map(|(source, row)| {
-        let Dictionary { keys, nulls, texts, numbers } = &mut all[source];
+        let Dictionary { keys, nulls, listed, numbers } = &mut all[source];
         if nulls.is_some_and(|nulls| nulls.is_null(row)) {
             return NULL;
         }
         let key = keys[row].as_usize();
         let number = &mut numbers[key];
         if *number == UNKNOWN {
-            *number = texts.get(key).map_or(NULL, |text| values.number_of_text(text));
+            *number = listed.number(key, values);
         }
         *number
     }));

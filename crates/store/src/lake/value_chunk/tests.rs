@@ -248,6 +248,40 @@ fn page_bounds(file: &Bytes) -> Vec<String> {
     vec![format!("{low:?}"), format!("{high:?}")]
 }
 
+proptest! {
+    /// Long runs and short ones, of texts and of dictionaries.
+    #[test]
+    fn texts_are_taken_from_several_arrays(
+        texts in texts(),
+        runs in prop::collection::vec((0..2_usize, any::<usize>(), prop_oneof![1..3_usize, 1..900_usize]), 1..40),
+        group_rows in 10..2000_usize,
+    ) {
+        let repeated: Texts = texts.iter().flat_map(|text| vec![text.clone(); 9]).collect();
+        let arrays: [ArrayRef; 2] = [Arc::new(StringArray::from(repeated.clone())), dictionary(&repeated)];
+        let places: Vec<(usize, usize)> = runs
+            .into_iter()
+            .flat_map(|(array, row, length)| {
+                let start = row % repeated.len();
+                (start..repeated.len().min(start + length)).map(move |row| (array, row))
+            })
+            .collect();
+        let batches = arrays.map(|array| {
+            let schema = schema(array.data_type().clone(), true);
+            RecordBatch::try_new(schema, vec![array]).unwrap()
+        });
+        let properties = WriterProperties::builder()
+            .set_max_row_group_row_count(Some(group_rows))
+            .set_statistics_enabled(EnabledStatistics::Page)
+            .build();
+        let mut writer = GroupWriter::new(Vec::new(), batches[0].schema(), properties, usize::MAX).unwrap();
+        writer.write_from(&[&batches[0], &batches[1]], &places).unwrap();
+        let file = Bytes::from(writer.into_file().unwrap().finish().unwrap());
+        let expected: Texts = places.iter().map(|(_, row)| repeated[*row].clone()).collect();
+        prop_assert_eq!(&read(&file, None), &expected);
+        check_bounds(&file, &expected);
+    }
+}
+
 #[test]
 fn what_is_no_number_has_no_bounds() {
     let schema = schema(DataType::Float64, false);
