@@ -1,14 +1,12 @@
 //! The rows of a part, row group by row group, each column encoded by what suits it: values of which many are equal by
-//! [`ValueChunk`], identifiers, times and other numbers by [`FixedChunk`], all else by the `parquet` crate.
+//! [`ValueChunk`], identifiers, times and all else by [`FixedChunk`].
 
 use std::io::{self, Write};
 
-use arrow::array::{Array, ArrayRef, RecordBatch};
-use arrow::compute::interleave;
+use arrow::array::{ArrayRef, RecordBatch};
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use parquet::arrow::ArrowSchemaConverter;
-use parquet::arrow::arrow_writer::{ArrowColumnWriter, ArrowRowGroupWriterFactory, compute_leaves};
-use parquet::errors::Result;
+use parquet::errors::{ParquetError, Result};
 use parquet::file::metadata::KeyValue;
 use parquet::file::properties::WriterProperties;
 use parquet::file::writer::SerializedFileWriter;
@@ -18,6 +16,7 @@ use std::sync::Arc;
 use super::aliases::{Aliases, Sink, end_file};
 use super::fixed_chunk::FixedChunk;
 use super::give_way::give_way;
+use super::page::Compressor;
 use super::runs::{are_long, runs};
 use super::value_chunk::ValueChunk;
 
@@ -27,21 +26,21 @@ const RUN_ROWS_LEAST: usize = 16;
 pub struct GroupWriter<W: Write + Send> {
     file: SerializedFileWriter<Sink<W>>,
     aliases: Aliases,
-    factory: ArrowRowGroupWriterFactory,
     schema: SchemaRef,
     /// Rows and bytes after which a row group ends.
     rows_max: usize,
     bytes_max: usize,
+    compressor: Compressor,
     /// Of the row group in the making; empty before its first row.
     columns: Vec<ColumnWriter>,
     rows: usize,
-    groups: usize,
+    /// By column, what the row groups before left to write to.
+    left: Vec<Option<ValueChunk>>,
 }
 
 enum ColumnWriter {
     Values(ValueChunk),
     Fixed(Box<FixedChunk>),
-    Other(Box<ArrowColumnWriter>),
 }
 
 impl<W: Write + Send> GroupWriter<W> {
@@ -50,9 +49,9 @@ impl<W: Write + Send> GroupWriter<W> {
         let rows_max = properties.max_row_group_row_count().unwrap_or(usize::MAX);
         let root = ArrowSchemaConverter::new().convert(&with_optional_texts(&schema, &properties))?.root_schema_ptr();
         let file = SerializedFileWriter::new(Sink::new(sink), root, Arc::new(properties))?;
-        let factory = ArrowRowGroupWriterFactory::new(&file, Arc::clone(&schema));
         let (aliases, columns) = (Aliases::default(), Vec::new());
-        Ok(GroupWriter { file, aliases, factory, schema, rows_max, bytes_max, columns, rows: 0, groups: 0 })
+        let compressor = Compressor::default();
+        Ok(GroupWriter { file, aliases, schema, rows_max, bytes_max, compressor, columns, rows: 0, left: Vec::new() })
     }
 
     pub fn write(&mut self, batch: &RecordBatch) -> Result<()> {
@@ -72,14 +71,11 @@ impl<W: Write + Send> GroupWriter<W> {
         if self.columns.is_empty() {
             self.columns = self.new_columns()?;
         }
-        for ((column, field), array) in self.columns.iter_mut().zip(self.schema.fields()).zip(batch.columns()) {
+        for (column, array) in self.columns.iter_mut().zip(batch.columns()) {
             give_way();
             match column {
                 ColumnWriter::Values(chunk) => chunk.write(array),
                 ColumnWriter::Fixed(chunk) => chunk.write(array)?,
-                ColumnWriter::Other(writer) => {
-                    compute_leaves(field, array)?.iter().try_for_each(|leaf| writer.write(leaf))?;
-                }
             }
         }
         self.rows += batch.num_rows();
@@ -105,7 +101,7 @@ impl<W: Write + Send> GroupWriter<W> {
         }
         let runs = runs(places);
         let by_run = are_long(&runs, places, RUN_ROWS_LEAST);
-        for (index, (column, field)) in self.columns.iter_mut().zip(self.schema.fields()).enumerate() {
+        for (index, column) in self.columns.iter_mut().enumerate() {
             give_way();
             let arrays: Vec<&ArrayRef> = batches.iter().map(|batch| batch.column(index)).collect();
             match column {
@@ -113,40 +109,35 @@ impl<W: Write + Send> GroupWriter<W> {
                 ColumnWriter::Fixed(chunk) if by_run => chunk.write_runs(&arrays, &runs)?,
                 ColumnWriter::Values(chunk) => chunk.write_from(&arrays, places.iter().copied()),
                 ColumnWriter::Fixed(chunk) => chunk.write_from(&arrays, places.iter().copied())?,
-                ColumnWriter::Other(writer) => {
-                    let arrays: Vec<&dyn Array> = arrays.into_iter().map(AsRef::as_ref).collect();
-                    let array = interleave(&arrays, places)?;
-                    compute_leaves(field, &array)?.iter().try_for_each(|leaf| writer.write(leaf))?;
-                }
             }
         }
         self.rows += places.len();
         Ok(())
     }
 
-    /// No column is nested: there is one writer per field.
-    fn new_columns(&self) -> Result<Vec<ColumnWriter>> {
+    /// No column is nested: there is one per field.
+    fn new_columns(&mut self) -> Result<Vec<ColumnWriter>> {
+        let mut left = std::mem::take(&mut self.left).into_iter();
         let (descriptions, properties) = (self.file.schema_descr(), self.file.properties());
-        let writers = self.factory.create_column_writers(self.groups)?.into_iter().enumerate();
-        let column = |(index, writer)| {
-            let description = descriptions.column(index);
-            let kind = self.schema.field(index).data_type();
+        let column = |(index, field): (usize, &Arc<Field>)| {
+            if let Some(chunk) = left.next().flatten() {
+                return Ok(ColumnWriter::Values(chunk));
+            }
+            let (description, kind) = (descriptions.column(index), field.data_type());
             if is_by_value(kind, description.path(), properties) {
                 return Ok(ColumnWriter::Values(ValueChunk::new(description, self.rows_max)));
             }
-            Ok(match FixedChunk::new(description, kind, properties)? {
-                Some(chunk) => ColumnWriter::Fixed(Box::new(chunk)),
-                None => ColumnWriter::Other(Box::new(writer)),
-            })
+            let chunk = FixedChunk::new(description, kind, properties, &self.compressor)?;
+            let unknown = || ParquetError::NYI(format!("a column of {kind} with these properties"));
+            Ok(ColumnWriter::Fixed(Box::new(chunk.ok_or_else(unknown)?)))
         };
-        writers.map(column).collect()
+        self.schema.fields().iter().enumerate().map(column).collect()
     }
 
     fn bytes(&self) -> usize {
         let bytes = self.columns.iter().map(|column| match column {
             ColumnWriter::Values(chunk) => chunk.bytes(),
             ColumnWriter::Fixed(chunk) => chunk.bytes(),
-            ColumnWriter::Other(writer) => writer.get_estimated_total_bytes(),
         });
         bytes.sum()
     }
@@ -160,25 +151,22 @@ impl<W: Write + Send> GroupWriter<W> {
         for column in self.columns.drain(..) {
             give_way();
             match column {
-                ColumnWriter::Values(chunk) => {
-                    let (bytes, close) = chunk.finish(&properties)?;
+                ColumnWriter::Values(mut chunk) => {
+                    let (bytes, close) = chunk.finish(&properties, &self.compressor)?;
                     self.aliases.append(&mut group, bytes, close)?;
+                    self.left.push(Some(chunk));
                 }
                 ColumnWriter::Fixed(chunk) => {
                     let (bytes, close) = chunk.finish()?;
                     self.aliases.skip(close.metadata.compressed_size());
                     group.append_column(&bytes, close)?;
-                }
-                ColumnWriter::Other(writer) => {
-                    let chunk = writer.close()?;
-                    self.aliases.skip(chunk.close().metadata.compressed_size());
-                    chunk.append_to_row_group(&mut group)?;
+                    self.left.push(None);
                 }
             }
         }
         group.close()?;
         self.aliases.end_group();
-        (self.rows, self.groups) = (0, self.groups + 1);
+        self.rows = 0;
         Ok(())
     }
 

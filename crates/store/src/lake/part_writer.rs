@@ -41,7 +41,7 @@ const ZSTD_MERGED: i32 = 3;
 const GROUP_BYTES_MAX: usize = 256 * 1024 * 1024;
 /// Filters are powers of two: at 0.01 one of a full row group takes 16 bits per trace instead of 8, for a page less read in 30.
 const BLOOM_FALSE_POSITIVES: f64 = 0.04;
-const WRITE_BUFFER_BYTES: usize = 1024 * 1024;
+const WRITE_BUFFER_BYTES: usize = 256 * 1024;
 /// Synced in pieces: the disk would be busy with a whole part for as long as it takes, and the journal would wait.
 const SYNC_BYTES: u64 = 4 * 1024 * 1024;
 
@@ -335,9 +335,16 @@ struct FileWriter {
 
 impl FileWriter {
     fn write_out(&mut self) -> io::Result<()> {
-        self.file.write_at(&self.buffer, self.offset)?;
-        self.offset += self.buffer.len() as u64;
+        let buffer = std::mem::take(&mut self.buffer);
+        self.write_through(&buffer)?;
+        self.buffer = buffer;
         self.buffer.clear();
+        Ok(())
+    }
+
+    fn write_through(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.file.write_at(bytes, self.offset)?;
+        self.offset += bytes.len() as u64;
         if self.offset - self.synced >= SYNC_BYTES {
             self.file.sync_data()?;
             self.synced = self.offset;
@@ -355,9 +362,13 @@ impl FileWriter {
 impl Write for FileWriter {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.summing.update(bytes);
-        self.buffer.extend_from_slice(bytes);
-        if self.buffer.len() >= WRITE_BUFFER_BYTES {
+        if self.buffer.len() + bytes.len() > WRITE_BUFFER_BYTES {
             self.write_out()?;
+        }
+        if bytes.len() >= WRITE_BUFFER_BYTES {
+            self.write_through(bytes)?;
+        } else {
+            self.buffer.extend_from_slice(bytes);
         }
         Ok(bytes.len())
     }

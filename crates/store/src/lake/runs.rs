@@ -22,6 +22,11 @@ pub fn runs(places: &[(usize, usize)]) -> Vec<Run> {
     runs
 }
 
+/// Runs as places (batch, row).
+pub fn places(runs: &[Run]) -> impl Iterator<Item = (usize, usize)> {
+    runs.iter().flat_map(|run| run.rows.clone().map(|row| (run.batch, row)))
+}
+
 /// Are runs of so many rows on average?
 pub fn are_long(runs: &[Run], places: &[(usize, usize)], rows: usize) -> bool {
     runs.len() * rows <= places.len()
@@ -37,6 +42,7 @@ mod tests {
         let expected = [(0, 3..5), (1, 5..8), (1, 7..8), (0, 5..6), (0, 4..5)];
         assert_eq!(runs(&places), expected.map(|(batch, rows)| Run { batch, rows }));
         assert!(are_long(&runs(&places[..6]), &places[..6], 2) && !are_long(&runs(&places), &places, 2));
+        assert!(super::places(&runs(&places)).eq(places));
         assert_eq!(runs(&[]), []);
     }
 }

@@ -15,7 +15,7 @@ use parquet::schema::types::ColumnDescPtr;
 use super::bounds::Bounds;
 use super::delta;
 use super::pages::{Facts, Pages};
-use crate::lake::page::PAGE_ROWS;
+use crate::lake::page::{Compressor, PAGE_ROWS};
 use crate::lake::runs::Run;
 
 /// They are compared as numbers of this many bytes.
@@ -38,7 +38,12 @@ pub struct IdChunk {
 }
 
 impl IdChunk {
-    pub fn new(column: &ColumnDescPtr, kind: &DataType, properties: &WriterProperties) -> Result<Option<IdChunk>> {
+    pub fn new(
+        column: &ColumnDescPtr,
+        kind: &DataType,
+        properties: &WriterProperties,
+        compressor: &Compressor,
+    ) -> Result<Option<IdChunk>> {
         let (&DataType::FixedSizeBinary(length), path) = (kind, column.path()) else { return Ok(None) };
         let length = usize::try_from(length).unwrap_or(0);
         let as_differences = match properties.encoding(path) {
@@ -48,7 +53,7 @@ impl IdChunk {
         };
         let is_known =
             (1..=LONGEST).contains(&length) && column.max_def_level() == 0 && !properties.dictionary_enabled(path);
-        let Some(pages) = Pages::new(column, properties).filter(|_| is_known) else { return Ok(None) };
+        let Some(pages) = Pages::new(column, properties, compressor).filter(|_| is_known) else { return Ok(None) };
         let bloom = match properties.bloom_filter_properties(path) {
             Some(wanted) => Some((Sbbf::new_with_ndv_fpp(wanted.ndv(), wanted.fpp())?, wanted.fpp())),
             None => None,
@@ -85,12 +90,15 @@ impl IdChunk {
         if let Some((bloom, _)) = &mut self.bloom {
             self.open.chunks_exact(self.length).for_each(|id| bloom.insert(id));
         }
-        let (bytes, encoding) = match self.as_differences {
-            true => (differences(&self.open, self.length), Encoding::DELTA_BYTE_ARRAY),
-            false => (self.open.clone(), Encoding::PLAIN),
-        };
+        match self.as_differences {
+            true => {
+                let differences = differences(&self.open, self.length);
+                self.pages.push(&differences, rows, Encoding::DELTA_BYTE_ARRAY)?;
+            }
+            false => self.pages.push(&self.open, rows, Encoding::PLAIN)?,
+        }
         self.open.clear();
-        self.pages.push(bytes, rows, encoding)
+        Ok(())
     }
 
     pub fn bytes(&self) -> usize {

@@ -1,9 +1,11 @@
-//! One column chunk of identifiers, or of numbers of which few are equal (times, durations), in the making.
+//! One column chunk in the making of what is written without a list of values: identifiers, times and other numbers,
+//! truths, texts of which few are equal.
 //!
-//! The `parquet` crate makes an object of each identifier, and takes rows that are gathered from several arrays only as
-//! one array more. The pages are, value by value, what the crate would write, and so is what is told of them.
+//! The `parquet` crate makes an object of each identifier, takes rows that are gathered from several arrays only as one
+//! array more, and has for each column memory of its own to compress pages with. The pages are, value by value, what the
+//! crate would write, and so is what is told of them.
 //!
-//! - `ids`: identifiers, plain or as differences; `numbers`: as differences, or as they are.
+//! - `ids`: identifiers, plain or as differences; `numbers`: as differences, or as they are; `texts`: as they are.
 //! - `delta`: differences as Parquet packs them; `bounds`: the least and greatest values of pages and of the chunk;
 //!   `pages`: where pages lie.
 
@@ -14,6 +16,7 @@ mod numbers;
 mod pages;
 #[cfg(test)]
 mod tests;
+mod texts;
 
 use arrow::array::ArrayRef;
 use arrow::datatypes::DataType;
@@ -23,22 +26,33 @@ use parquet::errors::Result;
 use parquet::file::properties::WriterProperties;
 use parquet::schema::types::ColumnDescPtr;
 
-use super::runs::Run;
+use super::runs::{Run, places};
 use ids::IdChunk;
 use numbers::NumberChunk;
+use texts::TextChunk;
+
+use super::page::Compressor;
 
 pub struct FixedChunk(Kind);
 
 enum Kind {
     Ids(IdChunk),
     Numbers(NumberChunk),
+    Texts(TextChunk),
 }
 
 impl FixedChunk {
     /// `None` when values of this type, or with these properties, are not written here.
-    pub fn new(column: ColumnDescPtr, kind: &DataType, properties: &WriterProperties) -> Result<Option<FixedChunk>> {
-        let ids = IdChunk::new(&column, kind, properties)?.map(Kind::Ids);
-        let chunk = ids.or_else(|| NumberChunk::new(&column, kind, properties).map(Kind::Numbers));
+    pub fn new(
+        column: ColumnDescPtr,
+        kind: &DataType,
+        properties: &WriterProperties,
+        compressor: &Compressor,
+    ) -> Result<Option<FixedChunk>> {
+        let ids = IdChunk::new(&column, kind, properties, compressor)?.map(Kind::Ids);
+        let chunk = ids
+            .or_else(|| NumberChunk::new(&column, kind, properties, compressor).map(Kind::Numbers))
+            .or_else(|| TextChunk::new(&column, kind, properties, compressor).map(Kind::Texts));
         Ok(chunk.map(FixedChunk))
     }
 
@@ -52,6 +66,7 @@ impl FixedChunk {
         match &mut self.0 {
             Kind::Ids(chunk) => chunk.write_runs(arrays, runs),
             Kind::Numbers(chunk) => chunk.write_runs(arrays, runs),
+            Kind::Texts(chunk) => chunk.write_from(arrays, places(runs)),
         }
     }
 
@@ -60,6 +75,7 @@ impl FixedChunk {
         match &mut self.0 {
             Kind::Ids(chunk) => chunk.write_from(arrays, places),
             Kind::Numbers(chunk) => chunk.write_from(arrays, places),
+            Kind::Texts(chunk) => chunk.write_from(arrays, places),
         }
     }
 
@@ -68,6 +84,7 @@ impl FixedChunk {
         match &self.0 {
             Kind::Ids(chunk) => chunk.bytes(),
             Kind::Numbers(chunk) => chunk.bytes(),
+            Kind::Texts(chunk) => chunk.bytes(),
         }
     }
 
@@ -76,6 +93,7 @@ impl FixedChunk {
         match self.0 {
             Kind::Ids(chunk) => chunk.finish(),
             Kind::Numbers(chunk) => chunk.finish(),
+            Kind::Texts(chunk) => chunk.finish(),
         }
     }
 }

@@ -1,6 +1,6 @@
-//! Numbers: as differences, or as they are.
+//! Numbers: as differences, or as they are. Truths are numbers of a bit.
 
-use arrow::array::{Array, ArrayRef, AsArray, PrimitiveArray};
+use arrow::array::{Array, ArrayRef, AsArray, BooleanArray, PrimitiveArray};
 use arrow::datatypes::{ArrowPrimitiveType, DataType, Float64Type, Int64Type, UInt64Type};
 use bytes::Bytes;
 use parquet::basic::{Encoding, Type};
@@ -13,8 +13,8 @@ use parquet::schema::types::ColumnDescPtr;
 use super::bounds::{Bounds, ChunkBounds};
 use super::delta;
 use super::pages::{Facts, Pages};
-use crate::lake::page::{PAGE_ROWS, hybrid};
-use crate::lake::runs::Run;
+use crate::lake::page::{Compressor, PAGE_ROWS, hybrid};
+use crate::lake::runs::{Run, places};
 
 /// Differences of 64 bits are packed in groups of so many.
 const GROUP: usize = 64;
@@ -38,26 +38,35 @@ enum Kind {
     I64,
     U64,
     F64,
+    Bool,
 }
 
 impl NumberChunk {
-    pub fn new(column: &ColumnDescPtr, kind: &DataType, properties: &WriterProperties) -> Option<NumberChunk> {
+    pub fn new(
+        column: &ColumnDescPtr,
+        kind: &DataType,
+        properties: &WriterProperties,
+        compressor: &Compressor,
+    ) -> Option<NumberChunk> {
         let kind = match kind {
             DataType::Int64 => Kind::I64,
             DataType::UInt64 => Kind::U64,
             DataType::Float64 => Kind::F64,
+            DataType::Boolean => Kind::Bool,
             _ => return None,
         };
         let path = column.path();
         let encoding = match (properties.dictionary_enabled(path), properties.encoding(path)) {
             (false, Some(Encoding::DELTA_BINARY_PACKED)) if kind == Kind::I64 => Encoding::DELTA_BINARY_PACKED,
             (false, None | Some(Encoding::PLAIN)) => Encoding::PLAIN,
+            // They never have one.
+            (true, None) if kind == Kind::Bool => Encoding::PLAIN,
             _ => return None,
         };
         let is_known = column.max_def_level() <= 1
             && column.max_rep_level() == 0
             && properties.bloom_filter_properties(path).is_none();
-        let pages = Pages::new(column, properties).filter(|_| is_known)?;
+        let pages = Pages::new(column, properties, compressor).filter(|_| is_known)?;
         Some(NumberChunk {
             kind,
             is_nullable: column.max_def_level() == 1,
@@ -75,6 +84,14 @@ impl NumberChunk {
             Kind::I64 => self.write_of::<Int64Type>(arrays, places, i64::cast_unsigned),
             Kind::U64 => self.write_of::<UInt64Type>(arrays, places, |value| value),
             Kind::F64 => self.write_of::<Float64Type>(arrays, places, f64::to_bits),
+            Kind::Bool => {
+                let arrays: Vec<&BooleanArray> = arrays.iter().map(|array| array.as_boolean()).collect();
+                for (array, row) in places {
+                    let array = arrays[array];
+                    self.push(array.is_valid(row).then(|| u64::from(array.value(row))))?;
+                }
+                Ok(())
+            }
         }
     }
 
@@ -83,6 +100,7 @@ impl NumberChunk {
             Kind::I64 => self.write_runs_of::<Int64Type>(arrays, runs, i64::cast_unsigned),
             Kind::U64 => self.write_runs_of::<UInt64Type>(arrays, runs, |value| value),
             Kind::F64 => self.write_runs_of::<Float64Type>(arrays, runs, f64::to_bits),
+            Kind::Bool => self.write_from(arrays, places(runs)),
         }
     }
 
@@ -121,6 +139,17 @@ impl NumberChunk {
         Ok(())
     }
 
+    /// The bits of the next row's value.
+    #[inline]
+    fn push(&mut self, value: Option<u64>) -> Result<()> {
+        if self.is_nullable {
+            self.levels.push(u32::from(value.is_some()));
+        }
+        self.open.extend(value);
+        self.rows += 1;
+        if self.rows == PAGE_ROWS { self.close_page() } else { Ok(()) }
+    }
+
     fn write_of<T: ArrowPrimitiveType>(
         &mut self,
         arrays: &[&ArrayRef],
@@ -130,19 +159,8 @@ impl NumberChunk {
         let arrays: Vec<&PrimitiveArray<T>> = arrays.iter().map(|array| array.as_primitive()).collect();
         for (array, row) in places {
             let array = arrays[array];
-            if self.is_nullable {
-                let is_there = array.is_valid(row);
-                self.levels.push(u32::from(is_there));
-                if is_there {
-                    self.open.push(bits(array.value(row)));
-                }
-            } else {
-                self.open.push(bits(array.value(row)));
-            }
-            self.rows += 1;
-            if self.rows == PAGE_ROWS {
-                self.close_page()?;
-            }
+            let is_there = !self.is_nullable || array.is_valid(row);
+            self.push(is_there.then(|| bits(array.value(row))))?;
         }
         Ok(())
     }
@@ -157,7 +175,7 @@ impl NumberChunk {
             let nans = self.open.iter().filter(|value| kind.is_nan(**value)).count();
             let nans = (kind == Kind::F64).then_some(nans as i64);
             let counts = (rows - self.open.len(), self.open.len());
-            self.bounds.page(kind.bounds(&self.open), counts, nans, |key| kind.of_key(key).to_le_bytes().to_vec());
+            self.bounds.page(kind.bounds(&self.open), counts, nans, |key| kind.bytes(key));
         }
         let mut bytes = Vec::new();
         if self.is_nullable {
@@ -170,10 +188,14 @@ impl NumberChunk {
                 let values: Vec<i64> = self.open.iter().map(|value| value.cast_signed()).collect();
                 delta::encode(&values, GROUP, &mut bytes);
             }
+            _ if kind == Kind::Bool => {
+                let byte = |bits: &[u64]| bits.iter().rev().fold(0, |byte, bit| byte << 1 | *bit as u8);
+                bytes.extend(self.open.chunks(8).map(byte));
+            }
             _ => self.open.iter().for_each(|value| bytes.extend_from_slice(&value.to_le_bytes())),
         }
         self.open.clear();
-        self.pages.push(bytes, rows, encoding)
+        self.pages.push(&bytes, rows, encoding)
     }
 
     pub fn bytes(&self) -> usize {
@@ -194,6 +216,7 @@ impl Kind {
         match self {
             Kind::I64 | Kind::U64 => Type::INT64,
             Kind::F64 => Type::DOUBLE,
+            Kind::Bool => Type::BOOLEAN,
         }
     }
 
@@ -204,7 +227,7 @@ impl Kind {
     /// Keys are ordered as the values are.
     fn key(self, value: u64) -> i128 {
         match self {
-            Kind::U64 => i128::from(value),
+            Kind::U64 | Kind::Bool => i128::from(value),
             Kind::I64 => i128::from(value.cast_signed()),
             Kind::F64 => i128::from(flipped(value.cast_signed())),
         }
@@ -215,6 +238,13 @@ impl Kind {
             Kind::F64 => flipped(key as i64).cast_unsigned(),
             _ => key as u64,
         }
+    }
+
+    /// Of a value, as statistics have them.
+    fn bytes(self, key: i128) -> Vec<u8> {
+        let bytes = self.of_key(key).to_le_bytes();
+        let length = if self == Kind::Bool { 1 } else { bytes.len() };
+        bytes[..length].to_vec()
     }
 
     fn bounds(self, values: &[u64]) -> Option<(i128, i128)> {
@@ -237,6 +267,7 @@ impl Kind {
         }
         match self {
             Kind::U64 => Statistics::Int64(of!(u64::cast_signed)),
+            Kind::Bool => Statistics::Boolean(of!(|bit| bit != 0)),
             Kind::I64 => Statistics::Int64(of!(u64::cast_signed).with_backwards_compatible_min_max(true)),
             Kind::F64 => {
                 let statistics = of!(f64::from_bits).with_backwards_compatible_min_max(true);

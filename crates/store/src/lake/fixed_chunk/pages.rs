@@ -1,7 +1,7 @@
 //! The pages of a chunk, compressed as they come.
 
 use bytes::Bytes;
-use parquet::basic::{Encoding, PageType};
+use parquet::basic::{Compression, Encoding, PageType};
 use parquet::bloom_filter::Sbbf;
 use parquet::column::page::{CompressedPage, Page, PageWriter};
 use parquet::column::writer::ColumnCloseResult;
@@ -17,6 +17,7 @@ use crate::lake::page::Compressor;
 
 pub struct Pages {
     column: ColumnDescPtr,
+    compression: Compression,
     compressor: Compressor,
     /// Rows with each page.
     pages: Vec<(usize, CompressedPage)>,
@@ -33,11 +34,12 @@ pub struct Facts {
 
 impl Pages {
     /// `None` when the column is compressed in another way.
-    pub fn new(column: &ColumnDescPtr, properties: &WriterProperties) -> Option<Pages> {
+    pub fn new(column: &ColumnDescPtr, properties: &WriterProperties, compressor: &Compressor) -> Option<Pages> {
         let compression = properties.compression(column.path());
         Compressor::knows(compression).then(|| Pages {
             column: column.clone(),
-            compressor: Compressor::new(compression),
+            compression,
+            compressor: compressor.clone(),
             pages: Vec::new(),
             bytes: 0,
         })
@@ -49,10 +51,10 @@ impl Pages {
     }
 
     /// A page of so many rows.
-    pub fn push(&mut self, bytes: Vec<u8>, rows: usize, encoding: Encoding) -> Result<()> {
+    pub fn push(&mut self, bytes: &[u8], rows: usize, encoding: Encoding) -> Result<()> {
         let length = bytes.len();
         let page = Page::DataPage {
-            buf: self.compressor.compress(bytes)?,
+            buf: self.compressor.compress(self.compression, bytes)?,
             num_values: rows as u32,
             encoding,
             def_level_encoding: Encoding::RLE,
@@ -92,7 +94,7 @@ impl Pages {
             all_rows += rows;
         }
         let mut metadata = ColumnChunkMetaData::builder(self.column)
-            .set_compression(self.compressor.compression)
+            .set_compression(self.compression)
             .set_encodings(encodings)
             .set_page_encoding_stats(kinds)
             .set_total_compressed_size(compressed as i64)

@@ -2,7 +2,10 @@
 
 use std::sync::Arc;
 
-use arrow::array::{Array, ArrayRef, FixedSizeBinaryArray, Float64Array, Int64Array, RecordBatch, UInt64Array};
+use arrow::array::{
+    Array, ArrayRef, BinaryArray, BooleanArray, FixedSizeBinaryArray, Float64Array, Int64Array, RecordBatch,
+    StringArray, UInt64Array,
+};
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use bytes::Bytes;
 use parquet::arrow::ArrowWriter;
@@ -33,6 +36,10 @@ fn schema() -> SchemaRef {
         field("maybe_time", DataType::Int64, true),
         field("value", DataType::Float64, false),
         field("maybe_value", DataType::Float64, true),
+        field("truth", DataType::Boolean, false),
+        field("maybe_truth", DataType::Boolean, true),
+        field("bytes", DataType::Binary, false),
+        field("maybe_text", DataType::Utf8, true),
     ]))
 }
 
@@ -45,6 +52,12 @@ fn properties(group_rows: usize, compression: Compression, statistics: EnabledSt
         .set_statistics_enabled(statistics);
     for name in ["id8", "id16", "sorted16", "u64", "time", "maybe_time", "value", "maybe_value"] {
         builder = builder.set_column_dictionary_enabled(path(name), false);
+    }
+    // Nothing is told of texts that are not numbered.
+    for name in ["bytes", "maybe_text"] {
+        builder = builder
+            .set_column_dictionary_enabled(path(name), false)
+            .set_column_statistics_enabled(path(name), EnabledStatistics::None);
     }
     for name in ["time", "maybe_time"] {
         builder = builder.set_column_encoding(path(name), Encoding::DELTA_BINARY_PACKED);
@@ -80,6 +93,12 @@ fn batch(rows: &[(u64, Option<i64>)]) -> RecordBatch {
         Arc::new(Int64Array::from_iter(maybe())),
         Arc::new(Float64Array::from_iter_values(numbers().map(float))),
         Arc::new(Float64Array::from_iter(maybe().map(|maybe| maybe.map(|number| number as f64 / 4.0)))),
+        Arc::new(numbers().map(|number| Some(number % 3 == 0)).collect::<BooleanArray>()),
+        Arc::new(maybe().map(|maybe| maybe.map(|number| number % 2 == 0)).collect::<BooleanArray>()),
+        Arc::new(BinaryArray::from_iter_values(
+            numbers().map(|number| number.to_be_bytes()[..number as usize % 9].to_vec()),
+        )),
+        Arc::new(StringArray::from_iter(maybe().map(|maybe| maybe.map(|number| number.to_string())))),
     ];
     RecordBatch::try_new(schema(), columns).unwrap()
 }

@@ -392,7 +392,7 @@ struct Stream {
 }
 
 impl Stream {
-    const BUFFER_BYTES: usize = 1 << 20;
+    const BUFFER_BYTES: usize = 128 * 1024;
 
     fn at(offset: u64) -> Stream {
         Stream { buffer: Vec::new(), offset }

@@ -28,6 +28,8 @@ use row_numbers::RowNumbers;
 use source::{Known, Source};
 use values::ValueList;
 
+use super::page::Compressor;
+
 /// The number of a row without a value.
 const NULL: u32 = u32::MAX;
 /// A number of an array's own dictionary that has none here yet.
@@ -110,8 +112,17 @@ impl ValueChunk {
         self.rows.bytes() + self.values.memory_bytes()
     }
 
-    /// The chunk's bytes, and what is to be said of them; offsets count from the first.
-    pub fn finish(self, properties: &WriterProperties) -> Result<(Bytes, ColumnCloseResult)> {
-        pages::write(&self, properties)
+    /// The chunk's bytes, and what is to be said of them; offsets count from the first. The values of the next row
+    /// group are written to the memory of these.
+    pub fn finish(
+        &mut self,
+        properties: &WriterProperties,
+        compressor: &Compressor,
+    ) -> Result<(Bytes, ColumnCloseResult)> {
+        let written = pages::write(self, properties, compressor);
+        self.rows.clear();
+        self.values.clear();
+        self.known.clear();
+        written
     }
 }

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use bytes::Bytes;
-use parquet::basic::{Encoding, PageType};
+use parquet::basic::{Compression, Encoding, PageType};
 use parquet::column::page::{CompressedPage, Page, PageWriter};
 use parquet::column::writer::ColumnCloseResult;
 use parquet::errors::Result;
@@ -23,11 +23,16 @@ const DICTIONARY_BYTES: usize = 1024 * 1024;
 /// … and a larger one, up to this, when it saves three quarters.
 const DICTIONARY_BYTES_MAX: usize = 8 * 1024 * 1024;
 
-pub fn write(chunk: &ValueChunk, properties: &WriterProperties) -> Result<(Bytes, ColumnCloseResult)> {
+pub fn write(
+    chunk: &ValueChunk,
+    properties: &WriterProperties,
+    compressor: &Compressor,
+) -> Result<(Bytes, ColumnCloseResult)> {
     let mut sink = TrackedWrite::new(Vec::new());
     let mut pages = Pages {
         writer: SerializedPageWriter::new(&mut sink),
-        compressor: Compressor::new(properties.compression(chunk.column.path())),
+        compressor,
+        compression: properties.compression(chunk.column.path()),
         bytes: [0, 0],
         offsets: OffsetIndexBuilder::new(),
     };
@@ -44,7 +49,7 @@ pub fn write(chunk: &ValueChunk, properties: &WriterProperties) -> Result<(Bytes
     let alike = chunk.rows.alike().filter(|_| has_dictionary && chunk.rows.len() > 0);
     if let Some(number) = alike {
         let rows = chunk.rows.len();
-        first = Some(pages.write_data(alike_page(chunk, number, rows), rows, encoding)?);
+        first = Some(pages.write_data(&alike_page(chunk, number, rows), rows, encoding)?);
         bounds.page(chunk, &[number], if number == NULL { rows } else { 0 });
         count += 1;
     }
@@ -54,7 +59,7 @@ pub fn write(chunk: &ValueChunk, properties: &WriterProperties) -> Result<(Bytes
             0 => 0,
             _ => rows.iter().filter(|number| **number == NULL).count(),
         };
-        let offset = pages.write_data(page(chunk, rows, nulls, encoding), rows.len(), encoding)?;
+        let offset = pages.write_data(&page(chunk, rows, nulls, encoding), rows.len(), encoding)?;
         first.get_or_insert(offset);
         bounds.page(chunk, rows, nulls);
         count += 1;
@@ -159,7 +164,8 @@ fn page(chunk: &ValueChunk, rows: &[u32], nulls: usize, encoding: Encoding) -> V
 
 struct Pages<'s> {
     writer: SerializedPageWriter<'s, Vec<u8>>,
-    compressor: Compressor,
+    compressor: &'s Compressor,
+    compression: Compression,
     /// Compressed and not, heads of pages included.
     bytes: [usize; 2],
     offsets: OffsetIndexBuilder,
@@ -169,23 +175,22 @@ impl Pages<'_> {
     fn write_dictionary(&mut self, chunk: &ValueChunk) -> Result<()> {
         let mut plain = Vec::with_capacity(chunk.values.plain_bytes());
         (0..chunk.values.len()).for_each(|number| chunk.values.write_plain(number as u32, &mut plain));
-        let length = plain.len();
         let page = Page::DictionaryPage {
-            buf: self.compressor.compress(plain)?,
+            buf: self.compressor.compress(self.compression, &plain)?,
             num_values: chunk.values.len() as u32,
             encoding: Encoding::PLAIN,
             is_sorted: false,
         };
-        let written = self.writer.write_page(CompressedPage::new(page, length))?;
+        let written = self.writer.write_page(CompressedPage::new(page, plain.len()))?;
         self.bytes = [self.bytes[0] + written.compressed_size, self.bytes[1] + written.uncompressed_size];
         Ok(())
     }
 
     /// Where the page of so many rows lies.
-    fn write_data(&mut self, bytes: Vec<u8>, rows: usize, encoding: Encoding) -> Result<i64> {
+    fn write_data(&mut self, bytes: &[u8], rows: usize, encoding: Encoding) -> Result<i64> {
         let length = bytes.len();
         let page = Page::DataPage {
-            buf: self.compressor.compress(bytes)?,
+            buf: self.compressor.compress(self.compression, bytes)?,
             num_values: rows as u32,
             encoding,
             def_level_encoding: Encoding::RLE,

@@ -29,6 +29,10 @@ impl RowNumbers {
         RowNumbers { numbers: Numbers::Alike(NULL, 0), rows_max }
     }
 
+    pub fn clear(&mut self) {
+        self.numbers = Numbers::Alike(NULL, 0);
+    }
+
     pub fn len(&self) -> usize {
         match &self.numbers {
             Numbers::Alike(_, count) => *count,

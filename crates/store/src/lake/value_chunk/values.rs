@@ -13,7 +13,7 @@ pub struct ValueList {
     /// Bytes of every value, little-endian numbers; `None` for texts.
     width: Option<usize>,
     /// Of texts.
-    ends: Vec<usize>,
+    ends: Vec<u32>,
     bytes: Vec<u8>,
     numbers: HashTable<u32>,
     last: Option<u32>,
@@ -31,6 +31,15 @@ impl ValueList {
         };
         let recent = if width.is_some() { vec![(0, super::NULL); RECENT] } else { Vec::new() };
         ValueList { width, ends: Vec::new(), bytes: Vec::new(), numbers: HashTable::new(), last: None, recent }
+    }
+
+    /// None any more, the memory kept.
+    pub fn clear(&mut self) {
+        self.ends.clear();
+        self.bytes.clear();
+        self.numbers.clear();
+        self.last = None;
+        self.recent.fill((0, super::NULL));
     }
 
     pub fn len(&self) -> usize {
@@ -104,7 +113,8 @@ impl ValueList {
                 entry.insert(next);
                 bytes.extend_from_slice(text);
                 if width.is_none() {
-                    ends.push(bytes.len());
+                    // A row group ends long before it has so many bytes.
+                    ends.push(u32::try_from(bytes.len()).expect("the texts of a row group are less than 4 GiB"));
                 }
                 next
             }
@@ -113,13 +123,13 @@ impl ValueList {
 }
 
 #[inline]
-fn value<'b>(width: Option<usize>, ends: &[usize], bytes: &'b [u8], number: u32) -> &'b [u8] {
+fn value<'b>(width: Option<usize>, ends: &[u32], bytes: &'b [u8], number: u32) -> &'b [u8] {
     let number = number as usize;
     match width {
         Some(width) => &bytes[number * width..][..width],
         None => {
             let start = number.checked_sub(1).map_or(0, |before| ends[before]);
-            &bytes[start..ends[number]]
+            &bytes[start as usize..ends[number] as usize]
         }
     }
 }
