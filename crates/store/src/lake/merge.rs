@@ -29,7 +29,7 @@ use crate::StoreError;
 use crate::tables::Table;
 
 /// Decoded bytes of one input's batch.
-const INPUT_BATCH_BYTES: u64 = 1024 * 1024;
+const INPUT_BATCH_BYTES: u64 = 512 * 1024;
 
 /// Merges parts of one table and day into a new, unregistered one. `None` when `stop` said so.
 ///
