@@ -91,8 +91,8 @@ pub struct Config {
     /// Rows held in memory before they are written as parts.
     #[arg(long, env = "TIDEWATCH_FLUSH_ROWS", default_value_t = limits::FLUSH_ROWS)]
     pub flush_rows: usize,
-    /// Mebibytes for rows in memory and for writing them as parts: three eighths for rows, a third of them written at a
-    /// time.
+    /// Mebibytes for rows in memory, for finding what was received before, and for writing rows as parts: three eighths
+    /// of what keys leave for rows, a third of them written at a time.
     #[arg(long, env = "TIDEWATCH_MEMTABLE_MB", default_value_t = limits::MEMTABLE_MB)]
     pub memtable_mb: usize,
     /// Key that signs logins, at least 32 characters; made on first start and kept in the data directory when not given.

@@ -161,6 +161,7 @@ impl Lake {
         let applied = Applied { stored: (0..records).filter(is_stored).count(), duplicates: count };
 
         let mut state = self.shared.state.lock();
+        let row_bytes_max = self.shared.options.row_bytes_max(state.index_bytes);
         let active = &mut state.active;
         active.counts().add_request(received_ns, &rows, is_duplicate);
         if applied.stored > 0 || !rows.tables.is_empty() {
@@ -170,7 +171,7 @@ impl Lake {
         active.since.get_or_insert_with(Instant::now);
         let options = &self.shared.options;
         let is_full = active.rows() >= options.flush_rows
-            || active.bytes() + seen.active_bytes() >= options.row_bytes_max() / 3
+            || active.bytes() + seen.active_bytes() >= row_bytes_max / 3
             // Records that are dropped leave a key and no row.
             || seen.active_keys() >= options.flush_rows.saturating_mul(4);
         if is_full {

@@ -49,7 +49,7 @@ pub fn open(options: LakeOptions) -> Result<Shared, StoreError> {
         }
     }
 
-    let spare = Arc::new(SpareChunks::within(options.row_bytes_max() / 3));
+    let spare = Arc::new(SpareChunks::within(options.row_bytes_max(0) / 3));
     let mut state = State::new(covered, parts, &spare);
     state.keeping = Arc::new(options.keeping.clone());
     Ok(Shared {

@@ -20,8 +20,8 @@ pub struct LakeOptions {
     pub flush_rows: usize,
     /// … or at a third of what rows may have of this many bytes: one is flushed while the next fills, with one to spare …
     ///
-    /// It is what rows in memory may take together with writing them as parts and merging those
-    /// ([`LakeOptions::row_bytes_max`]).
+    /// It is what rows in memory may take together with filters and indexes of keys, with writing rows as parts and
+    /// merging those ([`LakeOptions::row_bytes_max`]).
     pub memory_bytes: usize,
     /// … or when its first request came this long ago.
     pub flush_age: Duration,
@@ -37,10 +37,10 @@ pub struct LakeOptions {
 }
 
 impl LakeOptions {
-    /// What all rows in memory may take, with their keys and room for more: with more, the lake is behind. The rest is
-    /// for a flush and a merge.
-    pub fn row_bytes_max(&self) -> usize {
-        self.memory_bytes / 8 * 3
+    /// What all rows in memory may take, with their keys and room for more, when filters and indexes of the keys before
+    /// them take `index_bytes`: with more, the lake is behind. The rest is for a flush and a merge.
+    pub fn row_bytes_max(&self, index_bytes: usize) -> usize {
+        self.memory_bytes.saturating_sub(index_bytes).max(self.memory_bytes / 2) / 8 * 3
     }
 
     /// The defaults, in this data directory.

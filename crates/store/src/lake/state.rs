@@ -60,6 +60,8 @@ pub struct State {
     /// By table number.
     pub parts: Vec<Vec<Arc<Part>>>,
     pub covered: Position,
+    /// Of the keys of rows that are in parts: what their filters and indexes took when rows were last sealed or flushed.
+    pub index_bytes: usize,
     /// What projects ask for beside the options.
     pub keeping: Arc<Keeping>,
     /// Nothing was removed by it yet.
@@ -104,6 +106,7 @@ impl State {
             sealed: VecDeque::new(),
             parts: by_table,
             covered,
+            index_bytes: 0,
             keeping: Arc::default(),
             is_keeping_new: false,
             sealed_counts: Counts::default(),
@@ -122,6 +125,7 @@ impl State {
         let next = Memtable::new(self.active.position, Arc::clone(&self.spare));
         let sealed = std::mem::replace(&mut self.active, next).seal();
         self.sealed.push_back((Arc::new(sealed), seen.seal(self.spare.take_keys())));
+        self.index_bytes = seen.index_bytes();
     }
 
     /// Everything counted since the lake was opened, all projects and minutes together.
@@ -204,6 +208,7 @@ impl Shared {
         let mut seen = self.seen.lock();
         let mut state = self.state.lock();
         seen.flushed(file);
+        state.index_bytes = seen.index_bytes();
         state.sealed.pop_front();
         for facts in facts {
             let part = self.part(facts);
@@ -226,7 +231,11 @@ impl Shared {
     pub fn tell_filled(&self, state: &State) {
         let held = state.held_bytes();
         let flushing = held - state.active.held();
-        let room = if state.sealed.len() > 1 { 0 } else { self.options.row_bytes_max().saturating_sub(flushing) };
+        let room = if state.sealed.len() > 1 {
+            0
+        } else {
+            self.options.row_bytes_max(state.index_bytes).saturating_sub(flushing)
+        };
         self.layout.pace.set_filled(held - flushing, room);
     }
 
@@ -241,7 +250,7 @@ impl Shared {
     pub fn is_behind(&self, state: &State) -> bool {
         state.sealed.len() > SEALED_MAX
             // Without any it would not help to wait.
-            || (!state.sealed.is_empty() && state.held_bytes() >= self.options.row_bytes_max())
+            || (!state.sealed.is_empty() && state.held_bytes() >= self.options.row_bytes_max(state.index_bytes))
     }
 
     pub fn part(&self, facts: PartFacts) -> Arc<Part> {

@@ -209,6 +209,12 @@ impl Seen {
         self.active_keys() * KEY_BYTES
     }
 
+    /// What filters and indexes take that are in memory, but for the filter that grows.
+    pub fn index_bytes(&self) -> usize {
+        let indexes = self.files.iter().filter(|held| matches!(held.state, State::InMemory(_)));
+        self.recent.full_bytes() + indexes.map(|held| held.file.index_bytes() as usize).sum::<usize>()
+    }
+
     /// Sets the keys so far apart; they are still known. `next`, which is empty, takes those to come.
     pub fn seal(&mut self, next: Option<KeySet>) -> Arc<KeySet> {
         let mut next = next.unwrap_or_default();

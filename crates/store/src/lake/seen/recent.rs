@@ -10,7 +10,7 @@ use super::bloom::{self, BLOCK_BYTES, Probe};
 
 /// Keys of the first filter and of the largest ones.
 const KEYS_MIN: u64 = 128 * 1024;
-const KEYS_MAX: u64 = 4 * 1024 * 1024;
+const KEYS_MAX: u64 = 2 * 1024 * 1024;
 
 pub struct Recent {
     filters: VecDeque<Filter>,
@@ -28,6 +28,10 @@ struct Filter {
 impl Filter {
     fn new(keys_max: u64) -> Filter {
         Filter { blocks: vec![[0; BLOCK_BYTES]; bloom::blocks(keys_max) as usize], keys: 0, keys_max }
+    }
+
+    fn bytes(&self) -> usize {
+        self.blocks.len() * BLOCK_BYTES
     }
 
     fn block(&self, probe: &Probe) -> usize {
@@ -87,7 +91,12 @@ impl Recent {
     }
 
     pub fn bytes(&self) -> usize {
-        self.filters.iter().map(|filter| filter.blocks.len() * BLOCK_BYTES).sum()
+        self.filters.iter().map(Filter::bytes).sum()
+    }
+
+    /// Without the filter that keys go to.
+    pub fn full_bytes(&self) -> usize {
+        self.filters.iter().rev().skip(1).map(Filter::bytes).sum()
     }
 }
 

@@ -70,7 +70,7 @@ fn full_memtables_are_sealed_and_stay_visible() {
 fn memory_has_a_bound() {
     let bench = Bench::new(1);
     let options = crate::lake::LakeOptions { memory_bytes: 64 * 1024, ..bench.options() };
-    let bound = options.row_bytes_max();
+    let bound = options.row_bytes_max(0);
     let lake = crate::lake::Lake::open(options).unwrap();
     let mut before = lake.stats();
     for n in 1.. {
