@@ -13,7 +13,7 @@ pub struct MergeOptions {
     /// Parts of one level that become one of the next.
     pub fan_in: usize,
     /// Rows of a merged part, about. Parts of more than half of it are left alone, and while their day gets rows, those
-    /// of more than a quarter.
+    /// of more than an eighth.
     pub rows_max: u64,
     /// Bytes of the parts that are merged into one.
     pub bytes_max: u64,
@@ -31,7 +31,7 @@ impl Default for MergeOptions {
 pub fn pick(parts: &[Arc<Part>], options: MergeOptions, today: i32) -> Option<Vec<Arc<Part>>> {
     let mut days: BTreeMap<(Table, i32), Vec<&Arc<Part>>> = BTreeMap::new();
     // Rows that have just come are written again once, as a rule; the rest waits for a quiet hour.
-    let share = |part: &Part| if is_closed(part.facts.day, today) { 2 } else { 4 };
+    let share = |part: &Part| if is_closed(part.facts.day, today) { 2 } else { 8 };
     let is_small = |part: &&Arc<Part>| {
         let share = share(part);
         part.facts.rows < options.rows_max / share && part.facts.bytes < options.bytes_max / share

@@ -10,7 +10,7 @@ use super::bloom::{self, BLOCK_BYTES, Probe};
 
 /// Keys of the first filter and of the largest ones.
 const KEYS_MIN: u64 = 128 * 1024;
-const KEYS_MAX: u64 = 2 * 1024 * 1024;
+const KEYS_MAX: u64 = 4 * 1024 * 1024;
 
 pub struct Recent {
     filters: VecDeque<Filter>,
