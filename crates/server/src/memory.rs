@@ -35,7 +35,9 @@ fn start_again() -> std::io::Result<()> {
 
     let mut arguments = std::env::args_os();
     let mut program = std::process::Command::new(std::env::current_exe()?);
-    arguments.next().iter().for_each(|name| drop(program.arg0(name)));
+    if let Some(name) = arguments.next() {
+        program.arg0(name);
+    }
     Err(program.args(arguments).env(DELAY.0, DELAY.1).exec())
 }
 
