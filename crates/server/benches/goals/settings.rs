@@ -54,7 +54,7 @@ impl Settings {
 
     /// How long a server is kept busy to see flush and merge.
     pub fn long(&self) -> Duration {
-        Duration::from_secs(if self.quick { 12 } else { 60 })
+        Duration::from_secs(if self.quick { 10 } else { 60 })
     }
 
     pub fn shape(&self) -> String {
