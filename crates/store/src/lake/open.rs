@@ -49,7 +49,8 @@ pub fn open(options: LakeOptions) -> Result<Shared, StoreError> {
         }
     }
 
-    let spare = Arc::new(SpareChunks::within(options.row_bytes_max(0) / 3));
+    // A third is sealed at a time, and has room for half as many rows again.
+    let spare = Arc::new(SpareChunks::within(options.row_bytes_max(0) / 2));
     let mut state = State::new(covered, parts, &spare);
     state.keeping = Arc::new(options.keeping.clone());
     Ok(Shared {

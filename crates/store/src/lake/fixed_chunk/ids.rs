@@ -16,7 +16,7 @@ use super::bounds::Bounds;
 use super::delta;
 use super::pages::{Facts, Pages};
 use crate::lake::page::{Compressor, PAGE_ROWS};
-use crate::lake::runs::Run;
+use crate::lake::runs::{Run, places};
 
 /// They are compared as numbers of this many bytes.
 const LONGEST: usize = 16;
@@ -63,8 +63,7 @@ impl IdChunk {
     }
 
     pub fn write_runs(&mut self, arrays: &[&ArrayRef], runs: &[Run]) -> Result<()> {
-        let places = runs.iter().flat_map(|run| run.rows.clone().map(|row| (run.batch, row)));
-        self.write_from(arrays, places)
+        self.write_from(arrays, places(runs))
     }
 
     pub fn write_from(&mut self, arrays: &[&ArrayRef], places: impl Iterator<Item = (usize, usize)>) -> Result<()> {

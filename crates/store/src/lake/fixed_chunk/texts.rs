@@ -1,6 +1,6 @@
 //! Texts and other bytes of which few are equal, as they are.
 
-use arrow::array::{Array, ArrayRef, AsArray, BinaryArray, Int32Array, StringArray};
+use arrow::array::{Array, ArrayRef, AsArray, Int32Array};
 use arrow::datatypes::{DataType, Int32Type};
 use bytes::Bytes;
 use parquet::basic::Encoding;
@@ -10,7 +10,7 @@ use parquet::file::properties::{EnabledStatistics, WriterProperties};
 use parquet::schema::types::ColumnDescPtr;
 
 use super::pages::{Facts, Pages};
-use crate::lake::page::{Compressor, PAGE_ROWS, hybrid};
+use crate::lake::page::{Compressor, PAGE_ROWS, Texts, hybrid};
 
 /// Bytes after which a page ends.
 const PAGE_BYTES: usize = 1024 * 1024;
@@ -47,9 +47,9 @@ impl TextChunk {
     }
 
     pub fn write_from(&mut self, arrays: &[&ArrayRef], places: impl Iterator<Item = (usize, usize)>) -> Result<()> {
-        let arrays: Vec<Texts<'_>> = arrays.iter().map(|array| Texts::of(array)).collect();
+        let sources: Vec<Source<'_>> = arrays.iter().map(|array| Source::of(array)).collect();
         for (array, row) in places {
-            let value = arrays[array].get(row);
+            let value = sources[array].get(row);
             if self.is_nullable {
                 self.levels.push(u32::from(value.is_some()));
             }
@@ -101,33 +101,22 @@ fn is_bytes(kind: &DataType) -> bool {
     }
 }
 
-/// An array of values, shared by its rows or not.
-enum Texts<'a> {
-    Text(&'a StringArray),
-    Bytes(&'a BinaryArray),
-    Shared(&'a Int32Array, Box<Texts<'a>>),
+/// An array of texts, a dictionary's or not.
+struct Source<'a> {
+    keys: Option<&'a Int32Array>,
+    texts: Texts<'a>,
 }
 
-impl<'a> Texts<'a> {
-    fn of(array: &'a ArrayRef) -> Texts<'a> {
-        match array.data_type() {
-            DataType::Utf8 => Texts::Text(array.as_string()),
-            DataType::Binary => Texts::Bytes(array.as_binary()),
-            _ => {
-                let shared = array.as_dictionary::<Int32Type>();
-                Texts::Shared(shared.keys(), Box::new(Texts::of(shared.values())))
-            }
-        }
+impl<'a> Source<'a> {
+    fn of(array: &'a ArrayRef) -> Source<'a> {
+        let dictionary = array.as_dictionary_opt::<Int32Type>();
+        let texts = dictionary.map_or(array, |dictionary| dictionary.values());
+        Source { keys: dictionary.map(|dictionary| dictionary.keys()), texts: Texts::open(texts) }
     }
 
     #[inline]
     fn get(&self, row: usize) -> Option<&'a [u8]> {
-        match self {
-            Texts::Text(array) => array.is_valid(row).then(|| array.value(row).as_bytes()),
-            Texts::Bytes(array) => array.is_valid(row).then(|| array.value(row)),
-            Texts::Shared(keys, values) => {
-                keys.is_valid(row).then(|| keys.value(row) as usize).and_then(|number| values.get(number))
-            }
-        }
+        let Some(keys) = self.keys else { return self.texts.get(row) };
+        keys.is_valid(row).then(|| keys.value(row) as usize).and_then(|key| self.texts.get(key))
     }
 }

@@ -8,9 +8,12 @@ use std::collections::VecDeque;
 
 use super::bloom::{self, BLOCK_BYTES, Probe};
 
-/// Keys of the first filter and of the largest ones.
+/// Keys of the first filter at least, and of the largest ones.
 const KEYS_MIN: u64 = 128 * 1024;
 const KEYS_MAX: u64 = 4 * 1024 * 1024;
+/// Bytes of the bound for each key of the first filter, which takes two of them: every filter is asked for every key, so
+/// few are better.
+const FIRST_BYTES: u64 = 32;
 
 pub struct Recent {
     filters: VecDeque<Filter>,
@@ -72,7 +75,8 @@ impl Recent {
     }
 
     fn grow(&mut self) {
-        let keys_max = self.filters.back().map_or(KEYS_MIN, |filter| (filter.keys_max * 2).min(KEYS_MAX));
+        let first = (self.bytes_max as u64 / FIRST_BYTES).clamp(KEYS_MIN, KEYS_MAX);
+        let keys_max = self.filters.back().map_or(first, |filter| (filter.keys_max * 2).min(KEYS_MAX));
         while self.filters.len() > 1 && self.bytes() > self.bytes_max {
             self.filters.pop_front();
             self.oldest += 1;

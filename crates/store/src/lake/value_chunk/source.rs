@@ -3,13 +3,14 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use arrow::array::{Array, ArrayRef, AsArray, BinaryArray, Int32Array, StringArray};
+use arrow::array::{Array, ArrayRef, AsArray, Int32Array};
 use arrow::buffer::NullBuffer;
 use arrow::datatypes::{
     ArrowNativeType, DataType, Float64Type, Int16Type, Int32Type, Int64Type, UInt8Type, UInt32Type, UInt64Type,
 };
 
 use super::{NULL, UNKNOWN, ValueList};
+use crate::lake::page::Texts;
 
 /// A dictionary's values, and their numbers in the chunk.
 pub type Known = (ArrayRef, Vec<u32>);
@@ -28,39 +29,6 @@ pub fn takes(kind: &DataType) -> bool {
 /// What a dictionary may list.
 fn is_listed(kind: &DataType) -> bool {
     matches!(kind, DataType::Utf8 | DataType::Binary | DataType::Int64)
-}
-
-/// Arrays of bytes, text or not.
-#[derive(Clone, Copy)]
-pub enum Texts<'a> {
-    Text(&'a StringArray),
-    Bytes(&'a BinaryArray),
-}
-
-impl<'a> Texts<'a> {
-    fn open(array: &'a ArrayRef) -> Texts<'a> {
-        let text = array.as_string_opt::<i32>().map(Texts::Text);
-        let texts = text.or_else(|| array.as_binary_opt::<i32>().map(Texts::Bytes));
-        texts.expect("the caller asked whether it can be written")
-    }
-
-    /// Have none of these rows any bytes?
-    fn are_empty(self, rows: Range<usize>) -> bool {
-        let (ends, nulls) = match self {
-            Texts::Text(array) => (array.value_offsets(), array.nulls()),
-            Texts::Bytes(array) => (array.value_offsets(), array.nulls()),
-        };
-        let is_none = |nulls: &NullBuffer| nulls.inner().slice(rows.start, rows.len()).count_set_bits() == 0;
-        ends[rows.start] == ends[rows.end] && nulls.is_none_or(is_none)
-    }
-
-    #[inline]
-    fn get(self, row: usize) -> Option<&'a [u8]> {
-        match self {
-            Texts::Text(array) => array.is_valid(row).then(|| array.value(row).as_bytes()),
-            Texts::Bytes(array) => array.is_valid(row).then(|| array.value(row)),
-        }
-    }
 }
 
 /// Arrays of numbers, each as Parquet has it.
@@ -185,14 +153,14 @@ impl<'a> Source<'a> {
     pub fn are_alike(&self, rows: Range<usize>) -> bool {
         match self {
             Source::Texts(texts) => texts.are_empty(rows),
-            Source::Dictionary { keys, .. } => are_alike(keys.values(), keys.nulls(), rows),
+            Source::Dictionary { keys, .. } => are_alike(keys.values(), keys.nulls(), rows, |key| key),
             Source::Numbers { numbers, nulls } => match numbers {
-                Numbers::U8(all) => are_alike(all, *nulls, rows),
-                Numbers::I16(all) => are_alike(all, *nulls, rows),
-                Numbers::U32(all) => are_alike(all, *nulls, rows),
-                Numbers::U64(all) => are_alike(all, *nulls, rows),
-                Numbers::I64(all) => are_alike(all, *nulls, rows),
-                Numbers::F64(all) => are_alike(all, *nulls, rows),
+                Numbers::U8(all) => are_alike(all, *nulls, rows, |number| number),
+                Numbers::I16(all) => are_alike(all, *nulls, rows, |number| number),
+                Numbers::U32(all) => are_alike(all, *nulls, rows, |number| number),
+                Numbers::U64(all) => are_alike(all, *nulls, rows, |number| number),
+                Numbers::I64(all) => are_alike(all, *nulls, rows, |number| number),
+                Numbers::F64(all) => are_alike(all, *nulls, rows, f64::to_bits),
             },
         }
     }
@@ -249,16 +217,22 @@ impl<'a> Source<'a> {
     }
 }
 
-fn are_alike<T: Copy + PartialEq>(all: &[T], nulls: Option<&NullBuffer>, rows: Range<usize>) -> bool {
+/// Are these rows all null, or the same bits?
+fn are_alike<T: Copy, B: PartialEq>(
+    all: &[T],
+    nulls: Option<&NullBuffer>,
+    rows: Range<usize>,
+    bits: impl Fn(T) -> B,
+) -> bool {
     let there = nulls.map_or(rows.len(), |nulls| nulls.inner().slice(rows.start, rows.len()).count_set_bits());
     if there < rows.len() {
         return there == 0;
     }
     let rows = &all[rows];
-    let Some(first) = rows.first() else { return true };
+    let Some(first) = rows.first().map(|first| bits(*first)) else { return true };
     // Compared several at a time.
     let mut several = rows.chunks(32);
-    several.all(|rows| rows.iter().fold(true, |alike, value| alike & (value == first)))
+    several.all(|rows| rows.iter().fold(true, |alike, value| alike & (bits(*value) == first)))
 }
 
 /// The numbers of the values at these places (source, row), appended.
@@ -290,14 +264,17 @@ pub fn append_from(
 
 /// Numbers none of which is null. Rows are sorted: many are as the row before.
 #[inline]
-fn extend<T: Copy + PartialEq>(rows: &mut Vec<u32>, all: &[T], bits: impl Fn(&T) -> u64, values: &mut ValueList) {
-    let mut last: Option<(T, u32)> = None;
-    rows.extend(all.iter().map(|value| match last {
-        Some((known, number)) if known == *value => number,
-        _ => {
-            let number = values.number_of_bits(bits(value));
-            last = Some((*value, number));
-            number
+fn extend<T: Copy>(rows: &mut Vec<u32>, all: &[T], bits: impl Fn(&T) -> u64, values: &mut ValueList) {
+    let mut last: Option<(u64, u32)> = None;
+    rows.extend(all.iter().map(|value| {
+        let bits = bits(value);
+        match last {
+            Some((known, number)) if known == bits => number,
+            _ => {
+                let number = values.number_of_bits(bits);
+                last = Some((bits, number));
+                number
+            }
         }
     }));
 }

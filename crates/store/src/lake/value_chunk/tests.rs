@@ -6,7 +6,7 @@ use arrow::array::{
     Array, ArrayRef, AsArray, DictionaryArray, Float64Array, Int16Array, Int32Array, Int64Array, RecordBatch,
     StringArray, UInt8Array, UInt32Array, UInt64Array,
 };
-use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
+use arrow::datatypes::{DataType, Field, Float64Type, Schema, SchemaRef};
 use bytes::Bytes;
 use parquet::arrow::ArrowWriter;
 use parquet::arrow::arrow_reader::statistics::StatisticsConverter;
@@ -290,6 +290,22 @@ fn what_is_no_number_has_no_bounds() {
     let file = file(&schema, &[batch], 100, EnabledStatistics::Page);
     assert!(groups(&file)[0].column(0).statistics().is_none());
     assert_eq!(batches(&file)[0].num_rows(), 3);
+}
+
+/// They are equal, and two numbers all the same.
+#[test]
+fn zero_and_minus_zero_are_two_numbers() {
+    let schema = schema(DataType::Float64, false);
+    let numbers: Vec<f64> = (0..20_000).map(|n| if n % 3 == 0 { -0.0 } else { 0.0 }).collect();
+    let array: ArrayRef = Arc::new(Float64Array::from(numbers.clone()));
+    let batch = RecordBatch::try_new(Arc::clone(&schema), vec![array]).unwrap();
+    let file = file(&schema, &[batch], 64 * 1024, EnabledStatistics::Page);
+    let bits = |batch: &RecordBatch| {
+        let numbers = batch.column(0).as_primitive::<Float64Type>().values();
+        numbers.iter().map(|number| number.to_bits()).collect::<Vec<_>>()
+    };
+    let expected: Vec<u64> = numbers.iter().map(|number| number.to_bits()).collect();
+    assert_eq!(batches(&file).iter().flat_map(bits).collect::<Vec<_>>(), expected);
 }
 
 /// Many pages, and values too many for a dictionary to be of use.
