@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use super::days::day_of;
 use super::part::Part;
 use crate::tables::Table;
 
@@ -27,7 +28,7 @@ impl Default for MergeOptions {
 
 /// The next parts to merge, oldest first; `None` when nothing is worth it.
 ///
-/// `today`: UTC day. The small parts of days that are over are merged whatever their level.
+/// `today`: UTC day. The small parts of a day that is over become one, whatever their levels, if they fit.
 pub fn pick(parts: &[Arc<Part>], options: MergeOptions, today: i32) -> Option<Vec<Arc<Part>>> {
     let mut days: BTreeMap<(Table, i32), Vec<&Arc<Part>>> = BTreeMap::new();
     // Rows that have just come are written again once, as a rule; the rest waits for a quiet hour.
@@ -68,12 +69,27 @@ fn full_tier(level: &[&Arc<Part>], options: MergeOptions) -> Option<Vec<Arc<Part
     enough.then_some(taken)
 }
 
-/// What is left of a day that is over, unless it would mean to write a large part again for a few late rows.
+/// Of a day that is over. While there are too many for one merge, the smallest neighbours, so that the last one takes all;
+/// then as many as fit, unless it would mean to write a large part again for few rows that came late.
 fn closed_day(parts: &[&Arc<Part>], options: MergeOptions) -> Option<Vec<Arc<Part>>> {
+    let beyond = parts.len().saturating_sub(options.fan_in);
+    if beyond > 0 {
+        let neighbours = parts.windows(options.fan_in.min(beyond + 1));
+        return neighbours.min_by_key(|parts| rows_of(parts.iter().copied())).map(|parts| fitting(parts, options));
+    }
     let taken = fitting(parts, options);
-    let rows: u64 = taken.iter().map(|part| part.facts.rows).sum();
     let largest = taken.iter().map(|part| part.facts.rows).max()?;
-    (taken.len() > 1 && (largest < rows / 4 * 3 || taken.len() == options.fan_in)).then_some(taken)
+    let is_worth = largest < rows_of(&taken) / 4 * 3 || !taken.iter().any(|part| is_late(part));
+    (taken.len() > 1 && is_worth).then_some(taken)
+}
+
+/// Whether rows of it came when their day was over, or may have.
+fn is_late(part: &Part) -> bool {
+    is_closed(part.facts.day, day_of(part.facts.received_max))
+}
+
+fn rows_of<'p>(parts: impl IntoIterator<Item = &'p Arc<Part>>) -> u64 {
+    parts.into_iter().map(|part| part.facts.rows).sum()
 }
 
 /// The oldest parts that fit into one, at most `fan_in`.
@@ -95,13 +111,17 @@ mod tests {
     use crate::lake::part::PartFacts;
 
     fn part(day: i32, level: u8) -> Arc<Part> {
+        part_of(1, day, level, 1)
+    }
+
+    fn part_of(id: u64, day: i32, level: u8, rows: u64) -> Arc<Part> {
         let facts = PartFacts {
-            id: 1,
-            first_id: 1,
+            id,
+            first_id: id,
             table: Table::Spans,
             day,
-            rows: 1,
-            bytes: 1,
+            rows,
+            bytes: rows,
             time_min: 0,
             time_max: 0,
             project_min: 1,
@@ -123,5 +143,67 @@ mod tests {
         assert!(!is_behind(&many, options));
         let more: Vec<_> = many.into_iter().chain(parts(2, 0, 1)).collect();
         assert!(is_behind(&more, options));
+    }
+
+    /// Merges until nothing is worth it; how many rows were written for it.
+    fn merge_all(parts: &mut Vec<Arc<Part>>, options: MergeOptions, today: i32) -> u64 {
+        let mut written = 0;
+        while let Some(inputs) = pick(parts, options, today) {
+            assert!((2..=options.fan_in).contains(&inputs.len()));
+            let rows = rows_of(&inputs);
+            assert!(rows <= options.rows_max);
+            let level = inputs.iter().map(|part| part.facts.level).max().unwrap() + 1;
+            let received_max = inputs.iter().map(|part| part.facts.received_max).max().unwrap();
+            let facts = part_of(inputs[0].facts.id, inputs[0].facts.day, level, rows).facts.clone();
+            parts.retain(|part| !inputs.iter().any(|input| Arc::ptr_eq(input, part)));
+            let facts = PartFacts { received_max, ..facts };
+            parts.push(Arc::new(Part::new(Arc::new(RealDisk), "part".into(), facts)));
+            written += rows;
+        }
+        written
+    }
+
+    /// However many flushes wrote it, and however far it was merged while it got rows.
+    #[test]
+    fn a_day_that_is_over_becomes_one_part() {
+        let options = MergeOptions { fan_in: 8, rows_max: 100_000, bytes_max: 100_000 };
+        for count in 1..300 {
+            let mut parts: Vec<_> = (0..count).map(|id| part_of(id, 5, 0, 100 + id % 7)).collect();
+            let (mut others, rows) = (parts.clone(), rows_of(&parts));
+            let written = merge_all(&mut parts, options, 7);
+            assert_eq!(parts.len(), 1, "{count} new parts");
+            assert!(written <= rows * 4, "{count} new parts: {written} rows written for {rows}");
+            merge_all(&mut others, options, 5);
+            merge_all(&mut others, options, 7);
+            assert_eq!(others.len(), 1, "{count} parts of a day that got rows");
+        }
+    }
+
+    #[test]
+    fn a_day_that_does_not_fit_into_one_part_becomes_few() {
+        let options = MergeOptions { fan_in: 8, rows_max: 2000, bytes_max: 2000 };
+        let mut parts: Vec<_> = (0..52).map(|id| part_of(id, 5, 0, 64)).collect();
+        let written = merge_all(&mut parts, options, 7);
+        assert_eq!(rows_of(&parts), 52 * 64);
+        assert!(parts.len() <= 3 && written <= 3 * 52 * 64, "{} parts, {written} rows written", parts.len());
+    }
+
+    /// One by one, each after all else was merged.
+    #[test]
+    fn late_rows_do_not_have_a_large_part_written_again_and_again() {
+        let options = MergeOptions { fan_in: 8, rows_max: 100_000, bytes_max: 100_000 };
+        let late = |id, rows| {
+            let facts = PartFacts { received_max: i64::MAX, ..part_of(id, 5, 0, rows).facts.clone() };
+            Arc::new(Part::new(Arc::new(RealDisk), "part".into(), facts))
+        };
+        let (mut parts, mut written) = (vec![part_of(0, 5, 2, 40_000)], 0);
+        for id in 1..=1000 {
+            parts.push(late(id, 10));
+            written += merge_all(&mut parts, options, 7);
+            assert!(parts.len() <= options.fan_in);
+        }
+        assert_eq!(rows_of(&parts), 50_000);
+        // A merge of all whenever there are eight would write 5.7 million.
+        assert!(written < 1_000_000, "{written}");
     }
 }

@@ -12,7 +12,7 @@ use crate::goals::Measured;
 use crate::settings::Settings;
 
 /// Increased when parts of the same rows look different: sort order, encodings.
-const LAYOUT: u32 = 5;
+const LAYOUT: u32 = 6;
 /// What says how roll-ups are encoded: parts with others would be scanned instead.
 const ROLLUPS: [&str; 3] = [
     include_str!("../../../../store/src/rollup/directory.rs"),
