@@ -13,12 +13,14 @@ use tidewatch_server::bench::query::{Read, Reader};
 use tidewatch_server::bench::reads::reads;
 use tidewatch_server::clock::Clock;
 
-use super::{closed, exports, machine};
+use super::{closed, exports, machine, median};
 use crate::goals::Measured;
 use crate::server::{Scratch, Server};
 use crate::settings::Settings;
 
 const FSYNC_BYTES: usize = 64 << 10;
+/// Of load and reads, alone and together; a figure is the median of them, the longest stall the longest of all.
+const ROUNDS: u32 = 3;
 /// What a dashboard asks for, over the last 24 hours.
 const READS: [&str; 5] =
     ["ranking: endpoints, 1 d", "chart: p95, 1 d", "issues: list, 1 d", "attribute: promoted, 1 d", "logs: latest"];
@@ -43,43 +45,72 @@ pub fn measure(settings: &Settings, data: &Path) -> Vec<Measured> {
     let accepted = exports.run(&closed(&exports, length)).accepted();
     process::wait_quiet(server.pid(), CALM, length * 10);
     let saturation = accepted as f64 / (begun.elapsed().saturating_sub(CALM)).as_secs_f64();
-    let before = machine::fdatasync(&folder.0, FSYNC_BYTES, settings.round());
     let rate = saturation / 2.0;
-    let plan = Plan { pace: Pace::PerSecond(rate), ..closed(&exports, length) };
-    let undisturbed = exports.run(&plan);
-    process::wait_quiet(server.pid(), CALM, length * 10);
     let never = AtomicBool::new(false);
     read_until(&reader, &list, until(Duration::from_secs(1)), &never);
-    let reads_before = read_until(&reader, &list, until(length / 2), &never);
-    let done = AtomicBool::new(false);
-    let (acks, beside) = std::thread::scope(|scope| {
-        let reading = scope.spawn(|| read_until(&reader, &list, until(length * 10), &done));
-        let acks = exports.run(&plan);
-        done.store(true, Ordering::Relaxed);
-        (acks, reading.join().expect("the reading thread"))
-    });
-    process::wait_quiet(server.pid(), CALM, length * 10);
-    let reads_after = read_until(&reader, &list, until(length / 2), &never);
-    let after = machine::fdatasync(&folder.0, FSYNC_BYTES, settings.round());
-
-    let sync = before.quantile(0.99).max(after.quantile(0.99));
-    let of_acks = |outcome: &Outcome| {
-        let (p50, p99) = (outcome.latencies.quantile(0.5), outcome.latencies.quantile(0.99));
-        let refused = outcome.requests() - outcome.accepted() + outcome.unsent;
-        (p99, format!("p50 {p50:.1}, p99 {p99:.1} ms, {refused} refused or late"))
+    let count = if settings.quick { 1 } else { ROUNDS };
+    let length = length / count;
+    let round = |_| {
+        let sync = machine::fdatasync(&folder.0, FSYNC_BYTES, settings.round());
+        let plan = Plan { pace: Pace::PerSecond(rate), ..closed(&exports, length) };
+        let alone = exports.run(&plan);
+        process::wait_quiet(server.pid(), CALM, length * 10);
+        let before = read_until(&reader, &list, until(length / 2), &never);
+        let done = AtomicBool::new(false);
+        let (beside, both) = std::thread::scope(|scope| {
+            let reading = scope.spawn(|| read_until(&reader, &list, until(length * 10), &done));
+            let acks = exports.run(&plan);
+            done.store(true, Ordering::Relaxed);
+            (acks, reading.join().expect("the reading thread"))
+        });
+        process::wait_quiet(server.pid(), CALM, length * 10);
+        let after = read_until(&reader, &list, until(length / 2), &never);
+        // What came meanwhile is among what they read: the one time there is less of it, the other more.
+        let lone = (before.quantile(0.99) + after.quantile(0.99)) / 2.0;
+        Round { sync: sync.quantile(0.99), alone, beside, lone, both: both.quantile(0.99) }
     };
-    let ((p99, alone_note), (_, beside_note)) = (of_acks(&undisturbed), of_acks(&acks));
-    let worst = undisturbed.latencies.quantile(1.0).max(acks.latencies.quantile(1.0));
-    // What came meanwhile is among what they read: the one time there is less of it, the other more.
-    let (lone, both) = ((reads_before.quantile(0.99) + reads_after.quantile(0.99)) / 2.0, beside.quantile(0.99));
+    let rounds: Vec<Round> = (0..count).map(round).collect();
+
+    let of_rounds = |figure: &dyn Fn(&Round) -> f64| median(rounds.iter().map(figure).collect());
+    let of_acks = |outcome: &dyn Fn(&Round) -> &Outcome| {
+        let at = |share| of_rounds(&|round| outcome(round).latencies.quantile(share));
+        let late = |outcome: &Outcome| outcome.requests() - outcome.accepted() + outcome.unsent;
+        let late: u64 = rounds.iter().map(|round| late(outcome(round))).sum();
+        format!("p50 {:.1}, p99 {:.1} ms, {late} refused or late", at(0.5), at(0.99))
+    };
+    let worst = |round: &Round| round.alone.latencies.quantile(1.0).max(round.beside.latencies.quantile(1.0));
     let note = format!(
-        "{alone_note} at {rate:.0} requests of 512 spans a second; beside reads without a pause {beside_note}; fdatasync p99 {sync:.1}"
+        "{} at {rate:.0} requests of 512 spans a second; beside reads without a pause {}; fdatasync p99 {:.1}",
+        of_acks(&|round| &round.alone),
+        of_acks(&|round| &round.beside),
+        of_rounds(&|round| round.sync)
+    );
+    let reads_note = format!(
+        "{:.1} ms without, {:.1} with, five reads in turn",
+        of_rounds(&|round| round.lone),
+        of_rounds(&|round| round.both)
     );
     vec![
-        Measured::new("G7a", p99 / (2.0 * sync + 5.0), note),
-        Measured::new("G7b", both / lone, format!("{lone:.1} ms without, {both:.1} with, five reads in turn")),
-        Measured::new("G7c", worst, "at the same rate, with reads beside and without"),
+        Measured::new("G7a", of_rounds(&|round| round.alone.latencies.quantile(0.99) / (2.0 * round.sync + 5.0)), note),
+        Measured::new("G7b", of_rounds(&|round| round.both / round.lone), reads_note),
+        Measured::new(
+            "G7c",
+            rounds.iter().map(worst).fold(0.0, f64::max),
+            "of all rounds, at the same rate, with reads beside and without",
+        ),
     ]
+}
+
+/// Load and reads, each alone and both at once.
+struct Round {
+    /// 99th percentile of a bare fdatasync, ms.
+    sync: f64,
+    alone: Outcome,
+    beside: Outcome,
+    /// 99th percentile of the reads without load, ms.
+    lone: f64,
+    /// The same beside the load.
+    both: f64,
 }
 
 /// Latencies of the reads, in turn.

@@ -98,10 +98,7 @@ impl OpenPart {
     ) -> Result<(), StoreError> {
         check_deadline(want.deadline)?;
         let tests: Vec<Arc<Test>> = stretch.tests.iter().chain(more).map(Arc::clone).collect();
-        let pages = match (prune::pages(self, stretch.row_group, &tests), &stretch.rows) {
-            (Some(pages), Some(rows)) => Some(pages.intersection(rows)),
-            (pages, rows) => pages.or_else(|| rows.clone()),
-        };
+        let pages = prune::selected(self, stretch, &tests);
         if pages.as_ref().is_some_and(|pages| !pages.selects_any()) {
             return Ok(());
         }

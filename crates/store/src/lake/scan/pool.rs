@@ -36,6 +36,11 @@ pub(crate) fn share_waits<T: Sync, S: Send>(
     share_among(cores().max(items.len() / ITEMS_PER_WAIT), items, make, work)
 }
 
+/// How many threads one question has, when there is work for them.
+pub(crate) fn threads() -> usize {
+    cores().min(THREADS_MAX)
+}
+
 fn cores() -> usize {
     thread::available_parallelism().map_or(1, NonZero::get)
 }

@@ -8,7 +8,7 @@ use parquet::file::metadata::ParquetMetaData;
 
 use super::bloom;
 use super::datum::Datum;
-use super::part_reader::OpenPart;
+use super::part_reader::{BATCH_ROWS, OpenPart};
 use super::question::{Needle, Question, Test};
 use super::stats::{Bounds, Verdict, judge, of_chunk, of_page};
 use crate::StoreError;
@@ -17,13 +17,16 @@ use crate::lake::{grams, ids};
 use crate::plan::Op;
 use crate::tables::{Column, Kind};
 
-/// A row group that may hold answers.
+/// Fewer rows are not worth opening a row group once more.
+const PIECE_ROWS_MIN: usize = 4 * BATCH_ROWS;
+
+/// A row group that may hold answers, or a piece of it.
 #[derive(Debug, Clone)]
 pub(crate) struct Stretch {
     pub row_group: usize,
     /// Tests that the footer does not already answer with "every row".
     pub tests: Vec<Arc<Test>>,
-    /// The rows that may pass, by the part's filter of texts; `None`: any.
+    /// The rows that may pass, or are this piece's; `None`: any.
     pub rows: Option<RowSelection>,
 }
 
@@ -64,6 +67,35 @@ pub(crate) fn stretches(open: &OpenPart, question: &Question) -> Result<Vec<Stre
         }
     }
     Ok(stretches)
+}
+
+/// The stretch in up to `count` pieces, which several threads can read. One that is answered without reading its rows
+/// stays whole.
+pub(crate) fn pieces(open: &OpenPart, stretch: Stretch, count: usize) -> Vec<Stretch> {
+    if count < 2 || stretch.is_whole() {
+        return vec![stretch];
+    }
+    let rows = open.metadata().row_group(stretch.row_group).num_rows() as usize;
+    let selected = selected(open, &stretch, &stretch.tests);
+    let count = count.min(selected.as_ref().map_or(rows, RowSelection::row_count) / PIECE_ROWS_MIN);
+    if count < 2 {
+        return vec![stretch];
+    }
+    let size = rows.div_ceil(count).next_multiple_of(BATCH_ROWS);
+    let piece = |first: usize| {
+        let piece = RowSelection::from_consecutive_ranges(std::iter::once(first..rows.min(first + size)), rows);
+        let rows = selected.as_ref().map_or(piece.clone(), |selected| selected.intersection(&piece));
+        Stretch { rows: Some(rows), ..stretch.clone() }
+    };
+    (0..rows).step_by(size).map(piece).collect()
+}
+
+/// The rows of a stretch that may pass `tests`, by what the footer says of pages; `None`: all of the row group.
+pub(crate) fn selected(open: &OpenPart, stretch: &Stretch, tests: &[Arc<Test>]) -> Option<RowSelection> {
+    match (pages(open, stretch.row_group, tests), &stretch.rows) {
+        (Some(pages), Some(rows)) => Some(pages.intersection(rows)),
+        (pages, rows) => pages.or_else(|| rows.clone()),
+    }
 }
 
 /// What the index of ids says of every comparison with ids: `None` when no row can pass them.
@@ -164,7 +196,7 @@ fn blooms_allow(open: &OpenPart, row_group: usize, tests: &[Arc<Test>]) -> Resul
 }
 
 /// The pages of a row group that may hold rows passing `tests`; `None`: all of it.
-pub(crate) fn pages(open: &OpenPart, row_group: usize, tests: &[Arc<Test>]) -> Option<RowSelection> {
+fn pages(open: &OpenPart, row_group: usize, tests: &[Arc<Test>]) -> Option<RowSelection> {
     let metadata = open.metadata();
     let rows = metadata.row_group(row_group).num_rows() as usize;
     let mut selection: Option<RowSelection> = None;

@@ -10,8 +10,8 @@ use arrow::compute::take_record_batch;
 use super::filter::passes_all;
 use super::needs::Needs;
 use super::part_reader::{OpenPart, Want};
-use super::pool::share_waits;
-use super::prune::{Stretch, stretches};
+use super::pool::{share_waits, threads};
+use super::prune::{Stretch, pieces, stretches};
 use super::question::Question;
 use super::rolled::Rolled;
 use crate::StoreError;
@@ -22,6 +22,9 @@ use crate::rollup::levels::{Cover, Span, cover};
 
 /// Rows of memory looked at in one go.
 const SLICE_ROWS: usize = 8192;
+
+/// Pieces of work for each thread, where there are rows enough: of one each, all would wait for the slowest.
+const PIECES_PER_THREAD: usize = 4;
 
 /// One piece, for one thread.
 pub(crate) enum Work {
@@ -104,8 +107,24 @@ impl<'a> Opened<'a> {
         })?;
         let mut found: Vec<(usize, Vec<Work>)> = found.into_iter().flatten().collect();
         found.sort_by_key(|(source, _)| *source);
-        all.extend(found.into_iter().flat_map(|(_, work)| work));
+        let count: usize = found.iter().map(|(_, work)| work.len()).sum();
+        let each = (threads() * PIECES_PER_THREAD).div_ceil(count.max(1));
+        all.extend(found.into_iter().flat_map(|(_, work)| work).flat_map(|work| self.pieces(work, each)));
         Ok(all)
+    }
+
+    /// The work in up to `count` pieces.
+    fn pieces(&self, work: Work, count: usize) -> Vec<Work> {
+        match work {
+            Work::Part { source, stretch } => match self.part(source) {
+                Some(part) => {
+                    let pieces = pieces(part, stretch, count).into_iter();
+                    pieces.map(|stretch| Work::Part { source, stretch }).collect()
+                }
+                None => Vec::new(),
+            },
+            Work::Memory { .. } | Work::Cells { .. } => vec![work],
+        }
     }
 
     /// Columns of some rows of a source, rows ascending.

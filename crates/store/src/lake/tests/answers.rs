@@ -84,3 +84,50 @@ fn moving_rows_changes_no_answer() {
     assert!(answers(&bench.open()) == before, "restarted");
     assert!(before.iter().filter(|answer| answer.num_rows() > 0).count() >= 8, "the questions find something");
 }
+
+/// A part of few row groups is read in pieces, so that every thread has some.
+#[test]
+fn reading_in_pieces_changes_no_answer() {
+    const REQUEST_LOGS: usize = 10_000;
+    let bench = Bench::new(3);
+    let lake = bench.open();
+    for request in 0..11 {
+        // Times go up and down within a part, and come twice.
+        let log = |number: usize| {
+            let number = request * REQUEST_LOGS + number;
+            let body = ["request timeout", "served", "cache miss"][number * number % 7 % 3];
+            (body, TODAY_NS + (number as i64 * 7919 % 60_000) * SECOND_NS)
+        };
+        let logs: Vec<_> = (0..REQUEST_LOGS).map(log).collect();
+        lake.apply(Position(request as u64 + 1), NO_KEY, TODAY_NS, logs_request(1, &logs));
+    }
+    let needle = |text: &str| Filter::Contains { column: "body", needle: text.to_owned(), ignore_case: true };
+    let latest = |needle: Filter, limit| {
+        let order = vec![Order { column: "time", descending: true }];
+        plan(Table::Logs, needle, Shape::Rows { columns: vec!["time", "body"], order, limit, offset: 0 })
+    };
+    let between = Filter::All(vec![
+        needle("TIMEOUT"),
+        Filter::Compare { column: "time", op: Op::Ge, value: Value::I64(TODAY_NS + 9_000 * SECOND_NS) },
+        Filter::Compare { column: "time", op: Op::Lt, value: Value::I64(TODAY_NS + 51_000 * SECOND_NS) },
+    ]);
+    let count = vec![Aggregate { function: Function::Count, filter: Filter::True }];
+    let bodies =
+        Shape::Groups { keys: vec![Key::Column("body")], aggregates: count, order: Vec::new(), limit: 9, offset: 0 };
+    let plans = [
+        latest(needle("timeout"), 50),
+        latest(between.clone(), 100_000),
+        plan(Table::Logs, between, bodies.clone()),
+        plan(Table::Logs, Filter::True, bodies),
+    ];
+    let deadline = Instant::now() + Duration::from_secs(600);
+    let ask = || {
+        let answer = |plan: &Plan| lake.ask(plan, deadline).expect("the plan can be asked");
+        (lake.ask_page(&plans[0], deadline).expect("the rows can be counted"), plans.each_ref().map(answer))
+    };
+    let in_memory = ask();
+    lake.flush().unwrap();
+    assert!(ask() == in_memory);
+    let ((first, total), _) = in_memory;
+    assert_eq!((first.num_rows(), total), (50, 15_715), "every seventh of them");
+}

@@ -110,15 +110,26 @@ pub fn request(project: u32, spans: &[TestSpan]) -> Rows {
 
 /// A log export with one record.
 pub fn log_request(project: u32, body: &str) -> Rows {
+    logs_request(project, &[(body, TODAY_NS)])
+}
+
+/// A log export: body and time of each record.
+pub fn logs_request(project: u32, logs: &[(&str, i64)]) -> Rows {
     let batch = LogBatch {
         resources: vec![Resource::default()],
         scopes: vec![Scope::default()],
-        records: vec![LogRecord::default()],
+        records: vec![LogRecord::default(); logs.len()],
         ..LogBatch::default()
     };
-    let log =
-        KeptLog { record: 0, time_ns: TODAY_NS, server_name: "shop", severity_text: "", severity_number: 0, body };
-    let projection = LogProjection { logs: vec![log], ..LogProjection::default() };
+    let log = |(record, &(body, time_ns))| KeptLog {
+        record,
+        time_ns,
+        server_name: "shop",
+        severity_text: "",
+        severity_number: 0,
+        body,
+    };
+    let projection = LogProjection { logs: (0..).zip(logs).map(log).collect(), ..LogProjection::default() };
     Rows::logs(project, &context(), &batch, &projection)
 }
 
