@@ -107,24 +107,22 @@ impl<'a> Opened<'a> {
         })?;
         let mut found: Vec<(usize, Vec<Work>)> = found.into_iter().flatten().collect();
         found.sort_by_key(|(source, _)| *source);
-        let count: usize = found.iter().map(|(_, work)| work.len()).sum();
-        let each = (threads() * PIECES_PER_THREAD).div_ceil(count.max(1));
-        all.extend(found.into_iter().flat_map(|(_, work)| work).flat_map(|work| self.pieces(work, each)));
+        all.extend(found.into_iter().flat_map(|(_, work)| work));
         Ok(all)
     }
 
-    /// The work in up to `count` pieces.
-    fn pieces(&self, work: Work, count: usize) -> Vec<Work> {
-        match work {
-            Work::Part { source, stretch } => match self.part(source) {
-                Some(part) => {
-                    let pieces = pieces(part, stretch, count).into_iter();
-                    pieces.map(|stretch| Work::Part { source, stretch }).collect()
-                }
-                None => Vec::new(),
-            },
+    /// The same work in more pieces, when there are few. Not worth it where a piece reads all dictionaries of its row
+    /// group, as groups do.
+    pub fn pieces(&self, work: Vec<Work>) -> Vec<Work> {
+        let count = (threads() * PIECES_PER_THREAD).div_ceil(work.len().max(1));
+        let pieces_of = |work: Work| match work {
+            Work::Part { source, stretch } => {
+                let pieces = self.part(source).map(|part| pieces(part, stretch, count)).unwrap_or_default();
+                pieces.into_iter().map(|stretch| Work::Part { source, stretch }).collect()
+            }
             Work::Memory { .. } | Work::Cells { .. } => vec![work],
-        }
+        };
+        work.into_iter().flat_map(pieces_of).collect()
     }
 
     /// Columns of some rows of a source, rows ascending.
