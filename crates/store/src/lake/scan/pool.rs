@@ -13,7 +13,7 @@ use crate::lake::give_way::give_way;
 /// More threads than this gain little on one question, and other questions want some too.
 const THREADS_MAX: usize = 8;
 /// Pieces of waiting work that are worth a thread.
-const ITEMS_PER_WAIT: usize = 8;
+const ITEMS_PER_WAIT: usize = 4;
 
 /// Runs `work` once per item; every thread makes a state of its own, and all states come back, in no order.
 ///
