@@ -45,7 +45,7 @@ impl Settings {
 
     /// A round of load.
     pub fn round(&self) -> Duration {
-        Duration::from_secs(if self.quick { 3 } else { 6 })
+        Duration::from_secs(if self.quick { 2 } else { 6 })
     }
 
     pub fn rounds(&self) -> usize {
@@ -54,7 +54,7 @@ impl Settings {
 
     /// How long a server is kept busy to see flush and merge.
     pub fn long(&self) -> Duration {
-        Duration::from_secs(if self.quick { 10 } else { 60 })
+        Duration::from_secs(if self.quick { 8 } else { 60 })
     }
 
     pub fn shape(&self) -> String {
