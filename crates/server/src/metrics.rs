@@ -213,6 +213,7 @@ pub fn text(app: &App, traffic: &Traffic, tracer: Option<&Tracer>) -> String {
     let buckets = at_most.iter().map(|(bound, count)| (bound.as_secs_f64(), *count));
     histogram(&mut text, COMMITS, "", buckets, (count, total));
     let stats = app.intake.lake().stats();
+    let lost = app.intake.lake().lost().stats();
     let journal = app.intake.journal_waiting();
     for (name, help, value) in [
         ("tidewatch_admission_waiting", "Exports that wait for a slot now.", app.admission.waiting()),
@@ -225,6 +226,8 @@ pub fn text(app: &App, traffic: &Traffic, tracer: Option<&Tracer>) -> String {
         ("tidewatch_memory_bytes", "Rows in memory.", stats.memory_bytes),
         ("tidewatch_memory_held_bytes", "What they take, with their keys and room for more.", stats.held_bytes),
         ("tidewatch_export_bytes_held", "Memory held by bodies of exports.", app.bodies.held()),
+        ("tidewatch_lost_files", "Files in lost/, set aside rather than removed.", lost.files as usize),
+        ("tidewatch_lost_bytes", "Their size.", lost.bytes as usize),
         ("tidewatch_json_bytes_held", "Memory held by bodies of the API.", app.json_bodies.held()),
         (
             "tidewatch_store_behind",

@@ -25,6 +25,24 @@ pub fn day_name(day: i32) -> String {
     format!("{year:04}-{month:02}-{day_of_month:02}")
 }
 
+/// The day that [`day_name`] gives this name; `None` when the text is no such name.
+pub fn day_named(name: &str) -> Option<i32> {
+    let (year_and_month, day_of_month) = name.rsplit_once('-')?;
+    let (year, month) = year_and_month.rsplit_once('-')?;
+    let (year, month): (i64, i64) = (year.parse().ok()?, month.parse().ok()?);
+    let day_of_month: i64 = day_of_month.parse().ok()?;
+    if !(1..=12).contains(&month) || !(1..=31).contains(&day_of_month) || year.abs() > 9999 {
+        return None;
+    }
+    let year = year - i64::from(month <= 2);
+    let (era, year_of_era) = (year.div_euclid(400), year.rem_euclid(400));
+    let month_from_march = if month > 2 { month - 3 } else { month + 9 };
+    let day_of_year = (153 * month_from_march + 2) / 5 + day_of_month - 1;
+    let day_of_era = year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year;
+    let day = i32::try_from(era * 146_097 + day_of_era - 719_468).ok()?;
+    (day_name(day) == name).then_some(day)
+}
+
 /// Splits times into days: the day of the part and the places, in order, for at most [`DAYS_MAX`] days.
 ///
 /// When there are more, the days with the fewest rows join the next later day that is left, so that retention never
@@ -73,6 +91,13 @@ mod tests {
         ];
         for (day, name) in table {
             assert_eq!(day_name(day), name);
+            assert_eq!(day_named(name), Some(day));
+        }
+        for day in -110_000..110_000 {
+            assert_eq!(day_named(&day_name(day)), Some(day));
+        }
+        for text in ["", "lost", "2026-02-29", "2026-13-01", "2026-1-01", "26-11-21", "2026-11-21 ", "-", "--"] {
+            assert_eq!(day_named(text), None, "{text}");
         }
         assert_eq!(day_of(-1), -1);
         assert_eq!(day_of(i64::MAX), 106_751);

@@ -31,6 +31,7 @@ pub mod grams;
 mod group_writer;
 pub mod ids;
 mod keeping;
+mod lost;
 mod memtable;
 mod merge;
 mod open;
@@ -78,6 +79,7 @@ use crate::tables::Table;
 pub use counts::{Counted, Outcome};
 pub use days::{day_name, day_of};
 pub use keeping::Keeping;
+pub use lost::{LOST_DAYS, Lost, LostStats};
 pub use options::{LakeOptions, Retention, RollupOptions};
 pub use part::{Part, PartFacts, PartFile};
 pub use pick::MergeOptions;
@@ -323,6 +325,11 @@ impl Lake {
 
     pub fn stats(&self) -> Stats {
         self.shared.stats()
+    }
+
+    /// `lost/`: files that were set aside rather than removed.
+    pub fn lost(&self) -> &Lost {
+        &self.shared.lost
     }
 
     /// Stops the threads and flushes.

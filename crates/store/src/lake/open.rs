@@ -10,6 +10,7 @@ use tidewatch_journal::disk::Disk;
 
 use super::catalog::Catalog;
 use super::flush::Layout;
+use super::lost::Lost;
 use super::options::LakeOptions;
 use super::part::Part;
 use super::seen::Seen;
@@ -24,6 +25,7 @@ pub fn open(options: LakeOptions) -> Result<Shared, StoreError> {
     let lock_path = dir.join("lake.lock");
     let lock = disk.lock(&lock_path).map_err(|e| StoreError::io("lock", &lock_path, e))?;
 
+    let lost = Lost::open(Arc::clone(&disk), &dir)?;
     let catalog = Catalog::open(&options.catalog)?;
     let (parts, keys, covered) = (catalog.parts()?, catalog.seen()?, catalog.covered()?);
     let last_id = parts.iter().map(|part| part.id).chain(keys.iter().map(|keys| keys.id)).max();
@@ -65,6 +67,7 @@ pub fn open(options: LakeOptions) -> Result<Shared, StoreError> {
         on_covered: Mutex::new(None),
         on_worked: OnceLock::new(),
         spare,
+        lost,
         _lock: lock,
     })
 }

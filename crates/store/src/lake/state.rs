@@ -14,6 +14,7 @@ use super::catalog::{Catalog, FlushRecord};
 use super::counts::{Counted, Counts};
 use super::flush::{self, Layout};
 use super::keeping::Keeping;
+use super::lost::Lost;
 use super::memtable::{Memtable, Sealed};
 use super::options::LakeOptions;
 use super::pace::RESTS;
@@ -48,6 +49,7 @@ pub struct Shared {
     pub on_worked: OnceLock<OnWorked>,
     /// What flushes leave to the rows to come.
     pub spare: Arc<SpareChunks>,
+    pub lost: Lost,
     /// No other process has this directory.
     pub _lock: DiskLock,
 }

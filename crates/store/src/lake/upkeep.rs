@@ -63,6 +63,7 @@ impl Shared {
     pub fn retain(&self, now_ns: i64, stop: &mut dyn FnMut() -> bool) -> Result<u64, StoreError> {
         let removed = self.remove_expired(day_of(now_ns), stop);
         self.drop_old_keys(now_ns)?;
+        self.lost.remove_old(day_of(now_ns))?;
         Ok(removed?.bytes)
     }
 
