@@ -3,9 +3,9 @@
 use serde_json::json;
 
 use super::audit::By;
-use super::grants::{Issued, insert_family};
+use super::grants::{Approval, Issued, insert_family};
 use super::tokens::{hash, prefixed_token};
-use super::{Control, ControlError};
+use super::{Control, ControlError, User};
 use crate::limits;
 
 /// A device's request that waits for a person.
@@ -43,8 +43,8 @@ pub enum Poll {
     Issued(Issued),
 }
 
-/// Client, status, user, interval, last poll and end of a device code.
-type Polled = (String, String, Option<i64>, i64, Option<i64>, i64);
+/// Client, status, user, session epoch, interval, last poll and end of a device code.
+type Polled = (String, String, Option<i64>, Option<i64>, i64, Option<i64>, i64);
 
 impl Control {
     pub async fn begin_device_login(&self, by: &By, client: &str) -> Result<DeviceCode, ControlError> {
@@ -91,23 +91,25 @@ impl Control {
         }))
     }
 
-    /// A person's answer. False when the request has been answered already, has expired or never was.
+    /// A person's answer, which ends with the sessions of `user` as they were read. False when the request has been
+    /// answered already, has expired or never was.
     pub async fn answer_device(
         &self,
         by: &By,
-        user: i64,
+        user: &User,
         user_code: &str,
         is_approved: bool,
     ) -> Result<bool, ControlError> {
         let mut write = self.write().await?;
         let answered: Option<String> = sqlx::query_scalar(
-            "UPDATE device_codes SET status = $3, user_id = $2 \
+            "UPDATE device_codes SET status = $3, user_id = $2, session_epoch = $5 \
              WHERE user_code = $1 AND status = 'pending' AND expires_ns > $4 RETURNING client_id",
         )
         .bind(canonical(user_code))
-        .bind(user)
+        .bind(user.id)
         .bind(if is_approved { "approved" } else { "denied" })
         .bind(by.at_ns)
+        .bind(user.session_epoch)
         .fetch_optional(write.on())
         .await?;
         let Some(client) = answered else { return Ok(false) };
@@ -121,13 +123,15 @@ impl Control {
     pub async fn poll_device(&self, by: &By, device_code: &str, client: Option<&str>) -> Result<Poll, ControlError> {
         let mut write = self.write().await?;
         let found: Option<Polled> = sqlx::query_as(
-            "SELECT client_id, status, user_id, interval_seconds, last_poll_ns, expires_ns FROM device_codes \
-             WHERE device_code_hash = $1",
+            "SELECT client_id, status, user_id, session_epoch, interval_seconds, last_poll_ns, expires_ns \
+             FROM device_codes WHERE device_code_hash = $1",
         )
         .bind(hash(device_code))
         .fetch_optional(write.on())
         .await?;
-        let Some((known, status, user, interval, last_poll_ns, expires_ns)) = found else { return Ok(Poll::Invalid) };
+        let Some((known, status, user, session_epoch, interval, last_poll_ns, expires_ns)) = found else {
+            return Ok(Poll::Invalid);
+        };
         if client.is_some_and(|client| client != known) || status == "used" {
             return Ok(Poll::Invalid);
         }
@@ -137,7 +141,8 @@ impl Control {
         match (status.as_str(), user) {
             ("denied", _) => Ok(Poll::Denied),
             ("approved", Some(user)) => {
-                let (family, refresh_token) = insert_family(&mut write, user, &known, "", by.at_ns).await?;
+                let approval = Approval { user, session_epoch, client: &known, resource: "" };
+                let (family, refresh_token) = insert_family(&mut write, &approval, by.at_ns).await?;
                 sqlx::query("UPDATE device_codes SET status = 'used' WHERE device_code_hash = $1")
                     .bind(hash(device_code))
                     .execute(write.on())

@@ -35,12 +35,20 @@ pub struct Grant {
     pub last_used_ns: Option<i64>,
 }
 
-/// A new family with its first refresh token: its id and the token.
+/// What a person approved, and in which session epoch.
+pub(super) struct Approval<'a> {
+    pub user: i64,
+    /// None: approved before the epoch was stored; refused.
+    pub session_epoch: Option<i64>,
+    pub client: &'a str,
+    pub resource: &'a str,
+}
+
+/// A new family with its first refresh token: its id and the token. [`ControlError::InvalidGrant`] when the person has
+/// ended all sessions since the approval.
 pub(super) async fn insert_family(
     write: &mut Write<'_>,
-    user: i64,
-    client: &str,
-    resource: &str,
+    approval: &Approval<'_>,
     at_ns: i64,
 ) -> Result<(i64, String), ControlError> {
     // What nobody can use any more.
@@ -53,12 +61,14 @@ pub(super) async fn insert_family(
     .await?;
     let family: i64 = sqlx::query_scalar(
         "INSERT INTO refresh_families (user_id, client_id, resource, session_epoch, created_ns) \
-         SELECT id, $2, $3, session_epoch, $4 FROM users WHERE id = $1 AND disabled_ns IS NULL RETURNING id",
+         SELECT id, $2, $3, session_epoch, $4 FROM users \
+         WHERE id = $1 AND session_epoch = $5 AND disabled_ns IS NULL RETURNING id",
     )
-    .bind(user)
-    .bind(client)
-    .bind(resource)
+    .bind(approval.user)
+    .bind(approval.client)
+    .bind(approval.resource)
     .bind(at_ns)
+    .bind(approval.session_epoch)
     .fetch_optional(write.on())
     .await?
     .ok_or(ControlError::InvalidGrant)?;

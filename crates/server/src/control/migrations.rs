@@ -19,6 +19,7 @@ const LATER: &[&str] = &[
     include_str!("migrations/0004_user_agent.sql"),
     include_str!("migrations/0005_setup.sql"),
     include_str!("migrations/0006_deleted_projects.sql"),
+    include_str!("migrations/0007_approval_epoch.sql"),
 ];
 
 /// Runs what has not run yet. A newer database than this program is refused.

@@ -4,7 +4,7 @@
 use serde_json::json;
 
 use super::audit::By;
-use super::grants::{Issued, end_family, insert_family};
+use super::grants::{Approval, Issued, end_family, insert_family};
 use super::tokens::{hash, prefixed_token, random_uuid};
 use super::{Control, ControlError};
 use crate::limits;
@@ -22,6 +22,8 @@ pub struct OauthClient {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewCode<'a> {
     pub user: i64,
+    /// The session epoch that the person approved in: the code ends with it.
+    pub session_epoch: i64,
     pub client_id: &'a str,
     pub redirect_uri: &'a str,
     /// PKCE, S256.
@@ -104,7 +106,8 @@ impl Control {
             .await?;
         sqlx::query(
             "INSERT INTO oauth_codes (code_hash, client_id, user_id, redirect_uri, code_challenge, resource, \
-             created_ns, expires_ns) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
+             created_ns, expires_ns, session_epoch) \
+             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)",
         )
         .bind(hash(&code))
         .bind(new.client_id)
@@ -114,6 +117,7 @@ impl Control {
         .bind(new.resource)
         .bind(by.at_ns)
         .bind(by.at_ns.saturating_add(limits::OAUTH_CODE_LIFE.as_nanos() as i64))
+        .bind(new.session_epoch)
         .execute(write.on())
         .await?;
         write.audit(by.did("client.approve").on("client", new.client_id)).await?;
@@ -124,15 +128,17 @@ impl Control {
     /// Tokens for a code, once. A second use ends what the first one got: one of the two was not the client.
     pub async fn exchange_code(&self, by: &By, shown: &Exchange<'_>) -> Result<Exchanged, ControlError> {
         let mut write = self.write().await?;
-        type Columns = (String, i64, String, String, String, i64, Option<i64>, Option<i64>);
+        type Columns = (String, i64, Option<i64>, String, String, String, i64, Option<i64>, Option<i64>);
         let found: Option<Columns> = sqlx::query_as(
-            "SELECT client_id, user_id, redirect_uri, code_challenge, resource, expires_ns, used_ns, family_id \
+            "SELECT client_id, user_id, session_epoch, redirect_uri, code_challenge, resource, expires_ns, used_ns, \
+             family_id \
              FROM oauth_codes WHERE code_hash = $1",
         )
         .bind(hash(shown.code))
         .fetch_optional(write.on())
         .await?;
-        let Some((client, user, redirect_uri, challenge, resource, expires_ns, used_ns, family)) = found else {
+        let Some((client, user, session_epoch, redirect_uri, challenge, resource, expires_ns, used_ns, family)) = found
+        else {
             return Ok(Exchanged::Invalid);
         };
         if used_ns.is_some() {
@@ -155,7 +161,8 @@ impl Control {
         if shown.resource.is_some_and(|shown| shown != resource) {
             return Ok(Exchanged::InvalidTarget);
         }
-        let (family, refresh_token) = insert_family(&mut write, user, &client, &resource, by.at_ns).await?;
+        let approval = Approval { user, session_epoch, client: &client, resource: &resource };
+        let (family, refresh_token) = insert_family(&mut write, &approval, by.at_ns).await?;
         sqlx::query("UPDATE oauth_codes SET used_ns = $2, family_id = $3 WHERE code_hash = $1")
             .bind(hash(shown.code))
             .bind(by.at_ns)

@@ -6,6 +6,7 @@ use serde_json::json;
 
 use super::audit::By;
 use super::db::Write;
+use super::people::end_sessions;
 use super::{Control, ControlError, User};
 
 /// What a login is checked against.
@@ -68,28 +69,16 @@ impl Control {
         Ok(found.map(|(id, password_hash)| StoredUser { id, password_hash }))
     }
 
-    /// Another password: every session and refresh token the user has is over.
+    /// Sets another password and ends every session of the user.
     pub async fn set_password(&self, by: &By, user: i64, password_hash: &str) -> Result<(), ControlError> {
         let mut write = self.write().await?;
-        sqlx::query("UPDATE users SET password_hash = $2, session_epoch = session_epoch + 1 WHERE id = $1")
+        sqlx::query("UPDATE users SET password_hash = $2 WHERE id = $1")
             .bind(user)
             .bind(password_hash)
             .execute(write.on())
             .await?;
-        sqlx::query("UPDATE refresh_families SET revoked_ns = $2 WHERE user_id = $1 AND revoked_ns IS NULL")
-            .bind(user)
-            .bind(by.at_ns)
-            .execute(write.on())
-            .await?;
-        // What was agreed to and not yet fetched is over too.
-        for statement in [
-            "DELETE FROM oauth_codes WHERE user_id = $1 AND used_ns IS NULL",
-            "UPDATE device_codes SET status = 'denied' WHERE user_id = $1 AND status = 'approved'",
-        ] {
-            sqlx::query(statement).bind(user).execute(write.on()).await?;
-        }
+        end_sessions(&mut write, user, by.at_ns).await?;
         write.audit(by.did("user.set_password").on("user", user)).await?;
-        write.changes_directory();
         write.commit().await
     }
 

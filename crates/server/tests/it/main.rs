@@ -46,6 +46,7 @@ mod passkeys;
 mod per_ip;
 mod personal_tokens;
 mod process;
+mod session_ends;
 mod setup;
 mod slow;
 mod symbols;

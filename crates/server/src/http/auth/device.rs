@@ -144,7 +144,7 @@ async fn answer(
     is_approved: bool,
 ) -> Result<Json<StatusAnswer>, ApiError> {
     let found = known(app, user_code).await?;
-    if !app.control.answer_device(&caller.by(app), caller.user.id, &found.user_code, is_approved).await? {
+    if !app.control.answer_device(&caller.by(app), &caller.user, &found.user_code, is_approved).await? {
         return Err(ApiError::Conflict("this code has been answered already"));
     }
     Ok(Json(StatusAnswer::of(if is_approved { "approved" } else { "denied" })))

@@ -116,6 +116,7 @@ pub async fn approve(
     }
     let new = NewCode {
         user: caller.user.id,
+        session_epoch: caller.user.session_epoch,
         client_id: &request.client_id,
         redirect_uri: &request.redirect_uri,
         code_challenge: challenge,

@@ -83,7 +83,7 @@ impl Cast {
         let over = Some(by.at_ns - 1);
         let (_, expired) = app.control.create_personal_token(&by, owner.id, "two", over).await.expect("a token");
         let code = app.control.begin_device_login(&by, "tidewatch-cli").await.expect("a device code");
-        app.control.answer_device(&by, owner.id, &code.user_code, true).await.expect("an answer");
+        app.control.answer_device(&by, &owner, &code.user_code, true).await.expect("an answer");
         let polled = app.control.poll_device(&by, &code.device_code, None).await.expect("a poll");
         let Poll::Issued(issued) = polled else { panic!("{polled:?}") };
         app.control.delete_grant(&by, owner.id, issued.family).await.expect("an end");

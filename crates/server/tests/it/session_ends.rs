@@ -1,0 +1,183 @@
+//! Every way to end a person's sessions, against everything that is or could still become a session. One table: rows are
+//! the ways, columns the grants.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
+
+use serde_json::{Value, json};
+use tidewatch_server::control::By;
+
+use crate::client::Answer;
+use crate::harness::{Harness, text};
+use crate::mailbox::Mailbox;
+
+/// RFC 7636, appendix B.
+const VERIFIER: &str = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk";
+const CHALLENGE: &str = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM";
+const REDIRECT: &str = "http://127.0.0.1:3000/callback";
+
+/// The ways to end every session of a person.
+#[derive(Debug, Clone, Copy)]
+enum Way {
+    AnotherPassword,
+    Reset,
+    SignOutEverywhere,
+    Operator,
+}
+
+const WAYS: [Way; 4] = [Way::AnotherPassword, Way::Reset, Way::SignOutEverywhere, Way::Operator];
+
+/// What an intruder may hold when the sessions end.
+struct Outstanding {
+    login: String,
+    refresh: String,
+    access: String,
+    /// Approved, not fetched.
+    device_code: String,
+    /// Approved, not exchanged.
+    code: String,
+    client: String,
+    /// Of a coding agent.
+    setup: String,
+    /// A link for another password, mailed and not used.
+    reset: String,
+}
+
+async fn post(harness: &Harness, path: &str, body: &Value) -> Answer {
+    harness.api_as("", "POST", path, body).await
+}
+
+impl Outstanding {
+    async fn gather(harness: &Harness, mailbox: &mut Mailbox, login: &str) -> Outstanding {
+        let device = async || {
+            let begun = post(harness, "/api/auth/device/authorize", &json!({})).await.expect(200).json();
+            let decision = json!({ "user_code": begun["user_code"] });
+            harness.api_as(login, "POST", "/api/device/approve", &decision).await.expect(200);
+            text(&begun["device_code"])
+        };
+        let fetched = post(harness, "/api/auth/token", &polled(&device().await)).await.expect(200).json();
+        let registered = json!({ "client_name": "An editor", "redirect_uris": [REDIRECT] });
+        let client = text(&post(harness, "/api/oauth/register", &registered).await.expect(201).json()["client_id"]);
+        let consent = json!({
+            "client_id": client, "redirect_uri": REDIRECT, "code_challenge": CHALLENGE, "code_challenge_method": "S256",
+        });
+        let led = harness.api_as(login, "POST", "/api/oauth/approve", &consent).await.expect(200).json();
+        let led = url::Url::parse(&text(&led["redirectTo"])).expect("a URL");
+        let code = led.query_pairs().find(|(name, _)| name == "code").expect("a code").1.into_owned();
+        let bundle = harness.api_as(login, "GET", "/api/me/login-bundle", &Value::Null).await.expect(200).json();
+        let about = json!({ "organizationId": bundle["organizations"][0]["id"] });
+        let setup = harness.api_as(login, "POST", "/api/setup-tokens", &about).await.expect(201).json();
+        post(harness, "/api/forgot-password", &json!({ "email": "owner@example.com" })).await.expect(200);
+        Outstanding {
+            login: login.to_owned(),
+            refresh: text(&fetched["refresh_token"]),
+            access: text(&fetched["access_token"]),
+            device_code: device().await,
+            code,
+            client,
+            setup: text(&setup["token"]),
+            reset: mailbox.next().await.token("reset-password"),
+        }
+    }
+
+    /// Each grant, and whether it still opens or becomes anything. Uses up what can be used once.
+    async fn what_holds(&self, harness: &Harness) -> Vec<(&'static str, bool)> {
+        let bundle = "/api/me/login-bundle";
+        let refresh = json!({ "grant_type": "refresh_token", "refresh_token": self.refresh });
+        let exchange = json!({
+            "grant_type": "authorization_code", "client_id": self.client, "code": self.code,
+            "code_verifier": VERIFIER, "redirect_uri": REDIRECT,
+        });
+        let reset = format!("/api/password-reset/{}", self.reset);
+        let opens = async |credential: &str, path: &str| {
+            harness.api_as(credential, "GET", path, &Value::Null).await.status == 200
+        };
+        let becomes = async |body: &Value| post(harness, "/api/auth/token", body).await.status == 200;
+        vec![
+            ("login", opens(&self.login, bundle).await),
+            ("access token", opens(&self.access, bundle).await),
+            ("refresh token", becomes(&refresh).await),
+            ("approved device code", becomes(&polled(&self.device_code)).await),
+            ("authorization code", becomes(&exchange).await),
+            ("setup token", opens(&self.setup, "/api/setup/session").await),
+            ("reset link", harness.api_as("", "GET", &reset, &Value::Null).await.json()["valid"] == true),
+        ]
+    }
+}
+
+fn polled(device_code: &str) -> Value {
+    json!({ "grant_type": "device_code", "device_code": device_code })
+}
+
+impl Way {
+    /// `password`: the one of now; the next one is returned.
+    async fn go(
+        self,
+        harness: &Harness,
+        mailbox: &mut Mailbox,
+        clock: &AtomicI64,
+        login: &str,
+        password: &str,
+    ) -> String {
+        let next = format!("{password} and {self:?}");
+        match self {
+            Way::AnotherPassword => {
+                let change = json!({ "currentPassword": password, "newPassword": next });
+                harness.api_as(login, "PUT", "/api/me/password", &change).await.expect(200);
+            }
+            Way::Reset => {
+                // One mail an hour goes to an account; the link gathered is used by the intruder's look alone.
+                clock.fetch_add(HOUR, Ordering::Relaxed);
+                post(harness, "/api/forgot-password", &json!({ "email": "owner@example.com" })).await.expect(200);
+                let path = format!("/api/password-reset/{}", mailbox.next().await.token("reset-password"));
+                clock.fetch_sub(HOUR, Ordering::Relaxed);
+                post(harness, &path, &json!({ "password": next })).await.expect(200);
+            }
+            Way::SignOutEverywhere => {
+                harness.api_as(login, "POST", "/api/me/sessions/revoke", &json!({})).await.expect(200);
+                return password.to_owned();
+            }
+            Way::Operator => {
+                let app = harness.app();
+                let by = By { name: "tidewatch admin reset-password".into(), ..app.by_server() };
+                let hash = tidewatch_server::http::account::password_hash_now(&next).expect("a hash");
+                let owner = app.control.stored_user("owner@example.com").await.expect("a database").expect("the owner");
+                app.control.set_password(&by, owner.id, &hash).await.expect("a database");
+            }
+        }
+        next
+    }
+}
+
+const START: i64 = 1_800_000_000_000_000_000;
+const HOUR: i64 = 60 * 60 * 1_000_000_000;
+
+on_both! {
+    // What an intruder holds ends with the owner's sessions, whichever way they end. And all of it works before.
+    async fn every_way_ends_every_grant(database) {
+        let mut mailbox = Mailbox::open().await;
+        let clock = Arc::new(AtomicI64::new(START));
+        let address = mailbox.address;
+        let (harness, _) =
+            Harness::registered_at(&database, &clock, move |config| crate::mailbox::send_to(config, address)).await;
+        let mut password = "correct horse".to_owned();
+        let mut wrong = Vec::new();
+        let sign_in = async |password: &str| {
+            // Windows are by the minute, mails by the hour.
+            clock.fetch_add(2 * HOUR, Ordering::Relaxed);
+            let login = json!({ "email": "owner@example.com", "password": password });
+            text(&post(&harness, "/api/login", &login).await.expect(200).json()["token"])
+        };
+        let login = sign_in(&password).await;
+        let held = Outstanding::gather(&harness, &mut mailbox, &login).await.what_holds(&harness).await;
+        assert!(held.iter().all(|(_, holds)| *holds), "without an end everything holds: {held:?}");
+        for way in WAYS {
+            let login = sign_in(&password).await;
+            let outstanding = Outstanding::gather(&harness, &mut mailbox, &login).await;
+            password = way.go(&harness, &mut mailbox, &clock, &login, &password).await;
+            let held = outstanding.what_holds(&harness).await;
+            wrong.extend(held.into_iter().filter(|(_, holds)| *holds).map(|(grant, _)| format!("{grant} after {way:?}")));
+        }
+        assert!(wrong.is_empty(), "{wrong:#?}");
+    }
+}
