@@ -16,8 +16,16 @@ export async function rotateToken(
 ): Promise<Partial<ProjectExtra>> {
   const query = { projectId };
   const { token } = await request<{ token: string }>("POST", TOKEN_PATH[kind], { query, body: { graceHours } });
-  const previousTokenExpiresAt = new Date(Date.now() + graceHours * 3_600_000).toISOString();
-  return kind === "runtime" ? { token, previousTokenExpiresAt } : { sourceMapToken: token };
+  const until = new Date(Date.now() + graceHours * 3_600_000).toISOString();
+  return kind === "runtime"
+    ? { token, previousTokenExpiresAt: until }
+    : { sourceMapToken: token, previousSourceMapTokenExpiresAt: until };
+}
+
+/** Ends the token that was replaced last, before its grace is over. */
+export async function endPreviousToken(projectId: string, kind: TokenKind): Promise<Partial<ProjectExtra>> {
+  await request("DELETE", `${TOKEN_PATH[kind]}/previous`, { query: { projectId } });
+  return kind === "runtime" ? { previousTokenExpiresAt: null } : { previousSourceMapTokenExpiresAt: null };
 }
 export function deleteProject(projectId: string, name: string): Promise<unknown> {
   return request("DELETE", "/api/projects", { query: { projectId }, body: { name } });

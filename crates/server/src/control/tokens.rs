@@ -9,7 +9,8 @@ use sha2::{Digest, Sha256};
 use uuid::Uuid;
 
 use super::audit::By;
-use super::{Control, ControlError};
+use super::db::Write;
+use super::{Control, ControlError, Project};
 
 /// The purpose that project tokens are sealed for.
 pub const SEALED_AS: &str = "project token";
@@ -65,8 +66,8 @@ fn hex(bytes: &[u8]) -> String {
 }
 
 impl Control {
-    /// A new token for the project. The old one is taken for `grace` more, so that exporters can be given the new one in
-    /// turn. Returns the new one.
+    /// Replaces the project's token and returns the new one. The old one is taken for `grace` more, so that exporters can
+    /// be given the new one in turn; tokens from before it end. A grace of zero leaves the new token alone.
     pub async fn rotate_token(
         &self,
         by: &By,
@@ -90,14 +91,17 @@ impl Control {
         let found = sqlx::query_as::<_, (String, String, i64)>(read).bind(i64::from(number));
         let (old, id, organization) = found.fetch_optional(write.on()).await?.ok_or(ControlError::UnknownProject)?;
         sqlx::query(change).bind(i64::from(number)).bind(hash(&token)).bind(sealed).execute(write.on()).await?;
-        let expires_ns = by.at_ns.saturating_add(grace.as_nanos() as i64);
-        sqlx::query("INSERT INTO previous_tokens (token_hash, project, kind, expires_ns) VALUES ($1, $2, $3, $4)")
-            .bind(old)
-            .bind(i64::from(number))
-            .bind(kind.as_str())
-            .bind(expires_ns)
-            .execute(write.on())
-            .await?;
+        delete_previous(&mut write, number, kind).await?;
+        if !grace.is_zero() {
+            let expires_ns = by.at_ns.saturating_add(grace.as_nanos() as i64);
+            sqlx::query("INSERT INTO previous_tokens (token_hash, project, kind, expires_ns) VALUES ($1, $2, $3, $4)")
+                .bind(old)
+                .bind(i64::from(number))
+                .bind(kind.as_str())
+                .bind(expires_ns)
+                .execute(write.on())
+                .await?;
+        }
         sqlx::query("DELETE FROM previous_tokens WHERE expires_ns <= $1").bind(by.at_ns).execute(write.on()).await?;
         let details = serde_json::json!({ "kind": kind.as_str(), "graceSeconds": grace.as_secs() });
         write.audit(by.did("project.rotate_token").on("project", &id).within(organization).with(details)).await?;
@@ -105,4 +109,36 @@ impl Control {
         write.commit().await?;
         Ok(token)
     }
+
+    /// Ends the replaced tokens of `kind` that are still taken. False when there is none at `by.at_ns`.
+    pub async fn end_previous_tokens(&self, by: &By, project: &Project, kind: TokenKind) -> Result<bool, ControlError> {
+        let mut write = self.write().await?;
+        let ended: i64 = sqlx::query_scalar(
+            "SELECT COUNT(*) FROM previous_tokens WHERE project = $1 AND kind = $2 AND expires_ns > $3",
+        )
+        .bind(i64::from(project.number))
+        .bind(kind.as_str())
+        .bind(by.at_ns)
+        .fetch_one(write.on())
+        .await?;
+        if ended == 0 {
+            return Ok(false);
+        }
+        delete_previous(&mut write, project.number, kind).await?;
+        let details = serde_json::json!({ "kind": kind.as_str() });
+        let entry = by.did("project.end_previous_token").on("project", project.id).within(project.organization_id);
+        write.audit(entry.with(details)).await?;
+        write.changes_directory();
+        write.commit().await?;
+        Ok(true)
+    }
+}
+
+async fn delete_previous(write: &mut Write<'_>, number: u32, kind: TokenKind) -> Result<(), ControlError> {
+    sqlx::query("DELETE FROM previous_tokens WHERE project = $1 AND kind = $2")
+        .bind(i64::from(number))
+        .bind(kind.as_str())
+        .execute(write.on())
+        .await?;
+    Ok(())
 }

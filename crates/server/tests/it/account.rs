@@ -235,16 +235,16 @@ on_both! {
         for token in [&token, &project.token] {
             harness.post_json("traces", token, &json!({})).await.expect(200);
         }
-        // Without any grace the token in force is over at once.
+        // Without any grace every token before the new one is over at once: the leaked one may be any of them.
         let rotate = format!("/api/projects/token?{about}");
         for (hours, expected) in [(json!(169), 422), (json!(-1), 400), (json!("x"), 400)] {
             harness.api("POST", &rotate, &json!({ "graceHours": hours })).await.expect(expected);
         }
         let last = text(&harness.api("POST", &rotate, &json!({ "graceHours": 0 })).await.expect(200).json()["token"]);
-        harness.post_json("traces", &token, &json!({})).await.expect(401);
-        for token in [&last, &project.token] {
-            harness.post_json("traces", token, &json!({})).await.expect(200);
+        for token in [&token, &project.token] {
+            harness.post_json("traces", token, &json!({})).await.expect(401);
         }
+        harness.post_json("traces", &last, &json!({})).await.expect(200);
         let token = last;
         let path = format!("/api/projects?{about}");
         harness.api("DELETE", &path, &json!({ "name": "another" })).await.expect(400);
@@ -253,6 +253,64 @@ on_both! {
             harness.post_json("traces", token, &json!({})).await.expect(401);
         }
         harness.api("DELETE", &path, &json!({ "name": "first" })).await.expect(403);
+    }
+}
+
+on_both! {
+    // At most one replaced token is taken, and it can be ended before its time.
+    async fn a_replaced_token_can_be_ended(database) {
+        let (harness, project) = Harness::registered(&database).await;
+        let about = format!("projectId={}", project.id);
+        for (path, shown) in [
+            ("/api/projects/token", "previousTokenExpiresAt"),
+            ("/api/projects/source-map-token", "previousSourceMapTokenExpiresAt"),
+        ] {
+            let rotate = async || {
+                let answer = harness.api("POST", &format!("{path}?{about}"), &json!({ "graceHours": 24 })).await;
+                text(&answer.expect(200).json()["token"])
+            };
+            let taken = async |token: &str| match path {
+                "/api/projects/token" => harness.post_json("traces", token, &json!({})).await.status != 401,
+                _ => harness.api_as(token, "POST", "/api/symbols/upload", &Value::Null).await.status != 401,
+            };
+            let until = async || harness.api("GET", "/api/projects", &Value::Null).await.expect(200).json()[0][shown].clone();
+            let end = async || harness.api("DELETE", &format!("{path}/previous?{about}"), &Value::Null).await.status;
+            assert_eq!((end().await, until().await), (404, Value::Null), "{path}");
+            let (first, second, third) = (rotate().await, rotate().await, rotate().await);
+            assert!(!taken(&first).await && taken(&second).await && taken(&third).await, "{path}");
+            assert!(until().await.is_string(), "{path}");
+            assert_eq!(end().await, 200, "{path}");
+            assert!(!taken(&second).await && taken(&third).await, "{path}");
+            assert_eq!((end().await, until().await), (404, Value::Null), "{path}");
+        }
+    }
+}
+
+on_both! {
+    // Tokens that stand for a person see no project's tokens; the shape stays.
+    async fn project_tokens_are_shown_in_person_only(database) {
+        let (harness, project) = Harness::registered(&database).await;
+        let made = harness.api("POST", "/api/personal-access-tokens", &json!({ "name": "ci" })).await.expect(201).json();
+        let personal = text(&made["token"]);
+        let about = format!("/api/projects?projectId={}", project.id);
+        let ask = async |method: &str, path: &str, body: &Value| {
+            let answer = harness.api_as(&personal, method, path, body).await;
+            assert!((200..300).contains(&answer.status), "{method} {path}");
+            let answer = answer.json();
+            assert!(!answer.to_string().contains(&project.token), "{method} {path}: {answer}");
+            let one = answer.get("projects").unwrap_or(&answer);
+            one.get(0).unwrap_or(one).clone()
+        };
+        for (method, path, body) in [
+            ("GET", "/api/projects", Value::Null),
+            ("GET", "/api/me/login-bundle", Value::Null),
+            ("PUT", &about, json!({})),
+            ("POST", "/api/projects", json!({ "name": "second" })),
+            ("POST", "/api/projects/batch", json!({ "projects": [{ "name": "third" }] })),
+        ] {
+            let shown = ask(method, path, &body).await;
+            assert_eq!((&shown["token"], &shown["sourceMapToken"]), (&json!(""), &json!("")), "{method} {path}");
+        }
     }
 }
 

@@ -12,7 +12,7 @@ use tidewatch_server::http::openapi;
 
 use crate::client;
 use cast::{Cast, Who};
-use table::{Needs, Row, TABLE};
+use table::{Kinds, Needs, Row, TABLE};
 
 /// What a row's route answers this caller.
 fn expected(row: &Row, who: Who) -> u16 {
@@ -24,15 +24,15 @@ fn expected(row: &Row, who: Who) -> u16 {
         (Needs::RuntimeToken | Needs::UploadToken, _) => 401,
         (_, Who::Nobody | Who::RuntimeToken | Who::UploadToken | Who::Expired | Who::Revoked) => 401,
         (_, Who::ExpiredToken | Who::EndedClient) => 401,
-        // A token makes, shows and ends no credentials.
-        (Needs::InPerson, Who::PersonalToken) => 403,
-        (Needs::Person | Needs::InPerson, _) => open,
+        // Before the role: a token is refused whosever it is.
+        (_, Who::PersonalToken | Who::Client) if row.kinds == Kinds::Login => 403,
+        (Needs::Person, _) => open,
         (_, Who::Stranger) => 403,
         (Needs::Read, _) => open,
         (Needs::Write, Who::Readonly) => 403,
         (Needs::Write, _) => open,
-        (Needs::Admin, Who::Admin | Who::Owner | Who::PersonalToken) => open,
-        (Needs::Owner, Who::Owner | Who::PersonalToken) => open,
+        (Needs::Admin, Who::Admin | Who::Owner | Who::PersonalToken | Who::Client) => open,
+        (Needs::Owner, Who::Owner | Who::PersonalToken | Who::Client) => open,
         (Needs::Admin | Needs::Owner, _) => 403,
     }
 }
@@ -53,6 +53,10 @@ fn every_route_has_one_row() {
     assert!(missing.is_empty(), "say in authorization/table.rs who may call: {missing:#?}");
     assert!(gone.is_empty(), "no such routes any more: {gone:#?}");
     assert_eq!(rows.len(), TABLE.len(), "a route has two rows");
+    for row in TABLE {
+        let asks_no_person = matches!(row.needs, Needs::Nothing | Needs::RuntimeToken | Needs::UploadToken);
+        assert_eq!(asks_no_person, row.kinds == Kinds::NoPerson, "{} {}", row.method, row.path);
+    }
 }
 
 on_both! {

@@ -1,6 +1,6 @@
 import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";
-import { rotateToken, type TokenKind, useKeepProject } from "../../api/account-project";
+import { endPreviousToken, rotateToken, type TokenKind, useKeepProject } from "../../api/account-project";
 import type { ProjectExtra } from "../../api/account-types";
 import { isHiddenToken } from "../../model/project-settings";
 import { dateTime, parseMs } from "../../model/time";
@@ -32,12 +32,20 @@ export function ProjectTokens({ project, manages }: { project: ProjectExtra; man
           token={project.token}
           hint="Sent by your applications as Authorization: Bearer <token>. Anyone who has it can send data here."
         />
-        <Below until={project.previousTokenExpiresAt} manages={manages} onRotate={() => setRotating("runtime")} />
+        <Below
+          project={project}
+          kind="runtime"
+          until={project.previousTokenExpiresAt}
+          manages={manages}
+          onRotate={() => setRotating("runtime")}
+        />
       </div>
       {project.sourceMapToken && !isHiddenToken(project.sourceMapToken) && (
         <div>
           <Token label="Upload token" token={project.sourceMapToken} hint="For source maps and debug symbols." />
           <Below
+            project={project}
+            kind="upload"
             until={project.previousSourceMapTokenExpiresAt}
             manages={manages}
             onRotate={() => setRotating("upload")}
@@ -62,15 +70,27 @@ export function ProjectTokens({ project, manages }: { project: ProjectExtra; man
 }
 
 function Below({
+  project,
+  kind,
   until,
   manages,
   onRotate,
 }: {
+  project: ProjectExtra;
+  kind: TokenKind;
   until: string | null | undefined;
   manages: boolean;
   onRotate: () => void;
 }) {
   const ms = parseMs(until);
+  const keep = useKeepProject();
+  const end = useMutation({
+    mutationFn: () => endPreviousToken(project.id, kind),
+    onSuccess: (changed) => {
+      keep(project.id, changed);
+      say("The one before was ended");
+    },
+  });
   return (
     <div className="mt-2 flex flex-wrap items-center gap-x-3 gap-y-1 empty:hidden">
       {manages && (
@@ -79,6 +99,12 @@ function Below({
         </button>
       )}
       {ms > Date.now() && <span className="text-warn">The one before works until {dateTime(ms)}.</span>}
+      {ms > Date.now() && manages && (
+        <Act of={end} onClick={() => end.mutate()}>
+          End it now
+        </Act>
+      )}
+      <Problem of={end} />
     </div>
   );
 }

@@ -9,7 +9,7 @@ use axum::http::StatusCode;
 use super::{fields, password, view};
 use crate::app::App;
 use crate::error::ApiError;
-use crate::http::gate::auth::{Origin, SignedIn};
+use crate::http::gate::auth::{InPerson, Origin, Via};
 use crate::http::gate::body::AnonymousBody;
 use crate::http::gate::per_ip::PerIp;
 use crate::http::openapi::{ErrorBody, Failures, NotFound, TooMany};
@@ -72,7 +72,7 @@ pub async fn accept(
     let user = app.control.accept_as_new(&by, &token, &name, &hash).await?;
     let user = app.control.user(user).ok_or(ApiError::Unauthorized("the account is gone"))?;
     let token = app.logins.issue(&user, by.at_ns)?;
-    let LoginBundle { user, projects, organizations } = view::bundle(&app, &user);
+    let LoginBundle { user, projects, organizations } = view::bundle(&app, &user, Via::Login);
     Ok((StatusCode::CREATED, Json(LoginAnswer { token, user, projects, organizations })))
 }
 
@@ -88,7 +88,7 @@ pub async fn accept(
 pub async fn accept_existing(
     _: PerIp<InvitationAcceptance>,
     State(app): State<Arc<App>>,
-    caller: SignedIn,
+    InPerson(caller): InPerson,
     Path(token): Path<String>,
 ) -> Result<Json<Done>, ApiError> {
     app.control.accept_as_user(&caller.by(&app), &token, caller.user.id, &caller.user.email).await?;

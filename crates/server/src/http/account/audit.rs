@@ -19,7 +19,7 @@ use super::view::rfc3339;
 use crate::app::App;
 use crate::control::{AuditLine, AuditQuestion};
 use crate::error::ApiError;
-use crate::http::gate::auth::{Admin, OrganizationAccess};
+use crate::http::gate::auth::{Admin, InPersonAs, OrganizationAccess};
 use crate::http::openapi::Failures;
 use crate::limits;
 use crate::query::views::people::{AuditActor, AuditLineView, AuditPage};
@@ -108,7 +108,7 @@ pub async fn page(
 )]
 pub async fn export(
     State(app): State<Arc<App>>,
-    access: OrganizationAccess<Admin>,
+    access: OrganizationAccess<InPersonAs<Admin>>,
     format: Result<Query<ExportQuery>, axum::extract::rejection::QueryRejection>,
     query: Result<Query<AuditQuery>, axum::extract::rejection::QueryRejection>,
 ) -> Result<Response, ApiError> {

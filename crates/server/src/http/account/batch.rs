@@ -44,6 +44,6 @@ pub async fn create(
         new.push(NewProject { organization_id, name, framework });
     }
     let made = app.control.create_projects(&caller.by(&app), &new).await?;
-    let views = made.iter().map(|project| view::project_view(&app, project, membership.role)).collect();
+    let views = made.iter().map(|project| view::project_view(&app, project, membership.role, caller.via)).collect();
     Ok((StatusCode::CREATED, Json(views)))
 }

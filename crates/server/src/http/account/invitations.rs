@@ -12,7 +12,7 @@ use super::view::rfc3339;
 use crate::app::App;
 use crate::control::{Invitation, NewInvitation};
 use crate::error::ApiError;
-use crate::http::gate::auth::{Admin, OrganizationAccess};
+use crate::http::gate::auth::{Admin, InPersonAs, OrganizationAccess};
 use crate::http::gate::body::JsonBody;
 use crate::http::openapi::{ErrorBody, Failures, NotFound};
 use crate::mail::letters;
@@ -31,7 +31,7 @@ use crate::query::views::people::{InvitationRequest, InvitationView};
 )]
 pub async fn create(
     State(app): State<Arc<App>>,
-    access: OrganizationAccess<Admin>,
+    access: OrganizationAccess<InPersonAs<Admin>>,
     JsonBody(request): JsonBody<InvitationRequest>,
 ) -> Result<(StatusCode, Json<Done>), ApiError> {
     let new = NewInvitation {
@@ -80,7 +80,7 @@ pub async fn list(
 )]
 pub async fn revoke(
     State(app): State<Arc<App>>,
-    access: OrganizationAccess<Admin>,
+    access: OrganizationAccess<InPersonAs<Admin>>,
     Path((_organization, invitation)): Path<(String, String)>,
 ) -> Result<Json<Done>, ApiError> {
     app.control.revoke_invitation(&access.by(&app), access.organization.id, number(&invitation)?).await?;

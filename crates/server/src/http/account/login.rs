@@ -76,6 +76,6 @@ pub async fn login(
     tag = "account",
     responses((status = 200, description = "The answer", body = LoginBundle), Failures)
 )]
-pub async fn bundle(State(app): State<Arc<App>>, SignedIn { user, .. }: SignedIn) -> Json<LoginBundle> {
-    Json(view::bundle(&app, &user))
+pub async fn bundle(State(app): State<Arc<App>>, SignedIn { user, via, .. }: SignedIn) -> Json<LoginBundle> {
+    Json(view::bundle(&app, &user, via))
 }

@@ -11,6 +11,7 @@ mod members;
 mod organizations;
 mod password;
 mod profile;
+mod project_tokens;
 mod projects;
 mod register;
 mod reset;
@@ -36,8 +37,10 @@ pub fn routes() -> Api {
         .merge(people())
         .routes(routes!(projects::list, projects::create, projects::change, projects::delete))
         .routes(routes!(batch::create))
-        .routes(routes!(projects::rotate_token))
-        .routes(routes!(projects::rotate_upload_token))
+        .routes(routes!(project_tokens::rotate_token))
+        .routes(routes!(project_tokens::rotate_upload_token))
+        .routes(routes!(project_tokens::end_previous_token))
+        .routes(routes!(project_tokens::end_previous_upload_token))
 }
 
 /// Organisations, and the way into them and back into an account.

@@ -10,7 +10,7 @@ use super::fields;
 use crate::app::App;
 use crate::control::{Organization, OrganizationChange, OrganizationSettings, Role};
 use crate::error::ApiError;
-use crate::http::gate::auth::{Admin, OrganizationAccess, Read, SignedIn};
+use crate::http::gate::auth::{Admin, InPersonAs, OrganizationAccess, Read, SignedIn};
 use crate::http::gate::body::JsonBody;
 use crate::http::openapi::Failures;
 use crate::limits;
@@ -68,7 +68,7 @@ pub async fn settings(access: OrganizationAccess<Read>) -> Json<OrganizationSett
 )]
 pub async fn change_settings(
     State(app): State<Arc<App>>,
-    access: OrganizationAccess<Admin>,
+    access: OrganizationAccess<InPersonAs<Admin>>,
     JsonBody(request): JsonBody<OrganizationSettingsRequest>,
 ) -> Result<Json<OrganizationSettingsView>, ApiError> {
     let old = &access.organization;

@@ -1,7 +1,6 @@
 //! `/api/projects`: the projects one may open. WIRE 5.6.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use axum::Json;
 use axum::extract::State;
@@ -11,15 +10,13 @@ use tidewatch_domain::rules::healthcheck;
 
 use super::view;
 use crate::app::App;
-use crate::control::{Membership, Need, NewProject, Project, ProjectChange, ProjectSettings as Settings, TokenKind};
+use crate::control::{Membership, Need, NewProject, Project, ProjectChange, ProjectSettings as Settings};
 use crate::error::ApiError;
-use crate::http::gate::auth::{Admin, ProjectAccess, SignedIn, Write, check_two_factor};
+use crate::http::gate::auth::{Admin, InPersonAs, ProjectAccess, SignedIn, Write, check_two_factor};
 use crate::http::gate::body::JsonBody;
 use crate::http::openapi::{Failures, ProjectQuery};
 use crate::limits;
-use crate::query::views::account::{
-    DeleteProjectRequest, Done, NewProjectRequest, NewToken, ProjectChangeRequest, ProjectView, RotateTokenRequest,
-};
+use crate::query::views::account::{DeleteProjectRequest, Done, NewProjectRequest, ProjectChangeRequest, ProjectView};
 
 /// WIRE 5.1; the first is what a project gets that does not say.
 const FRAMEWORKS: &[&str] = &[
@@ -58,7 +55,7 @@ const FRAMEWORKS: &[&str] = &[
     responses((status = 200, description = "The answer", body = Vec<ProjectView>), Failures)
 )]
 pub async fn list(State(app): State<Arc<App>>, caller: SignedIn) -> Json<Vec<ProjectView>> {
-    Json(view::projects(&app, &caller.user))
+    Json(view::projects(&app, &caller.user, caller.via))
 }
 
 /// Makes a project.
@@ -82,7 +79,7 @@ pub async fn create(
         framework: check_framework(request.framework.as_deref())?,
     };
     let project = app.control.create_project(&caller.by(&app), &new).await?;
-    Ok((StatusCode::CREATED, Json(view::project_view(&app, &project, membership.role))))
+    Ok((StatusCode::CREATED, Json(view::project_view(&app, &project, membership.role, caller.via))))
 }
 
 /// Where the caller may make projects: there, or in the first place that there is.
@@ -115,7 +112,7 @@ pub async fn change(
 ) -> Result<Json<ProjectView>, ApiError> {
     let change = changed(&access.project, request)?;
     let project = app.control.change_project(&access.by(&app), &access.project, &change).await?;
-    Ok(Json(view::project_view(&app, &project, access.role)))
+    Ok(Json(view::project_view(&app, &project, access.role, access.via)))
 }
 
 /// Deletes a project. The body names it.
@@ -130,7 +127,7 @@ pub async fn change(
 )]
 pub async fn delete(
     State(app): State<Arc<App>>,
-    access: ProjectAccess<Admin>,
+    access: ProjectAccess<InPersonAs<Admin>>,
     JsonBody(request): JsonBody<DeleteProjectRequest>,
 ) -> Result<Json<Done>, ApiError> {
     if request.name != access.project.name {
@@ -138,60 +135,6 @@ pub async fn delete(
     }
     app.control.delete_project(&access.by(&app), &access.project).await?;
     Ok(Json(Done { message: "the project was deleted".to_owned() }))
-}
-
-/// Replaces the token that exporters send. The old one is taken for a day more, or as long as asked.
-#[utoipa::path(
-    post,
-    path = "/api/projects/token",
-    operation_id = "rotateToken",
-    tag = "projects",
-    params(ProjectQuery),
-    request_body = RotateTokenRequest,
-    responses((status = 200, description = "The answer", body = NewToken), Failures)
-)]
-pub async fn rotate_token(
-    State(app): State<Arc<App>>,
-    access: ProjectAccess<Admin>,
-    JsonBody(request): JsonBody<RotateTokenRequest>,
-) -> Result<Json<NewToken>, ApiError> {
-    rotate(&app, &access, TokenKind::Runtime, &request).await
-}
-
-/// Replaces the token that uploads of symbols and source maps send. The old one is taken for a day more, or as long as asked.
-#[utoipa::path(
-    post,
-    path = "/api/projects/source-map-token",
-    operation_id = "rotateUploadToken",
-    tag = "projects",
-    params(ProjectQuery),
-    request_body = RotateTokenRequest,
-    responses((status = 200, description = "The answer", body = NewToken), Failures)
-)]
-pub async fn rotate_upload_token(
-    State(app): State<Arc<App>>,
-    access: ProjectAccess<Admin>,
-    JsonBody(request): JsonBody<RotateTokenRequest>,
-) -> Result<Json<NewToken>, ApiError> {
-    rotate(&app, &access, TokenKind::Upload, &request).await
-}
-
-async fn rotate(
-    app: &App,
-    access: &ProjectAccess<Admin>,
-    kind: TokenKind,
-    request: &RotateTokenRequest,
-) -> Result<Json<NewToken>, ApiError> {
-    let grace = match request.grace_hours {
-        None => limits::TOKEN_GRACE,
-        Some(hours) if hours <= limits::TOKEN_GRACE_HOURS_MAX => Duration::from_secs(60 * 60 * hours),
-        Some(_) => {
-            let most = limits::TOKEN_GRACE_HOURS_MAX;
-            return Err(ApiError::unprocessable(format!("graceHours is 0 to {most}")));
-        }
-    };
-    let token = app.control.rotate_token(&access.by(app), access.project.number, kind, grace).await?;
-    Ok(Json(NewToken { token }))
 }
 
 /// The project as the request wants it.

@@ -11,7 +11,7 @@ use super::{fields, password, view};
 use crate::app::App;
 use crate::control::NewAccount;
 use crate::error::ApiError;
-use crate::http::gate::auth::Origin;
+use crate::http::gate::auth::{Origin, Via};
 use crate::http::gate::body::AnonymousBody;
 use crate::http::gate::per_ip::PerIp;
 use crate::http::openapi::{ErrorBody, Failures, TooMany};
@@ -63,8 +63,8 @@ pub async fn register(
     tracing::info!(user = user.id, "registered the first account");
     let token = app.logins.issue(&user, by.at_ns)?;
     let role = app.control.role_in(user.id, &project).ok_or(exists)?;
-    let project = view::project_view(&app, &project, role);
-    let LoginBundle { user, projects, organizations } = view::bundle(&app, &user);
+    let project = view::project_view(&app, &project, role, Via::Login);
+    let LoginBundle { user, projects, organizations } = view::bundle(&app, &user, Via::Login);
     Ok((StatusCode::CREATED, Json(RegisterAnswer { token, user, project, projects, organizations })))
 }
 

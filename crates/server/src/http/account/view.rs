@@ -5,6 +5,7 @@ use jiff::Timestamp;
 use crate::app::App;
 use crate::control::{Need, Project, Role, User};
 use crate::error::ApiError;
+use crate::http::gate::auth::Via;
 use crate::query::views::account::{LoginBundle, OrganizationView, ProjectSettings, ProjectView, UserView};
 
 /// What a read-only member sees in place of a token. WIRE 5.3.
@@ -12,11 +13,11 @@ const HIDDEN_TOKEN: &str = "read-only-hidden-token";
 
 /// A new login, and everything the user may open.
 pub fn session(app: &App, user: &User) -> Result<(String, LoginBundle), ApiError> {
-    Ok((app.logins.issue(user, app.clock.now_ns())?, bundle(app, user)))
+    Ok((app.logins.issue(user, app.clock.now_ns())?, bundle(app, user, Via::Login)))
 }
 
-/// Everything the user may open.
-pub fn bundle(app: &App, user: &User) -> LoginBundle {
+/// Everything the user may open, as a credential of this kind may see it.
+pub fn bundle(app: &App, user: &User, via: Via) -> LoginBundle {
     let memberships = app.control.memberships(user.id);
     let organizations = memberships
         .into_iter()
@@ -27,7 +28,7 @@ pub fn bundle(app: &App, user: &User) -> LoginBundle {
             timezone: membership.organization.timezone.clone(),
         })
         .collect();
-    LoginBundle { user: user_view(user), projects: projects(app, user), organizations }
+    LoginBundle { user: user_view(user), projects: projects(app, user, via), organizations }
 }
 
 pub fn user_view(user: &User) -> UserView {
@@ -43,12 +44,15 @@ pub fn user_view(user: &User) -> UserView {
     }
 }
 
-pub fn projects(app: &App, user: &User) -> Vec<ProjectView> {
-    app.control.projects_of(user.id).iter().map(|(project, role)| project_view(app, project, *role)).collect()
+pub fn projects(app: &App, user: &User, via: Via) -> Vec<ProjectView> {
+    app.control.projects_of(user.id).iter().map(|(project, role)| project_view(app, project, *role, via)).collect()
 }
 
-pub fn project_view(app: &App, project: &Project, role: Role) -> ProjectView {
-    let token = if role.meets(Need::Write) { project.token.clone() } else { HIDDEN_TOKEN.to_owned() };
+/// The project as its member sees it. Tokens are shown to people in person; tokens that stand for them see empty strings,
+/// or a leaked one could collect credentials that outlive it.
+pub fn project_view(app: &App, project: &Project, role: Role, via: Via) -> ProjectView {
+    let shown = |token: &String| if via == Via::Login { token.clone() } else { String::new() };
+    let token = if role.meets(Need::Write) { shown(&project.token) } else { HIDDEN_TOKEN.to_owned() };
     let ingest = &project.settings.ingest;
     let replaced = app.control.replaced_tokens(project.number, app.clock.now_ns());
     let [runtime, upload] = replaced.map(|until| until.filter(|_| role.meets(Need::Write)).map(rfc3339));
@@ -59,7 +63,7 @@ pub fn project_view(app: &App, project: &Project, role: Role) -> ProjectView {
         framework: project.framework.clone(),
         organization_id: project.organization_id,
         created_at: rfc3339(project.created_ns),
-        source_map_token: role.meets(Need::Write).then(|| project.upload_token.clone()),
+        source_map_token: role.meets(Need::Write).then(|| shown(&project.upload_token)),
         backend_url: app.config.base_url(),
         role: role.as_str().to_owned(),
         previous_token_expires_at: runtime,

@@ -15,7 +15,7 @@ use crate::app::App;
 use crate::control::{Membership, Need, PlannedProject, Role, SetupSession};
 use crate::error::ApiError;
 use crate::http::account::{check_framework, check_project_name, project_view, writable_membership};
-use crate::http::gate::auth::{InPerson, SignedIn, bearer, check_two_factor};
+use crate::http::gate::auth::{InPerson, SignedIn, Via, bearer, check_two_factor};
 use crate::http::gate::body::{AnonymousBody, JsonBody};
 use crate::http::gate::per_ip::PerIp;
 use crate::http::openapi::{ErrorBody, Failures, NotFound, TooMany};
@@ -144,7 +144,7 @@ pub async fn approve(
     let draft = draft(&app, &caller, &id).await?;
     let membership = writable_membership(&app, &caller, Some(draft.organization_id))?;
     let made = app.control.approve_setup(&caller.by(&app), &draft, &planned(&request)?).await?;
-    let views = made.iter().map(|project| project_view(&app, project, membership.role)).collect();
+    let views = made.iter().map(|project| project_view(&app, project, membership.role, Via::Login)).collect();
     Ok((StatusCode::CREATED, Json(views)))
 }
 
@@ -196,7 +196,7 @@ fn session_view(app: &App, session: &SetupSession, membership: &Membership) -> S
         organization: SetupOrganization { id: membership.organization.id, name: membership.organization.name.clone() },
         status: session.status.as_str().to_owned(),
         plan: session.plan.iter().map(planned_view).collect(),
-        projects: made.map(|project| project_view(app, &project, Role::User)).collect(),
+        projects: made.map(|project| project_view(app, &project, Role::User, Via::Login)).collect(),
         backend_url: app.config.base_url(),
         expires_at: rfc3339(session.expires_ns),
     }

@@ -4,7 +4,8 @@
 //! - [`ProjectAccess`]: a person, the project of `?projectId=`, and a role there that meets the need.
 //! - [`OrganizationAccess`]: the same for the `{id}` of `/api/organizations/{id}/...`.
 //!
-//! The need is a type: `access: ProjectAccess<Admin>`; [`Read`] when none is named. 401 no, wrong or expired credential;
+//! The need is a type: `access: ProjectAccess<Admin>`; [`Read`] when none is named. `ProjectAccess<InPersonAs<Admin>>`
+//! refuses tokens besides. 401 no, wrong or expired credential;
 //! 400 an id that is missing or none; 403 not a member (also of what does not exist) or too little a role. Tokens of
 //! projects are no credentials here: exporters use `http/ingest`, uploads their own gate.
 
@@ -27,6 +28,18 @@ use crate::limits;
 /// A need as a type.
 pub trait Needed: Send + Sync + 'static {
     const NEED: Need;
+    /// Whether tokens that stand for a person are refused, whatever the person's role.
+    const IN_PERSON: bool;
+}
+
+/// The need `N`, met by the person's own login and by no token. For whatever makes, shows or ends credentials, gives
+/// people access, or cannot be undone: a leaked token could make itself permanent with it.
+#[derive(Debug, Clone, Copy)]
+pub struct InPersonAs<N>(PhantomData<N>);
+
+impl<N: Needed> Needed for InPersonAs<N> {
+    const NEED: Need = N::NEED;
+    const IN_PERSON: bool = true;
 }
 
 macro_rules! needs {
@@ -36,6 +49,7 @@ macro_rules! needs {
             pub struct $name;
             impl Needed for $name {
                 const NEED: Need = Need::$name;
+                const IN_PERSON: bool = false;
             }
         )*
     };
@@ -101,6 +115,7 @@ pub struct ProjectAccess<N = Read> {
     pub project: Arc<Project>,
     pub role: Role,
     pub from: Origin,
+    pub via: Via,
     need: PhantomData<N>,
 }
 
@@ -165,10 +180,8 @@ impl FromRequestParts<Arc<App>> for InPerson {
 
     async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<InPerson, ApiError> {
         let caller = SignedIn::from_request_parts(parts, app).await?;
-        match caller.via {
-            Via::Login => Ok(InPerson(caller)),
-            Via::Client | Via::PersonalToken => Err(ApiError::Forbidden("this needs a login, not a token")),
-        }
+        check_in_person(caller.via)?;
+        Ok(InPerson(caller))
     }
 }
 
@@ -176,7 +189,10 @@ impl<N: Needed> FromRequestParts<Arc<App>> for ProjectAccess<N> {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<ProjectAccess<N>, ApiError> {
-        let SignedIn { user, from, .. } = SignedIn::from_request_parts(parts, app).await?;
+        let SignedIn { user, from, via } = SignedIn::from_request_parts(parts, app).await?;
+        if N::IN_PERSON {
+            check_in_person(via)?;
+        }
         let id = project_id(&parts.uri)?;
         let allowed = app.control.project_by_id(id).and_then(|project| {
             let role = app.control.role_in(user.id, &project)?;
@@ -184,7 +200,7 @@ impl<N: Needed> FromRequestParts<Arc<App>> for ProjectAccess<N> {
         });
         let (project, role) = allowed.ok_or(ApiError::Forbidden("you are not a member of this project"))?;
         require(role, N::NEED)?;
-        Ok(ProjectAccess { user, project, role, from, need: PhantomData })
+        Ok(ProjectAccess { user, project, role, from, via, need: PhantomData })
     }
 }
 
@@ -192,7 +208,10 @@ impl<N: Needed> FromRequestParts<Arc<App>> for OrganizationAccess<N> {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<OrganizationAccess<N>, ApiError> {
-        let SignedIn { user, from, .. } = SignedIn::from_request_parts(parts, app).await?;
+        let SignedIn { user, from, via } = SignedIn::from_request_parts(parts, app).await?;
+        if N::IN_PERSON {
+            check_in_person(via)?;
+        }
         let path = RawPathParams::from_request_parts(parts, app).await.map_err(ApiError::internal)?;
         let id = path.iter().find(|(name, _)| *name == "id").and_then(|(_, value)| value.parse::<i64>().ok());
         let id = id.ok_or_else(|| ApiError::malformed("the organization's id is not a number"))?;
@@ -202,6 +221,14 @@ impl<N: Needed> FromRequestParts<Arc<App>> for OrganizationAccess<N> {
         require(member.role, N::NEED)?;
         let (organization, role) = (member.organization, member.role);
         Ok(OrganizationAccess { user, organization, role, from, need: PhantomData })
+    }
+}
+
+/// 403 for tokens.
+fn check_in_person(via: Via) -> Result<(), ApiError> {
+    match via {
+        Via::Login => Ok(()),
+        Via::Client | Via::PersonalToken => Err(ApiError::Forbidden("this needs a login, not a token")),
     }
 }
 

@@ -25,13 +25,17 @@ pub enum Who {
     PersonalToken,
     /// One that has expired.
     ExpiredToken,
+    /// The access token of a client that the owner let in.
+    Client,
     /// The access token of a client that the owner has signed out.
     EndedClient,
 }
 
 impl Who {
-    pub const ALL: [Who; 13] = [
+    pub const ALL: [Who; 14] = [
         Who::Nobody,
+        // Before the owner, whose call ends all sessions.
+        Who::Client,
         Who::Readonly,
         Who::User,
         Who::Admin,
@@ -82,13 +86,20 @@ impl Cast {
         let (_, personal) = app.control.create_personal_token(&by, owner.id, "one", None).await.expect("a token");
         let over = Some(by.at_ns - 1);
         let (_, expired) = app.control.create_personal_token(&by, owner.id, "two", over).await.expect("a token");
-        let code = app.control.begin_device_login(&by, "tidewatch-cli").await.expect("a device code");
-        app.control.answer_device(&by, &owner, &code.user_code, true).await.expect("an answer");
-        let polled = app.control.poll_device(&by, &code.device_code, None).await.expect("a poll");
-        let Poll::Issued(issued) = polled else { panic!("{polled:?}") };
-        app.control.delete_grant(&by, owner.id, issued.family).await.expect("an end");
+        let client = async || {
+            let code = app.control.begin_device_login(&by, "tidewatch-cli").await.expect("a device code");
+            app.control.answer_device(&by, &owner, &code.user_code, true).await.expect("an answer");
+            let polled = app.control.poll_device(&by, &code.device_code, None).await.expect("a poll");
+            let Poll::Issued(issued) = polled else { panic!("{polled:?}") };
+            let access = app.logins.issue_access(&owner, issued.family, by.at_ns).expect("an access token");
+            (access, issued.family)
+        };
+        let (access, _) = client().await;
+        let (ended, family) = client().await;
+        app.control.delete_grant(&by, owner.id, family).await.expect("an end");
         let credentials = [
             String::new(),
+            access,
             login(&*add("readonly", Some(Role::Readonly)).await),
             login(&*add("user", Some(Role::User)).await),
             login(&*add("admin", Some(Role::Admin)).await),
@@ -100,7 +111,7 @@ impl Cast {
             before,
             personal,
             expired,
-            app.logins.issue_access(&owner, issued.family, by.at_ns).expect("an access token"),
+            ended,
         ];
         Cast { harness, project, organization, credentials }
     }

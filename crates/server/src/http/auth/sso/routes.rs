@@ -16,7 +16,7 @@ use crate::app::App;
 use crate::control::Entered;
 use crate::error::ApiError;
 use crate::http::account::{check_framework, check_project_name, check_text, project_view, session};
-use crate::http::gate::auth::{Admin, InPerson, OrganizationAccess, Origin};
+use crate::http::gate::auth::{Admin, InPerson, OrganizationAccess, Origin, Via};
 use crate::http::gate::body::AnonymousBody;
 use crate::http::gate::per_ip::PerIp;
 use crate::http::openapi::{ErrorBody, Failures, NotFound, TooMany};
@@ -219,7 +219,7 @@ pub async fn finish_setup(
     let by = caller.by(&app);
     let project = app.control.set_up(&by, caller.user.id, &name, &timezone, &project, &framework).await?;
     let (token, LoginBundle { user, projects, organizations }) = session(&app, &caller.user)?;
-    let project = project_view(&app, &project, crate::control::Role::Owner);
+    let project = project_view(&app, &project, crate::control::Role::Owner, Via::Login);
     Ok((StatusCode::CREATED, Json(RegisterAnswer { token, user, project, projects, organizations })))
 }
 

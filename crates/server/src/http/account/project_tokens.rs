@@ -1,0 +1,115 @@
+//! `/api/projects/token`, `/api/projects/source-map-token`: replacing a project's tokens, and ending replaced ones.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Json;
+use axum::extract::State;
+
+use crate::app::App;
+use crate::control::TokenKind;
+use crate::error::ApiError;
+use crate::http::gate::auth::{Admin, InPersonAs, ProjectAccess};
+use crate::http::gate::body::JsonBody;
+use crate::http::openapi::{Failures, NotFound, ProjectQuery};
+use crate::limits;
+use crate::query::views::account::{Done, NewToken, RotateTokenRequest};
+
+/// Replaces the token that exporters send. The old one is taken for a day more, or as long as asked; tokens from before
+/// it end. `graceHours` 0 leaves the new token alone.
+#[utoipa::path(
+    post,
+    path = "/api/projects/token",
+    operation_id = "rotateToken",
+    tag = "projects",
+    params(ProjectQuery),
+    request_body = RotateTokenRequest,
+    responses((status = 200, description = "The answer", body = NewToken), Failures)
+)]
+pub async fn rotate_token(
+    State(app): State<Arc<App>>,
+    access: ProjectAccess<InPersonAs<Admin>>,
+    JsonBody(request): JsonBody<RotateTokenRequest>,
+) -> Result<Json<NewToken>, ApiError> {
+    rotate(&app, &access, TokenKind::Runtime, &request).await
+}
+
+/// Replaces the token that uploads of symbols and source maps send. The old one is taken for a day more, or as long as
+/// asked; tokens from before it end. `graceHours` 0 leaves the new token alone.
+#[utoipa::path(
+    post,
+    path = "/api/projects/source-map-token",
+    operation_id = "rotateUploadToken",
+    tag = "projects",
+    params(ProjectQuery),
+    request_body = RotateTokenRequest,
+    responses((status = 200, description = "The answer", body = NewToken), Failures)
+)]
+pub async fn rotate_upload_token(
+    State(app): State<Arc<App>>,
+    access: ProjectAccess<InPersonAs<Admin>>,
+    JsonBody(request): JsonBody<RotateTokenRequest>,
+) -> Result<Json<NewToken>, ApiError> {
+    rotate(&app, &access, TokenKind::Upload, &request).await
+}
+
+async fn rotate(
+    app: &App,
+    access: &ProjectAccess<InPersonAs<Admin>>,
+    kind: TokenKind,
+    request: &RotateTokenRequest,
+) -> Result<Json<NewToken>, ApiError> {
+    let grace = match request.grace_hours {
+        None => limits::TOKEN_GRACE,
+        Some(hours) if hours <= limits::TOKEN_GRACE_HOURS_MAX => Duration::from_secs(60 * 60 * hours),
+        Some(_) => {
+            let most = limits::TOKEN_GRACE_HOURS_MAX;
+            return Err(ApiError::unprocessable(format!("graceHours is 0 to {most}")));
+        }
+    };
+    let token = app.control.rotate_token(&access.by(app), access.project.number, kind, grace).await?;
+    Ok(Json(NewToken { token }))
+}
+
+/// Ends the token that was replaced last, before its grace is over.
+#[utoipa::path(
+    delete,
+    path = "/api/projects/token/previous",
+    operation_id = "endPreviousToken",
+    tag = "projects",
+    params(ProjectQuery),
+    responses((status = 200, description = "Ended", body = Done), NotFound, Failures)
+)]
+pub async fn end_previous_token(
+    State(app): State<Arc<App>>,
+    access: ProjectAccess<InPersonAs<Admin>>,
+) -> Result<Json<Done>, ApiError> {
+    end_previous(&app, &access, TokenKind::Runtime).await
+}
+
+/// Ends the upload token that was replaced last, before its grace is over.
+#[utoipa::path(
+    delete,
+    path = "/api/projects/source-map-token/previous",
+    operation_id = "endPreviousUploadToken",
+    tag = "projects",
+    params(ProjectQuery),
+    responses((status = 200, description = "Ended", body = Done), NotFound, Failures)
+)]
+pub async fn end_previous_upload_token(
+    State(app): State<Arc<App>>,
+    access: ProjectAccess<InPersonAs<Admin>>,
+) -> Result<Json<Done>, ApiError> {
+    end_previous(&app, &access, TokenKind::Upload).await
+}
+
+async fn end_previous(
+    app: &App,
+    access: &ProjectAccess<InPersonAs<Admin>>,
+    kind: TokenKind,
+) -> Result<Json<Done>, ApiError> {
+    if !app.control.end_previous_tokens(&access.by(app), &access.project, kind).await? {
+        return Err(ApiError::not_found("no replaced token is still taken"));
+    }
+    Ok(Json(Done { message: "the replaced token was ended".to_owned() }))
+}
