@@ -16,8 +16,9 @@ for (const [name, status, body, title, words] of [
   ["unknown", 404, { error: "no such link" }, "This link is not known", "resolved"],
 ] as const)
   test(`a link that is ${name} says so`, async ({ page, shop, problems }) => {
-    await page.route("**/api/ack/twk_1", (route) => route.fulfill({ status, json: body }));
+    await page.route("**/api/ack", (route) => route.fulfill({ status, json: body }));
     await page.goto(`${shop.url}/ack/twk_1`);
+    await expect(page).toHaveURL(`${shop.url}/ack`);
     await expect(page.getByRole("heading", { level: 1 })).toHaveText(title);
     await expect(page.getByRole("main")).toContainText(words);
     await expect(page.getByRole("button", { name: "Acknowledge" })).toHaveCount(0);
@@ -27,13 +28,14 @@ for (const [name, status, body, title, words] of [
 
 test("opening a link acknowledges nothing; its button does", async ({ page, shop }) => {
   const asked: string[] = [];
-  await page.route("**/api/ack/twk_1", (route) => {
+  await page.route("**/api/ack", (route) => {
     asked.push(route.request().method());
+    expect(route.request().headers()["link-token"]).toBe("twk_1");
     const open = { subject: SUBJECT, status: "open", acknowledgedAt: null };
     const done = { ...open, status: "acknowledged", acknowledgedAt: new Date().toISOString() };
     return route.fulfill({ json: route.request().method() === "POST" ? done : open });
   });
-  await page.goto(`${shop.url}/ack/twk_1`);
+  await page.goto(`${shop.url}/ack#token=twk_1`);
   await expect(page.getByText(SUBJECT)).toBeVisible();
   expect(await serious(page)).toEqual([]);
   expect(asked).toEqual(["GET"]);

@@ -2,7 +2,7 @@
 import type { Browser, Page } from "@playwright/test";
 import { serious } from "./support/axe.ts";
 import { ACCOUNT, expect, type Shop, test } from "./support/fixtures.ts";
-import { mailedLink } from "./support/mail.ts";
+import { linkToken, mailedLink } from "./support/mail.ts";
 
 async function call<T>(shop: Shop, method: string, path: string, body?: unknown, session = shop.session): Promise<T> {
   const answer = await fetch(shop.url + path, {
@@ -65,7 +65,7 @@ test("who has an account signs in and accepts; somebody else is told whose invit
   // Grace joins Acme, and is then invited to another organisation by its owner.
   await invite(page, shop, "grace@example.com");
   const first = await mailedLink(server.mails, "grace@example.com", "accept-invitation");
-  const token = new URL(first).searchParams.get("token");
+  const token = linkToken(first);
   await call(shop, "POST", `/api/invitations/${token}/accept`, { name: "Grace", password: "nanoseconds" });
   const made = await call<{ id: number }>(shop, "POST", "/api/organizations", { name: "Navy" });
   await call(shop, "POST", `/api/organizations/${made.id}/invitations`, { email: "grace@example.com", role: "admin" });
@@ -97,7 +97,7 @@ test("a forgotten password is chosen anew by the mailed link, once; every sessio
 }) => {
   await invite(page, shop, "barbara@example.com");
   const invitation = await mailedLink(server.mails, "barbara@example.com", "accept-invitation");
-  const token = new URL(invitation).searchParams.get("token");
+  const token = linkToken(invitation);
   const before = await call<{ token: string }>(shop, "POST", `/api/invitations/${token}/accept`, {
     name: "Barbara",
     password: "substitution",

@@ -275,12 +275,15 @@ test("links that do not work say so: reset, invitation, provider errors, foreign
   const page = await stranger(browser);
   for (const [path, title] of [
     ["/reset-password?token=nope", "This link does not work any more"],
+    ["/reset-password#token=nope", "This link does not work any more"],
     ["/accept-invitation?token=nope", "No such invitation"],
     ["/auth/callback", "Nothing to sign in with"],
     ["/register", "By invitation only"],
   ]) {
     await page.goto(shop.url + path);
     await expect(page.getByRole("heading", { level: 1 })).toHaveText(title);
+    // The secret of a link does not stay in the address.
+    await expect(page).not.toHaveURL(/token=/);
     expect(await serious(page)).toEqual([]);
   }
   await page.goto(`${shop.url}/login?error=invite_required`);

@@ -10,6 +10,7 @@ import {
 } from "@tanstack/react-router";
 import { bundleQuery, hasOrganizations } from "./api/account";
 import { ApiError } from "./api/client";
+import { keepLinkToken, keptLinkToken, linkTokenIn } from "./api/link-token";
 import { queryClient } from "./api/query-client";
 import { lastProject, sessionToken } from "./api/session";
 import type { ConsentSearch } from "./model/consent";
@@ -78,16 +79,27 @@ const forgot = createRoute({
   component: lazyRouteComponent(() => import("./pages/auth/Forgot"), "Forgot"),
 });
 const tokenSearch = (raw: Raw): { token?: string } => ({ token: text(raw.token) });
+/** Takes the secret of a mailed link out of the address; the page finds it in its context. */
+const withLinkToken =
+  (page: "/reset-password" | "/accept-invitation" | "/ack") =>
+  ({ location, search }: { location: { hash: string }; search: { token?: string } }) => {
+    const token = linkTokenIn(location.hash, search);
+    if (!token) return { linkToken: keptLinkToken(page) };
+    keepLinkToken(page, token);
+    throw redirect({ to: page, replace: true });
+  };
 const reset = createRoute({
   getParentRoute: () => root,
   path: "/reset-password",
   validateSearch: tokenSearch,
+  beforeLoad: withLinkToken("/reset-password"),
   component: lazyRouteComponent(() => import("./pages/auth/Reset"), "Reset"),
 });
 const invitation = createRoute({
   getParentRoute: () => root,
   path: "/accept-invitation",
   validateSearch: tokenSearch,
+  beforeLoad: withLinkToken("/accept-invitation"),
   component: lazyRouteComponent(() => import("./pages/auth/Invitation"), "AcceptInvitation"),
 });
 const callback = createRoute({
@@ -97,9 +109,19 @@ const callback = createRoute({
 });
 
 /** Links in alerts: whoever has one may acknowledge, signed in or not. */
-const ack = createRoute({
+const ackLink = createRoute({
   getParentRoute: () => root,
   path: "/ack/$token",
+  beforeLoad: ({ params }) => {
+    keepLinkToken("/ack", params.token);
+    throw redirect({ to: "/ack", replace: true });
+  },
+});
+const ack = createRoute({
+  getParentRoute: () => root,
+  path: "/ack",
+  validateSearch: tokenSearch,
+  beforeLoad: withLinkToken("/ack"),
   component: lazyRouteComponent(() => import("./pages/auth/Ack"), "Ack"),
 });
 
@@ -404,6 +426,7 @@ const tree = root.addChildren([
   invitation,
   callback,
   ack,
+  ackLink,
   signedIn.addChildren([finishSetup, device, consent, anySettings, plain.addChildren([accountPage, organizationPage])]),
   project.addChildren([
     overview,

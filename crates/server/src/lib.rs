@@ -18,6 +18,7 @@
 //! - [`http`]: routes, gates, handlers, the embedded UI. [`ingest`]: the pipeline and what becomes of every record.
 //! - [`symbols`]: debug files and source maps, and artifacts made from them.
 //! - [`admin`]: the command line for those locked out.
+//! - [`redact`]: what our own spans, log lines and names must not carry.
 //! - [`metrics`], [`own_traces`]: what the server tells of itself. [`outbound`]: HTTP to others.
 //! - [`symbols_cli`]: `tidewatch symbols`: uploads, and symbol files looked at without a server.
 //! - [`bench`]: load tool and measurements. [`demo`]: sample traffic. Neither has an entrance of its own.
@@ -45,6 +46,7 @@ pub mod outbound;
 pub mod own_traces;
 pub mod query;
 pub mod query_threads;
+pub mod redact;
 pub mod secrets;
 pub mod serve;
 pub mod symbols;

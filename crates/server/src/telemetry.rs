@@ -10,12 +10,14 @@ use tracing_subscriber::EnvFilter;
 
 use crate::ingest::outcome::{Refused, RejectReason};
 use crate::limits;
+use crate::redact::Redacted;
 
 /// Starts logging. Later calls change nothing (tests call it more than once).
 pub fn start() {
     let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new("info"));
     let colours = std::io::stderr().is_terminal();
-    let format = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).with_ansi(colours);
+    let format =
+        tracing_subscriber::fmt().with_env_filter(filter).with_writer(Redacted(std::io::stderr)).with_ansi(colours);
     let _ = format.try_init();
 }
 

@@ -10,7 +10,7 @@ export class Refused {
   ) {}
 }
 
-type Handler = (body: data.Body, url: URL, parts: string[]) => unknown;
+type Handler = (body: data.Body, url: URL, parts: string[], linkToken: string) => unknown;
 
 const now = Date.now();
 const iso = (ms: number) => new Date(ms).toISOString();
@@ -169,13 +169,13 @@ export const PEOPLE: [string, Handler][] = [
   ["POST /api/auth/finish-setup", () => ({ ...session(), project: data.projects[1] })],
   ["POST /api/forgot-password", () => ({ message: "sent" })],
   [
-    "GET /api/password-reset/:token",
-    (_b, _u, parts) => (parts[3] === "over" ? { valid: false } : { valid: true, email: "ada@example.com" }),
+    "GET /api/password-reset",
+    (_b, _u, _p, linkToken) => (linkToken === "over" ? { valid: false } : { valid: true, email: "ada@example.com" }),
   ],
-  ["POST /api/password-reset/:token", () => ({ message: "set" })],
-  ["GET /api/invitations/:token", (_b, _u, parts) => INVITATIONS[parts[3]] ?? new Refused(404, "no such invitation")],
-  ["POST /api/invitations/:token/accept", session],
-  ["POST /api/invitations/:token/accept-existing", () => ({ message: "joined" })],
+  ["POST /api/password-reset", () => ({ message: "set" })],
+  ["GET /api/invitation", (_b, _u, _p, linkToken) => INVITATIONS[linkToken] ?? new Refused(404, "no such invitation")],
+  ["POST /api/invitation/accept", session],
+  ["POST /api/invitation/accept-existing", () => ({ message: "joined" })],
   ["GET /api/me/login-bundle", bundle],
   ["PUT /api/me", (body) => Object.assign(data.user, body)],
   ["PUT /api/me/password", (body) => wrong(body) ?? { token: "mock" }],

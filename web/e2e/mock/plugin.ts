@@ -6,7 +6,7 @@ import { PEOPLE, Refused } from "./people.ts";
 import { SYMBOLS } from "./symbols.ts";
 import { PROJECT } from "./trace.ts";
 
-type Handler = (body: data.Body, url: URL, parts: string[]) => unknown;
+type Handler = (body: data.Body, url: URL, parts: string[], linkToken: string) => unknown;
 
 const ROUTES: [string, Handler][] = [
   ["GET /api/has-organizations", () => ({ hasOrganizations: true })],
@@ -153,7 +153,10 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
     ROUTES.find(([route]) => route === `${request.method} ${url.pathname}`) ??
     ROUTES.find(([route]) => matches(route, `${request.method} ${url.pathname}`));
   if (!found) return send(404, { error: `no such route: ${request.method} ${url.pathname}` });
-  send(200, found[1](body, url, decodeURIComponent(url.pathname).split("/")));
+  send(
+    200,
+    found[1](body, url, decodeURIComponent(url.pathname).split("/"), String(request.headers["link-token"] ?? "")),
+  );
 }
 
 export function mockApi(): Plugin {

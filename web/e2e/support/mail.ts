@@ -2,17 +2,22 @@
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 
-/** The newest link to a page (`/reset-password?token=...`) that was mailed to an address. Waits for it. */
+/** The newest link to a page (`/reset-password#token=...`) that was mailed to an address. Waits for it. */
 export async function mailedLink(folder: string, recipient: string, page: string): Promise<string> {
   for (let attempt = 0; attempt < 100; attempt++) {
     for (const name of (await readdir(folder).catch(() => [])).sort().reverse()) {
       const mail = plain(await readFile(join(folder, name), "latin1"));
-      const link = new RegExp(`https?://[^\\s"<>]+/${page}\\?token=\\w+`).exec(mail);
+      const link = new RegExp(`https?://[^\\s"<>]+/${page}#token=\\w+`).exec(mail);
       if (link && mail.includes(`To: ${recipient}`)) return link[0];
     }
     await new Promise((resume) => setTimeout(resume, 100));
   }
   throw new Error(`no mail to ${recipient} with a link to ${page}`);
+}
+
+/** The secret in a mailed link. */
+export function linkToken(link: string): string {
+  return new URLSearchParams(new URL(link).hash.slice(1)).get("token") ?? "";
 }
 
 /** Quoted-printable undone. */

@@ -5,14 +5,12 @@ import type { components } from "./schema";
 
 export type AckLink = components["schemas"]["AckView"];
 
-const path = (token: string) => `/api/ack/${encodeURIComponent(token)}`;
-
 export const ackQuery = (token: string) =>
   queryOptions({
     queryKey: ["ack", token],
-    queryFn: () => request<AckLink>("GET", path(token), { anonymous: true }),
+    queryFn: () => request<AckLink>("GET", "/api/ack", { anonymous: true, linkToken: token }),
     retry: false,
   });
 export function acknowledge(token: string): Promise<AckLink> {
-  return request("POST", path(token), { anonymous: true });
+  return request("POST", "/api/ack", { anonymous: true, linkToken: token });
 }

@@ -63,25 +63,22 @@ export const resetQuery = (token: string) =>
   queryOptions({
     queryKey: ["password-reset", token],
     queryFn: () =>
-      request<{ valid: boolean; email?: string }>("GET", `/api/password-reset/${encodeURIComponent(token)}`, {
-        anonymous: true,
-      }),
+      request<{ valid: boolean; email?: string }>("GET", "/api/password-reset", { anonymous: true, linkToken: token }),
   });
 export function resetPassword(token: string, password: string): Promise<{ message: string }> {
-  return request("POST", `/api/password-reset/${encodeURIComponent(token)}`, { body: { password }, anonymous: true });
+  return request("POST", "/api/password-reset", { body: { password }, anonymous: true, linkToken: token });
 }
 
-const invitationPath = (token: string) => `/api/invitations/${encodeURIComponent(token)}`;
 export const invitationQuery = (token: string) =>
   queryOptions({
     queryKey: ["invitation", token],
-    queryFn: () => request<Invitation>("GET", invitationPath(token), { anonymous: true }),
+    queryFn: () => request<Invitation>("GET", "/api/invitation", { anonymous: true, linkToken: token }),
   });
 export function acceptInvitation(token: string, body: { name: string; password: string }): Promise<SignedIn> {
-  return request("POST", `${invitationPath(token)}/accept`, { body, anonymous: true });
+  return request("POST", "/api/invitation/accept", { body, anonymous: true, linkToken: token });
 }
 export function acceptAsExisting(token: string): Promise<{ message: string }> {
-  return request("POST", `${invitationPath(token)}/accept-existing`, { body: {} });
+  return request("POST", "/api/invitation/accept-existing", { body: {}, linkToken: token });
 }
 
 export interface FinishSetup {

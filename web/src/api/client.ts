@@ -24,6 +24,8 @@ interface Call {
   anonymous?: boolean;
   /** The body holds a password or code: a 401 says that it is wrong, not that the session is over. */
   challenge?: boolean;
+  /** The secret of a mailed link, sent in a header. */
+  linkToken?: string;
 }
 
 /** A 429 without Retry-After: the server's windows are a minute long. */
@@ -66,6 +68,7 @@ async function ask(method: string, path: string, call: Call, as?: string): Promi
   const headers: Record<string, string> = {};
   const token = as ?? (call.anonymous ? null : sessionToken());
   if (token) headers.authorization = `Bearer ${token}`;
+  if (call.linkToken) headers["link-token"] = call.linkToken;
   if (call.body !== undefined) headers["content-type"] = "application/json";
   const answer = await send(path + queryText(call.query), {
     method,

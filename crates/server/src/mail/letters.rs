@@ -2,6 +2,7 @@
 //! stay on their line.
 
 use crate::control::{Mail, Role};
+use crate::redact::is_hidden;
 
 /// Somebody is invited. WIRE 5.2: the link.
 pub fn invitation(base_url: &str, organization: &str, inviter: &str, role: Role, recipient: &str, token: &str) -> Mail {
@@ -14,7 +15,7 @@ pub fn invitation(base_url: &str, organization: &str, inviter: &str, role: Role,
             "The link works once, for seven days.".to_owned(),
         ],
         action: "Accept the invitation",
-        link: format!("{base_url}/accept-invitation?token={token}"),
+        link: format!("{base_url}/accept-invitation#token={token}"),
         last: "If you do not know what this is about, leave it: nothing happens without you.",
     }
     .mail()
@@ -30,7 +31,7 @@ pub fn password_reset(base_url: &str, recipient: &str, token: &str) -> Mail {
             "The link works once, for one hour. A new password signs you out everywhere.".to_owned(),
         ],
         action: "Choose a new password",
-        link: format!("{base_url}/reset-password?token={token}"),
+        link: format!("{base_url}/reset-password#token={token}"),
         last: "If it was not you, leave it: your password stays as it is.",
     }
     .mail()
@@ -77,8 +78,7 @@ impl Letter<'_> {
 
 /// Neither a line nor a header ends early.
 fn one_line(text: &str) -> String {
-    let words: Vec<&str> =
-        text.split(|c: char| c.is_control() || c.is_whitespace()).filter(|w| !w.is_empty()).collect();
+    let words: Vec<&str> = text.split(|c: char| is_hidden(c) || c.is_whitespace()).filter(|w| !w.is_empty()).collect();
     words.join(" ")
 }
 
@@ -105,13 +105,13 @@ mod tests {
     fn links_are_absolute_and_names_stay_names() {
         let evil = "<img src=x onerror=\"alert(1)\">\r\nBcc: all@example.com";
         let mail = invitation("https://tide.example.com", evil, "A & B's", Role::User, "a@b.c", "twi_1");
-        assert!(mail.text.contains("\nhttps://tide.example.com/accept-invitation?token=twi_1\n"));
-        assert!(mail.html.contains("href=\"https://tide.example.com/accept-invitation?token=twi_1\""));
+        assert!(mail.text.contains("\nhttps://tide.example.com/accept-invitation#token=twi_1\n"));
+        assert!(mail.html.contains("href=\"https://tide.example.com/accept-invitation#token=twi_1\""));
         assert!(!mail.html.contains("<img") && mail.html.contains("&lt;img src=x onerror=&quot;alert(1)&quot;&gt;"));
         assert!(mail.html.contains("A &amp; B&#39;s"));
         assert!(!mail.subject.contains(['\r', '\n']) && !mail.text.contains("\nBcc:"), "{}", mail.subject);
 
         let mail = password_reset("https://tide.example.com", "a@b.c", "twr_1");
-        assert!(mail.text.contains("\nhttps://tide.example.com/reset-password?token=twr_1\n"));
+        assert!(mail.text.contains("\nhttps://tide.example.com/reset-password#token=twr_1\n"));
     }
 }

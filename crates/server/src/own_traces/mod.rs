@@ -27,7 +27,7 @@ use self::parent::Parent;
 use self::span::{Kind, Span, Value};
 use self::target::Target;
 use crate::clock::Clock;
-use crate::limits;
+use crate::{limits, redact};
 
 /// Takes spans and sends them.
 pub struct Tracer {
@@ -75,6 +75,7 @@ pub struct Started {
     parent: Option<Parent>,
     start_ns: i64,
     method: &'static str,
+    /// As the client sent it; a span shows it through [`redact::path`].
     path: String,
     is_https: bool,
 }
@@ -105,6 +106,7 @@ impl Tracer {
     /// A request's span. `route`: `None` for the UI and what does not exist, which share one.
     pub fn end(&self, started: Started, route: Option<&str>, status: StatusCode, took: Duration) {
         let Started { parent, start_ns, method, path, is_https } = started;
+        let path = redact::path(route, &path);
         let route = route.unwrap_or("/{*path}");
         let has_failed = status.is_server_error();
         let mut attributes = vec![

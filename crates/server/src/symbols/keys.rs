@@ -8,6 +8,7 @@ use tidewatch_symbols::{Arch, DebugId};
 use uuid::Uuid;
 
 use crate::limits;
+use crate::redact::is_hidden;
 
 /// One original.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -25,7 +26,7 @@ pub enum SymbolKey {
     ScriptById(DebugId),
 }
 
-/// The last part of a path: no separator, no control character, no `.` at its beginning, and none of the names that the
+/// The last part of a path: no separator, no hidden character, no `.` at its beginning, and none of the names that the
 /// store itself puts beside originals.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct FileName(String);
@@ -38,7 +39,7 @@ impl FileName {
             && name.len() <= limits::SYMBOL_NAME_BYTES_MAX
             && !name.starts_with('.')
             && !BESIDE.iter().any(|extension| name.ends_with(extension))
-            && !name.chars().any(char::is_control);
+            && !name.contains(is_hidden);
         fits.then(|| FileName(name.to_owned()))
     }
 

@@ -123,5 +123,5 @@ async fn mails_go_into_a_folder() {
             _ => tokio::task::yield_now().await,
         }
     };
-    assert!(file.contains("To: owner@example.com") && file.contains("/reset-password?token=3Dtwr_"), "{file}");
+    assert!(file.contains("To: owner@example.com") && file.contains("/reset-password#token=3Dtwr_"), "{file}");
 }

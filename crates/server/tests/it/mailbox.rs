@@ -181,7 +181,7 @@ impl Received {
     /// The token of the link in it.
     pub fn token(&self, page: &str) -> String {
         let text = self.text();
-        let link = format!("https://tide.example.com/{page}?token=");
+        let link = format!("https://tide.example.com/{page}#token=");
         let rest = text.split(&link).nth(1).unwrap_or_else(|| panic!("no {link} in {text}"));
         rest.chars().take_while(|c| c.is_ascii_alphanumeric() || *c == '_').collect()
     }

@@ -27,6 +27,7 @@ mod invitations;
 mod issues;
 mod keeping;
 mod limits;
+mod link_tokens;
 mod listen;
 mod log_exceptions;
 mod logs;

@@ -5,6 +5,7 @@ mod corpus_kill;
 mod kill;
 mod refused;
 mod sdk;
+mod secrets;
 mod server;
 mod sso;
 mod sso_kinds;

@@ -7,11 +7,11 @@ import { Act, Problem } from "../../parts/Act";
 import { Ago } from "../../parts/Ago";
 import { AuthFrame, DeadEnd, Waiting } from "./Frame";
 
-const route = getRouteApi("/ack/$token");
+const route = getRouteApi("/ack");
 
 /** A link in an alert. Opening it changes nothing, so that programs that look into mail do not acknowledge. */
 export function Ack() {
-  const { token } = route.useParams();
+  const { linkToken: token } = route.useRouteContext();
   const asked = useQuery(ackQuery(token));
   const say = useMutation({ mutationFn: () => acknowledge(token) });
   const status = statusOf(say.error ?? asked.error);

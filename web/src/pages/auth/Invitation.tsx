@@ -5,6 +5,7 @@ import { bundleQuery } from "../../api/account";
 import { acceptAsExisting, acceptInvitation, invitationQuery, providersQuery } from "../../api/account-sign-in";
 import type { Invitation } from "../../api/account-types";
 import { ApiError } from "../../api/client";
+import { forgetLinkToken } from "../../api/link-token";
 import { sessionToken } from "../../api/session";
 import { ROLE_WORDS } from "../../model/role-words";
 import { asRole } from "../../model/roles";
@@ -17,10 +18,11 @@ import { ProviderLinks } from "./ProviderLinks";
 import { useEnter, useLeave } from "./useEnter";
 
 const route = getRouteApi("/accept-invitation");
-const here = (token: string) => `/accept-invitation?token=${encodeURIComponent(token)}`;
+/** The page again, after a sign-in: the link's secret is kept in this tab. */
+const HERE = "/accept-invitation";
 
 export function AcceptInvitation() {
-  const { token = "" } = route.useSearch();
+  const { linkToken: token } = route.useRouteContext();
   const asked = useQuery({ ...invitationQuery(token), enabled: token !== "" });
   const [signedIn, setSignedIn] = useState(() => !!sessionToken());
   const me = useQuery({ ...bundleQuery, enabled: signedIn });
@@ -79,7 +81,7 @@ export function AcceptInvitation() {
       {!user && invitation.existsAsUser && (
         <div className="space-y-4">
           <p className="text-ink2">There is an account for {invitation.email} already. Sign in with it to accept.</p>
-          <Link to="/login" search={{ next: here(token) }} className="btn btn-primary btn-big w-full">
+          <Link to="/login" search={{ next: HERE }} className="btn btn-primary btn-big w-full">
             Sign in to accept
           </Link>
         </div>
@@ -113,6 +115,7 @@ function JoinNow({ token, name }: { token: string; name: string }) {
   const accept = useMutation({
     mutationFn: () => acceptAsExisting(token),
     onSuccess: () => {
+      forgetLinkToken(HERE);
       client.removeQueries({ queryKey: bundleQuery.queryKey });
       say("You have joined");
       router.history.push("/");
@@ -138,13 +141,16 @@ function NewAccount({ token, invitation }: { token: string; invitation: Invitati
   const go = useEnter();
   const accept = useMutation({
     mutationFn: () => acceptInvitation(token, { name: name.trim(), password }),
-    onSuccess: (answer) => go(answer),
+    onSuccess: (answer) => {
+      forgetLinkToken(HERE);
+      go(answer);
+    },
   });
   const taken = accept.error instanceof ApiError && accept.error.status === 409;
   const providers = ways?.providers ?? [];
   return (
     <div className="space-y-4">
-      {providers.length > 0 && <ProviderLinks providers={providers} next={here(token)} />}
+      {providers.length > 0 && <ProviderLinks providers={providers} next={HERE} />}
       {ways?.password !== false && (
         <form
           className="space-y-4"
@@ -177,7 +183,7 @@ function NewAccount({ token, invitation }: { token: string; invitation: Invitati
           <Problem of={accept} own={{ 409: "There is an account for this address already." }} />
           {taken && (
             <p>
-              <Link to="/login" search={{ next: here(token) }} className="link">
+              <Link to="/login" search={{ next: HERE }} className="link">
                 Sign in to accept
               </Link>
             </p>

@@ -3,6 +3,7 @@ import { getRouteApi, Link } from "@tanstack/react-router";
 import { useState } from "react";
 import { resetPassword, resetQuery } from "../../api/account-sign-in";
 import { ApiError } from "../../api/client";
+import { forgetLinkToken } from "../../api/link-token";
 import { Problem, Submit } from "../../parts/Act";
 import { ErrorState } from "../../parts/states";
 import { Field } from "../../ui/Field";
@@ -12,7 +13,7 @@ import { useLeave } from "./useEnter";
 const route = getRouteApi("/reset-password");
 
 export function Reset() {
-  const { token = "" } = route.useSearch();
+  const { linkToken: token } = route.useRouteContext();
   const asked = useQuery({ ...resetQuery(token), enabled: token !== "" });
   const gone = asked.error instanceof ApiError && [400, 404, 410].includes(asked.error.status);
   if (!token || gone || asked.data?.valid === false)
@@ -44,7 +45,13 @@ export function Reset() {
 function Form({ token, email }: { token: string; email?: string }) {
   const [password, setPassword] = useState("");
   const leave = useLeave();
-  const reset = useMutation({ mutationFn: () => resetPassword(token, password), onSuccess: leave });
+  const reset = useMutation({
+    mutationFn: () => resetPassword(token, password),
+    onSuccess: () => {
+      forgetLinkToken("/reset-password");
+      leave();
+    },
+  });
   if (reset.isSuccess)
     return (
       <DeadEnd

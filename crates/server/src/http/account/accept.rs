@@ -1,9 +1,10 @@
-//! `/api/invitations/{token}...`: accepting an invitation. WIRE 5.2. Who holds the token may know what it says.
+//! `/api/invitation...`: accepting an invitation. WIRE 5.2. Who holds the token may know what it says. It comes in a header;
+//! the routes of the wire with the token in their path stay for existing clients.
 
 use std::sync::Arc;
 
 use axum::Json;
-use axum::extract::{Path, State};
+use axum::extract::State;
 use axum::http::StatusCode;
 
 use super::{fields, password, view};
@@ -11,6 +12,7 @@ use crate::app::App;
 use crate::error::ApiError;
 use crate::http::gate::auth::{InPerson, Origin, Via};
 use crate::http::gate::body::AnonymousBody;
+use crate::http::gate::link_token::LinkToken;
 use crate::http::gate::per_ip::PerIp;
 use crate::http::openapi::{ErrorBody, Failures, NotFound, TooMany};
 use crate::limits::per_ip::{InvitationAcceptance, InvitationLookup};
@@ -30,7 +32,7 @@ use crate::query::views::people::{AcceptRequest, InvitedView};
 pub async fn look_up(
     _: PerIp<InvitationLookup>,
     State(app): State<Arc<App>>,
-    Path(token): Path<String>,
+    LinkToken(token): LinkToken,
 ) -> Result<Json<InvitedView>, ApiError> {
     let invited = app.control.invited(&token, app.clock.now_ns()).await?;
     Ok(Json(InvitedView {
@@ -57,7 +59,7 @@ pub async fn accept(
     _: PerIp<InvitationAcceptance>,
     from: Origin,
     State(app): State<Arc<App>>,
-    Path(token): Path<String>,
+    LinkToken(token): LinkToken,
     AnonymousBody(request): AnonymousBody<AcceptRequest>,
 ) -> Result<(StatusCode, Json<LoginAnswer>), ApiError> {
     let name = fields::text("name", &request.name)?;
@@ -89,8 +91,65 @@ pub async fn accept_existing(
     _: PerIp<InvitationAcceptance>,
     State(app): State<Arc<App>>,
     InPerson(caller): InPerson,
-    Path(token): Path<String>,
+    LinkToken(token): LinkToken,
 ) -> Result<Json<Done>, ApiError> {
     app.control.accept_as_user(&caller.by(&app), &token, caller.user.id, &caller.user.email).await?;
     Ok(Json(Done { message: "you are a member now".to_owned() }))
+}
+
+/// What an invitation is about.
+#[utoipa::path(
+    get,
+    path = "/api/invitation",
+    operation_id = "invitationOfLink",
+    tag = "account",
+    params(("Link-Token" = String, Header, description = "`twi_...`, from the link")),
+    responses((status = 200, description = "The answer", body = InvitedView), (status = 410, description = "Used, revoked or expired", body = ErrorBody), Failures, NotFound, TooMany),
+    security(())
+)]
+pub async fn look_up_link(
+    window: PerIp<InvitationLookup>,
+    app: State<Arc<App>>,
+    token: LinkToken,
+) -> Result<Json<InvitedView>, ApiError> {
+    look_up(window, app, token).await
+}
+
+/// Makes an account for the address that was invited, and signs it in.
+#[utoipa::path(
+    post,
+    path = "/api/invitation/accept",
+    operation_id = "acceptInvitationOfLink",
+    tag = "account",
+    params(("Link-Token" = String, Header, description = "`twi_...`, from the link")),
+    request_body = AcceptRequest,
+    responses((status = 201, description = "Joined", body = LoginAnswer), (status = 409, description = "The address has an account: sign in and accept", body = ErrorBody), (status = 410, description = "Used, revoked or expired", body = ErrorBody), Failures, NotFound, TooMany),
+    security(())
+)]
+pub async fn accept_link(
+    window: PerIp<InvitationAcceptance>,
+    from: Origin,
+    app: State<Arc<App>>,
+    token: LinkToken,
+    body: AnonymousBody<AcceptRequest>,
+) -> Result<(StatusCode, Json<LoginAnswer>), ApiError> {
+    accept(window, from, app, token, body).await
+}
+
+/// Makes the caller a member, if the invitation is for their address.
+#[utoipa::path(
+    post,
+    path = "/api/invitation/accept-existing",
+    operation_id = "acceptInvitationOfLinkAsUser",
+    tag = "account",
+    params(("Link-Token" = String, Header, description = "`twi_...`, from the link")),
+    responses((status = 200, description = "Joined", body = Done), (status = 409, description = "A member already", body = ErrorBody), (status = 410, description = "Used, revoked or expired", body = ErrorBody), Failures, NotFound, TooMany)
+)]
+pub async fn accept_existing_link(
+    window: PerIp<InvitationAcceptance>,
+    app: State<Arc<App>>,
+    caller: InPerson,
+    token: LinkToken,
+) -> Result<Json<Done>, ApiError> {
+    accept_existing(window, app, caller, token).await
 }

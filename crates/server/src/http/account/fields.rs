@@ -2,6 +2,7 @@
 
 use crate::error::ApiError;
 use crate::limits;
+use crate::redact::is_hidden;
 
 /// An e-mail address, lower case.
 pub fn email(text: &str) -> Result<String, ApiError> {
@@ -19,10 +20,6 @@ pub fn text(field: &str, value: &str) -> Result<String, ApiError> {
     if value.chars().count() > limits::PROJECT_NAME_CHARS_MAX {
         return Err(ApiError::malformed(format!("{field} is too long")));
     }
-    // Line and paragraph separators, and what turns the direction of text around.
-    let is_hidden = |c: char| {
-        c.is_control() || matches!(c, '\u{2028}' | '\u{2029}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
-    };
     if value.contains(is_hidden) {
         return Err(ApiError::malformed(format!("{field} contains control characters")));
     }

@@ -56,8 +56,12 @@ fn people() -> Api {
         .routes(routes!(accept::look_up))
         .routes(routes!(accept::accept))
         .routes(routes!(accept::accept_existing))
+        .routes(routes!(accept::look_up_link))
+        .routes(routes!(accept::accept_link))
+        .routes(routes!(accept::accept_existing_link))
         .routes(routes!(reset::forgot))
         .routes(routes!(reset::look_up, reset::reset))
+        .routes(routes!(reset::look_up_link, reset::reset_link))
         .routes(routes!(audit::page))
         .routes(routes!(audit::export))
 }

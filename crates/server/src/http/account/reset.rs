@@ -1,17 +1,19 @@
-//! `POST /api/forgot-password`, `/api/password-reset/{token}`. WIRE 5.2.
+//! `POST /api/forgot-password`, `/api/password-reset`. WIRE 5.2.
 //!
-//! The first answers alike, and as soon, whether or not there is such an account: the work comes after the answer.
+//! The first answers alike, and as soon, whether or not there is such an account: the work comes after the answer. The
+//! secret of a link comes in a header; the routes of the wire with the secret in their path stay for existing clients.
 
 use std::sync::Arc;
 
 use axum::Json;
-use axum::extract::{Path, State};
+use axum::extract::State;
 
 use super::{fields, password};
 use crate::app::App;
 use crate::error::ApiError;
 use crate::http::gate::auth::Origin;
 use crate::http::gate::body::AnonymousBody;
+use crate::http::gate::link_token::LinkToken;
 use crate::http::gate::per_ip::PerIp;
 use crate::http::openapi::{Failures, TooMany};
 use crate::limits::per_ip::{ForgotPassword, ResetConsumption, ResetValidation};
@@ -68,7 +70,7 @@ pub async fn forgot(
 pub async fn look_up(
     _: PerIp<ResetValidation>,
     State(app): State<Arc<App>>,
-    Path(token): Path<String>,
+    LinkToken(token): LinkToken,
 ) -> Result<Json<ResetView>, ApiError> {
     let email = app.control.reset_email(&token, app.clock.now_ns()).await?;
     Ok(Json(ResetView { valid: email.is_some(), email }))
@@ -89,7 +91,7 @@ pub async fn reset(
     _: PerIp<ResetConsumption>,
     from: Origin,
     State(app): State<Arc<App>>,
-    Path(token): Path<String>,
+    LinkToken(token): LinkToken,
     AnonymousBody(request): AnonymousBody<ResetPasswordRequest>,
 ) -> Result<Json<Done>, ApiError> {
     password::check(&request.password)?;
@@ -101,4 +103,43 @@ pub async fn reset(
         true => Ok(Json(Done { message: "the password was set; sign in with it".to_owned() })),
         false => Err(ApiError::malformed(NO_LINK)),
     }
+}
+
+/// Whether a link for a new password works, and for whom.
+#[utoipa::path(
+    get,
+    path = "/api/password-reset",
+    operation_id = "passwordResetOfLink",
+    tag = "account",
+    params(("Link-Token" = String, Header, description = "`twr_...`, from the link")),
+    responses((status = 200, description = "The answer", body = ResetView), Failures, TooMany),
+    security(())
+)]
+pub async fn look_up_link(
+    window: PerIp<ResetValidation>,
+    app: State<Arc<App>>,
+    token: LinkToken,
+) -> Result<Json<ResetView>, ApiError> {
+    look_up(window, app, token).await
+}
+
+/// Sets a new password; every session of the account ends. The link works once.
+#[utoipa::path(
+    post,
+    path = "/api/password-reset",
+    operation_id = "resetPasswordOfLink",
+    tag = "account",
+    params(("Link-Token" = String, Header, description = "`twr_...`, from the link")),
+    request_body = ResetPasswordRequest,
+    responses((status = 200, description = "Set", body = Done), Failures, TooMany),
+    security(())
+)]
+pub async fn reset_link(
+    window: PerIp<ResetConsumption>,
+    from: Origin,
+    app: State<Arc<App>>,
+    token: LinkToken,
+    body: AnonymousBody<ResetPasswordRequest>,
+) -> Result<Json<Done>, ApiError> {
+    reset(window, from, app, token, body).await
 }

@@ -42,6 +42,7 @@ pub fn routes() -> Api {
         .routes(routes!(well_known::protected_resource))
         .routes(routes!(ack::look))
         .routes(routes!(ack::acknowledge))
+        .routes(routes!(ack::look_link, ack::acknowledge_link))
         .routes(routes!(sso::routes::providers))
         .routes(routes!(sso::routes::of_organization))
         .routes(routes!(sso::routes::start))
@@ -70,10 +71,13 @@ fn rfc3339(time_ns: i64) -> String {
     jiff::Timestamp::from_nanosecond(i128::from(time_ns)).unwrap_or(jiff::Timestamp::UNIX_EPOCH).to_string()
 }
 
-/// A credential's name: something, and not too long.
+/// A credential's name: something, not too long, and nothing hidden in it.
 fn check_name(name: &str) -> Result<&str, crate::error::ApiError> {
     match name.trim() {
         "" => Err(crate::error::ApiError::malformed("name is missing")),
+        name if name.contains(crate::redact::is_hidden) => {
+            Err(crate::error::ApiError::malformed("name contains control characters"))
+        }
         name if name.chars().count() > crate::limits::CREDENTIAL_NAME_CHARS_MAX => {
             Err(crate::error::ApiError::malformed("name is too long"))
         }

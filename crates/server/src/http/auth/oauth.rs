@@ -20,6 +20,7 @@ use crate::limits::per_ip::OauthRegister;
 use crate::query::views::auth::{
     ClientQuery, ClientRegistration, ClientView, ConsentAnswer, ConsentRequest, RegisteredClient,
 };
+use crate::redact::is_hidden;
 
 /// Registers a public client. RFC 7591.
 #[utoipa::path(
@@ -48,7 +49,7 @@ pub async fn register(
     let knows = |asked: &Option<Vec<String>>, known: &[&str]| {
         asked.as_ref().is_none_or(|asked| asked.iter().all(|one| known.contains(&one.as_str())))
     };
-    let is_readable = !name.chars().any(char::is_control) && name.chars().count() <= limits::CREDENTIAL_NAME_CHARS_MAX;
+    let is_readable = !name.contains(is_hidden) && name.chars().count() <= limits::CREDENTIAL_NAME_CHARS_MAX;
     let is_known = knows(&request.grant_types, &GRANTS) && knows(&request.response_types, &["code"]);
     if !(is_public && is_readable && is_known) {
         return Err(ApiError::malformed("invalid_client_metadata"));

@@ -24,6 +24,7 @@ use crate::app::App;
 use crate::control::{By, Need, Organization, PERSONAL_PREFIX, Project, Role, User};
 use crate::error::ApiError;
 use crate::limits;
+use crate::redact::plain;
 
 /// A need as a type.
 pub trait Needed: Send + Sync + 'static {
@@ -61,7 +62,7 @@ needs!(Read, Write, Admin, Owner);
 #[derive(Debug, Clone)]
 pub struct Origin {
     pub address: IpAddr,
-    /// For the audit log: the start of what the request says of itself, without control characters.
+    /// For the audit log: the start of what the request says of itself, without hidden characters.
     pub user_agent: String,
 }
 
@@ -80,7 +81,7 @@ impl Origin {
     fn of(parts: &Parts) -> Origin {
         let said = parts.headers.get(USER_AGENT).map(|value| String::from_utf8_lossy(value.as_bytes()));
         let said = said.unwrap_or_default();
-        let user_agent = said.chars().filter(|c| !c.is_control()).take(limits::USER_AGENT_CHARS_MAX).collect();
+        let user_agent = plain(&said, limits::USER_AGENT_CHARS_MAX);
         Origin { address: client_address(parts), user_agent }
     }
 }

@@ -19,6 +19,7 @@ use crate::app::App;
 use crate::control::Project;
 use crate::error::ApiError;
 use crate::limits;
+use crate::redact::plain;
 use crate::symbols::Symbols;
 use crate::symbols::sort::{self, Fields, Kept};
 use crate::symbols::store::{Info, Put, Uploader};
@@ -178,5 +179,5 @@ fn read(file: &UploadedFile) -> Result<Vec<u8>, ApiError> {
 
 /// A sender's own words, short enough to be shown and on one line.
 fn shown(text: &str) -> String {
-    text.chars().filter(|letter| !letter.is_control()).take(limits::UPLOAD_NAME_CHARS_SHOWN).collect()
+    plain(text, limits::UPLOAD_NAME_CHARS_SHOWN)
 }

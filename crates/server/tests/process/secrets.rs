@@ -1,0 +1,125 @@
+//! No credential in what the server writes about itself: every route is called with secrets in its path, its query and its
+//! headers, and none of them is in a span or in a log line of the server.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use serde_json::json;
+use tidewatch_server::http::openapi;
+
+use super::server::{Server, agent};
+
+/// In the shape of ours; of no other use.
+const SECRET: &str = "5ec2e75ec2e75ec2e75ec2e75ec2e75ec2e75ec2e75ec2e75ec2e75ec2e75ec2";
+
+/// An OTLP endpoint that takes everything. What it was sent, as text.
+fn collector() -> (String, Arc<Mutex<String>>) {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
+    let url = format!("http://{}", listener.local_addr().expect("an address"));
+    let seen = Arc::new(Mutex::new(String::new()));
+    let heard = seen.clone();
+    std::thread::spawn(move || {
+        for stream in listener.incoming().flatten() {
+            let heard = heard.clone();
+            std::thread::spawn(move || take(stream, &heard));
+        }
+    });
+    (url, seen)
+}
+
+fn take(stream: TcpStream, heard: &Mutex<String>) {
+    let mut reader = BufReader::new(stream);
+    loop {
+        let mut length = 0;
+        loop {
+            let mut line = String::new();
+            if reader.read_line(&mut line).unwrap_or(0) == 0 {
+                return;
+            }
+            if line == "\r\n" {
+                break;
+            }
+            if let Some(value) = line.to_ascii_lowercase().strip_prefix("content-length:") {
+                length = value.trim().parse().expect("a length");
+            }
+        }
+        let mut body = vec![0; length];
+        reader.read_exact(&mut body).expect("a whole body");
+        heard.lock().expect("no panic").push_str(&String::from_utf8(body).expect("OTLP as JSON"));
+        let answer = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{}";
+        reader.get_mut().write_all(answer).expect("the server reads");
+    }
+}
+
+fn call(server: &Server, method: &str, path: &str, authorization: &str) {
+    let request = ureq::http::Request::builder()
+        .method(method)
+        .uri(format!("{}{path}", server.base))
+        .header("traceparent", "00-0af7651916cd43dd8448eb211c80319e-b7ad6b7169203331-01")
+        .header("Authorization", format!("Bearer {authorization}"))
+        .header("Link-Token", format!("twi_{SECRET}"))
+        .header("Cookie", format!("tidewatch_session=tws_{SECRET}"))
+        .header("User-Agent", format!("program/1 twp_{SECRET}"))
+        .header("Content-Type", "application/json")
+        .body(json!({ "token": format!("twr_{SECRET}"), "password": SECRET }).to_string());
+    agent().run(request.expect("a request")).expect("the server answers");
+}
+
+#[test]
+fn no_secret_is_in_a_span_or_a_log_line_of_ours() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let data = folder.path().join("data");
+    let (url, seen) = collector();
+    let mut server = Server::start(&data, &[("TIDEWATCH_TRACES_ENDPOINT", &url), ("RUST_LOG", "debug")]);
+    let account = server.register();
+
+    let document = serde_json::to_value(openapi::document()).expect("a document is JSON");
+    let mut routes = Vec::new();
+    for (path, item) in document["paths"].as_object().expect("paths") {
+        for method in item.as_object().expect("operations").keys() {
+            routes.push((method.to_uppercase(), path.clone()));
+        }
+    }
+    // The address of a page, an exporter that is set up wrongly, and a link with a slash too many.
+    routes.extend(
+        ["/accept-invitation/{token}", "/api/otel/{project}/v1/traces", "/api/password-reset/{token}/"]
+            .map(|path| ("GET".to_owned(), path.to_owned())),
+    );
+    for (at, (method, path)) in routes.iter().enumerate() {
+        let filled: Vec<String> = path
+            .split('/')
+            .map(|segment| match segment {
+                "{project}" => account.project_token.clone(),
+                segment if segment.starts_with('{') => format!("twk_{SECRET}"),
+                segment => segment.to_owned(),
+            })
+            .collect();
+        let query = format!("?token={}&code=twa_{SECRET}", account.project_token);
+        let authorization = [account.project_token.as_str(), account.jwt.as_str(), SECRET][at % 3];
+        call(&server, method, &format!("{}{query}", filled.join("/")), authorization);
+    }
+
+    let deadline = Instant::now() + Duration::from_secs(60);
+    let spans = loop {
+        let spans = seen.lock().expect("no panic").clone();
+        if spans.matches("\"spanId\"").count() >= routes.len() {
+            break spans;
+        }
+        assert!(Instant::now() < deadline, "the spans are sent: {spans}");
+        std::thread::park_timeout(Duration::from_millis(10));
+    };
+    server.kill();
+    let log = std::fs::read_to_string(data.with_extension("log")).expect("the log");
+    assert!(log.contains("DEBUG"), "the log says more than it does by default");
+    assert!(spans.contains("/api/invitations/{token}/accept"), "{spans}");
+    for (name, text) in [("spans", &spans), ("log", &log)] {
+        for (kind, secret) in
+            [("a token", SECRET), ("the project's token", &account.project_token), ("the login", &account.jwt)]
+        {
+            let found = text.find(secret).map(|at| &text[at.saturating_sub(200)..(at + 80).min(text.len())]);
+            assert_eq!(found, None, "{kind} in the {name}");
+        }
+    }
+}

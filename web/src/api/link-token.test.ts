@@ -1,0 +1,23 @@
+import { expect, test } from "vitest";
+import { forgetLinkToken, keepLinkToken, keptLinkToken, linkTokenIn } from "./link-token";
+
+test("the secret of a link is in its fragment, or where earlier versions put it", () => {
+  for (const [hash, search, expected] of [
+    ["#token=twr_1", {}, "twr_1"],
+    ["token=twr_1", {}, "twr_1"],
+    ["", { token: "twr_2" }, "twr_2"],
+    ["#token=twr_1", { token: "twr_2" }, "twr_1"],
+    ["#token=", {}, null],
+    ["#main", {}, null],
+    ["", {}, null],
+  ] as const)
+    expect(linkTokenIn(hash, search)).toBe(expected);
+});
+
+test("it is kept for its page until it was used, also where nothing can be stored", () => {
+  keepLinkToken("/reset-password", "twr_1");
+  expect(keptLinkToken("/reset-password")).toBe("twr_1");
+  expect(keptLinkToken("/accept-invitation")).toBe("");
+  forgetLinkToken("/reset-password");
+  expect(keptLinkToken("/reset-password")).toBe("");
+});
