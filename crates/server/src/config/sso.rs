@@ -16,7 +16,7 @@ pub struct SsoSettings {
     #[arg(long, env = "GOOGLE_CLIENT_ID")]
     pub google_client_id: Option<String>,
     /// Its secret.
-    #[arg(long, env = "GOOGLE_CLIENT_SECRET", hide_env_values = true)]
+    #[arg(long, env = "GOOGLE_CLIENT_SECRET", hide_env_values = true, hide = true)]
     pub google_client_secret: Option<String>,
     /// A file with that secret.
     #[arg(long, env = "GOOGLE_CLIENT_SECRET_FILE", conflicts_with = "google_client_secret")]
@@ -28,7 +28,7 @@ pub struct SsoSettings {
     #[arg(long, env = "GITHUB_CLIENT_ID")]
     pub github_client_id: Option<String>,
     /// Its secret.
-    #[arg(long, env = "GITHUB_CLIENT_SECRET", hide_env_values = true)]
+    #[arg(long, env = "GITHUB_CLIENT_SECRET", hide_env_values = true, hide = true)]
     pub github_client_secret: Option<String>,
     /// A file with that secret.
     #[arg(long, env = "GITHUB_CLIENT_SECRET_FILE", conflicts_with = "github_client_secret")]
@@ -43,7 +43,7 @@ pub struct SsoSettings {
     #[arg(long, env = "OIDC_CLIENT_ID")]
     pub oidc_client_id: Option<String>,
     /// Its secret.
-    #[arg(long, env = "OIDC_CLIENT_SECRET", hide_env_values = true)]
+    #[arg(long, env = "OIDC_CLIENT_SECRET", hide_env_values = true, hide = true)]
     pub oidc_client_secret: Option<String>,
     /// A file with that secret.
     #[arg(long, env = "OIDC_CLIENT_SECRET_FILE", conflicts_with = "oidc_client_secret")]
@@ -72,16 +72,20 @@ pub struct SsoSettings {
     /// What its values mean here: `sre=admin,developers=user,staff=readonly`. The highest that matches counts.
     #[arg(long, env = "OIDC_ROLE_MAP", default_value = "")]
     pub oidc_role_map: String,
-    /// The claim that names the organisation new people join; the first organisation when not given.
+    /// The claim that says which organization new people join and roles count in, by its id or through `oidc_org_map`;
+    /// the first organization when not given.
     #[arg(long, env = "OIDC_ORG_CLAIM")]
     pub oidc_org_claim: Option<String>,
+    /// What that claim's values mean, as ids of organizations: `acme=1,platform=7`.
+    #[arg(long, env = "OIDC_ORG_MAP", default_value = "")]
+    pub oidc_org_map: String,
     /// Let in people who were not invited, with the role of the role map or `readonly`.
     #[arg(long, env = "OIDC_AUTO_CREATE_USERS", action = ArgAction::Set, value_parser = BoolishValueParser::new(),
         num_args = 0..=1, default_value = "false", default_missing_value = "true")]
     pub oidc_auto_create_users: bool,
     /// Key for the cookie of a sign-in that is under way, at least 32 characters, the same on every node; the key for
     /// secrets when not given.
-    #[arg(long, env = "OAUTH_SESSION_SECRET", hide_env_values = true)]
+    #[arg(long, env = "OAUTH_SESSION_SECRET", hide_env_values = true, hide = true)]
     pub oauth_session_secret: Option<String>,
     /// A file with that key.
     #[arg(long, env = "OAUTH_SESSION_SECRET_FILE", conflicts_with = "oauth_session_secret")]
@@ -116,6 +120,7 @@ impl Default for SsoSettings {
             oidc_role_claim: None,
             oidc_role_map: String::new(),
             oidc_org_claim: None,
+            oidc_org_map: String::new(),
             oidc_auto_create_users: false,
             oauth_session_secret: None,
             oauth_session_secret_file: None,
@@ -156,9 +161,31 @@ impl SsoSettings {
         Ok(map)
     }
 
+    /// Ids of organizations by a claim's values.
+    pub fn org_map(&self) -> anyhow::Result<Vec<(String, i64)>> {
+        let mut map = Vec::new();
+        for pair in self.oidc_org_map.split(',').map(str::trim).filter(|pair| !pair.is_empty()) {
+            let (value, id) = pair.rsplit_once('=').with_context(|| format!("oidc_org_map: {pair} has no ="))?;
+            let id = id.trim().parse().with_context(|| format!("oidc_org_map: {id} is not an organization's id"))?;
+            map.push((value.trim().to_owned(), id));
+        }
+        Ok(map)
+    }
+
+    /// Over `http://` everybody on the way reads codes, secrets and who signs in; between processes of one machine nobody
+    /// is on the way.
+    pub fn warn_of_plain_http(&self) {
+        let oidc = [&self.oidc_issuer_url, &self.oidc_auth_url, &self.oidc_token_url, &self.oidc_userinfo_url];
+        let fixed = [&self.google_issuer_url, &self.github_url, &self.github_api_url].map(String::as_str);
+        for url in oidc.into_iter().flatten().map(String::as_str).chain(fixed).filter(|url| is_plain_http(url)) {
+            tracing::warn!(url, "{url} is not https: sign-ins through it can be read and changed on their way");
+        }
+    }
+
     /// What can be known to be wrong before the server starts.
     pub fn check(&self) -> anyhow::Result<()> {
         self.role_map()?;
+        self.org_map()?;
         self.session_key()?;
         let secrets = [
             ("google", &self.google_client_id, self.google_secret()?),
@@ -185,5 +212,48 @@ impl SsoSettings {
             "disable_password_login: there is no other way to sign in"
         );
         Ok(())
+    }
+}
+
+/// `http://` to another machine.
+fn is_plain_http(url: &str) -> bool {
+    let Ok(url) = url::Url::parse(url) else { return false };
+    let is_here = match url.host() {
+        Some(url::Host::Domain(name)) => name == "localhost" || name.ends_with(".localhost"),
+        Some(url::Host::Ipv4(address)) => address.is_loopback(),
+        Some(url::Host::Ipv6(address)) => address.is_loopback(),
+        None => false,
+    };
+    url.scheme() == "http" && !is_here
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn plain_http_to_other_machines() {
+        for (url, expected) in [
+            ("https://id.example", false),
+            ("http://id.example", true),
+            ("http://10.0.0.1:8080/realms/a", true),
+            ("http://localhost:8080", false),
+            ("http://127.0.0.9", false),
+            ("http://[::1]:8080", false),
+            ("http://127.0.0.1.example", true),
+            ("", false),
+        ] {
+            assert_eq!(is_plain_http(url), expected, "{url}");
+        }
+    }
+
+    #[test]
+    fn organizations_are_named_by_their_ids() {
+        let map = |text: &str| SsoSettings { oidc_org_map: text.to_owned(), ..SsoSettings::default() }.org_map();
+        assert_eq!(map("acme=1, a=b=7").expect("a map"), [("acme".to_owned(), 1), ("a=b".to_owned(), 7)]);
+        assert!(map("").expect("no map").is_empty());
+        for text in ["acme", "acme=", "acme=one"] {
+            assert!(map(text).is_err(), "{text}");
+        }
     }
 }

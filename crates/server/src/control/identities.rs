@@ -7,6 +7,8 @@ use serde_json::json;
 
 use super::audit::By;
 use super::db::Write;
+use super::member_rules::{Act, may_change_role};
+use super::members::{revoke_invitations_of, role_of};
 use super::organizations::{insert_membership, insert_organization};
 use super::projects::insert_project;
 use super::users::{NewUser, insert_user};
@@ -24,8 +26,19 @@ pub struct ProviderProfile {
     pub name: String,
     /// None: nothing is said, and what the person has stays.
     pub role: Option<Role>,
-    /// The organisation's name.
-    pub organization: Option<String>,
+    /// Where new people join, and where `role` counts.
+    pub organization: Place,
+}
+
+/// The organization that a provider's word is about. Other organizations of the person are none of its business.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Place {
+    /// The operator named no claim: the oldest.
+    First,
+    /// The claim means this id.
+    Organization(i64),
+    /// The claim is missing, or means none of ours.
+    Nowhere,
 }
 
 /// What came of it.
@@ -97,8 +110,10 @@ impl Control {
             .bind(by.at_ns)
             .execute(write.on())
             .await?;
-        if let Some(role) = profile.role {
-            follow_role(&mut write, by, user, role).await?;
+        if let Some(role) = profile.role
+            && let Some(organization) = find_organization(&mut write, profile.organization).await?
+        {
+            follow_role(&mut write, by, organization, user, role).await?;
         }
         let organizations: i64 = sqlx::query_scalar("SELECT COUNT(*) FROM organizations").fetch_one(write.on()).await?;
         write.commit().await?;
@@ -140,8 +155,8 @@ async fn join(
     profile: &ProviderProfile,
     may_create: bool,
 ) -> Result<Option<i64>, ControlError> {
-    let organizations: Vec<(i64, String)> =
-        sqlx::query_as("SELECT id, name FROM organizations ORDER BY id").fetch_all(write.on()).await?;
+    let organizations: i64 = sqlx::query_scalar("SELECT COUNT(*) FROM organizations").fetch_one(write.on()).await?;
+    let is_first = organizations == 0;
     let invitations: Vec<(i64, i64, String)> = sqlx::query_as(
         "SELECT id, organization_id, role FROM invitations \
          WHERE email = $1 AND accepted_ns IS NULL AND revoked_ns IS NULL AND expires_ns > $2",
@@ -150,15 +165,11 @@ async fn join(
     .bind(by.at_ns)
     .fetch_all(write.on())
     .await?;
-    if !organizations.is_empty() && invitations.is_empty() && !may_create {
+    if !is_first && invitations.is_empty() && !may_create {
         return Ok(None);
     }
-    let named = match &profile.organization {
-        // A name that is not known is nobody's organisation, least of all the first.
-        Some(name) => organizations.iter().find(|(_, known)| known.eq_ignore_ascii_case(name)),
-        None => organizations.first(),
-    };
-    if named.is_none() && invitations.is_empty() && !organizations.is_empty() {
+    let named = find_organization(write, profile.organization).await?;
+    if named.is_none() && invitations.is_empty() && !is_first {
         return Ok(None);
     }
     let new =
@@ -177,29 +188,51 @@ async fn join(
         let entry = by.did("invitation.accept").on("invitation", invitation).within(*organization);
         write.audit(entry.with(json!({ "role": role.as_str() }))).await?;
     }
-    if let (true, Some((organization, _))) = (invitations.is_empty(), named) {
+    if let (true, Some(organization)) = (invitations.is_empty(), named) {
         let role = profile.role.unwrap_or(Role::Readonly);
-        insert_membership(write, *organization, user, role, by.at_ns).await?;
+        insert_membership(write, organization, user, role, by.at_ns).await?;
         let details = json!({ "role": role.as_str() });
-        write.audit(by.did("member.add").on("user", user).within(*organization).with(details)).await?;
+        write.audit(by.did("member.add").on("user", user).within(organization).with(details)).await?;
     }
     Ok(Some(user))
 }
 
-/// The provider's role, where the person is a member and not the owner.
-async fn follow_role(write: &mut Write<'_>, by: &By, user: i64, role: Role) -> Result<(), ControlError> {
-    let changed: Vec<i64> = sqlx::query_scalar(
-        "UPDATE memberships SET role = $2 WHERE user_id = $1 AND role <> $2 AND role <> 'owner' \
-         RETURNING organization_id",
-    )
-    .bind(user)
-    .bind(role.as_str())
-    .fetch_all(write.on())
-    .await?;
-    for organization in changed {
-        let details = json!({ "role": role.as_str(), "by": "provider" });
-        write.audit(by.did("member.set_role").on("user", user).within(organization).with(details)).await?;
-        write.changes_directory();
+/// The organization of a place, when there is one.
+async fn find_organization(write: &mut Write<'_>, place: Place) -> Result<Option<i64>, ControlError> {
+    let found = match place {
+        Place::First => sqlx::query_scalar("SELECT id FROM organizations ORDER BY id LIMIT 1"),
+        Place::Organization(id) => sqlx::query_scalar("SELECT id FROM organizations WHERE id = $1").bind(id),
+        // What is not known is nobody's organization, least of all the first.
+        Place::Nowhere => return Ok(None),
+    };
+    Ok(found.fetch_optional(write.on()).await?)
+}
+
+/// Gives a member the provider's role. The operator's map stands for the owner here: it makes admins, and changes neither
+/// the owner's role nor anybody's in another organization.
+async fn follow_role(
+    write: &mut Write<'_>,
+    by: &By,
+    organization: i64,
+    user: i64,
+    role: Role,
+) -> Result<(), ControlError> {
+    let Some(before) = role_of(write, organization, user).await? else { return Ok(()) };
+    let act = Act { actor: Role::Owner, target: before, is_self: false };
+    if before == role || may_change_role(act, role).is_err() {
+        return Ok(());
     }
+    sqlx::query("UPDATE memberships SET role = $3 WHERE organization_id = $1 AND user_id = $2")
+        .bind(organization)
+        .bind(user)
+        .bind(role.as_str())
+        .execute(write.on())
+        .await?;
+    if before == Role::Admin {
+        revoke_invitations_of(write, by, organization, user).await?;
+    }
+    let details = json!({ "role": [before.as_str(), role.as_str()], "by": "provider" });
+    write.audit(by.did("member.change_role").on("user", user).within(organization).with(details)).await?;
+    write.changes_directory();
     Ok(())
 }

@@ -184,8 +184,8 @@ pub(super) async fn role_of(write: &mut Write<'_>, organization: i64, user: i64)
     Ok(role.as_deref().and_then(Role::parse))
 }
 
-/// Who may not invite any more has not invited anybody.
-async fn revoke_invitations_of(
+/// Revokes the invitations by a member who loses the right to invite.
+pub(super) async fn revoke_invitations_of(
     write: &mut Write<'_>,
     by: &By,
     organization: i64,

@@ -55,7 +55,7 @@ pub use db::Location;
 pub use device_codes::{DeviceCode, DeviceRequest, Poll};
 pub use directory::{DeletedProject, Membership, Organization, Project, ProjectSettings, User};
 pub use grants::{Grant, Issued};
-pub use identities::{Entered, ProviderProfile};
+pub use identities::{Entered, Place, ProviderProfile};
 pub use invitations::{Invitation, Invited, NewInvitation};
 pub use members::Member;
 pub use oauth::{Exchange, Exchanged, NewCode, OauthClient};

@@ -247,6 +247,92 @@ fn people_are_made_with_the_role_of_their_groups_and_passwords_can_be_off() {
     assert_eq!(said["password"], false);
 }
 
+/// The role in each organization by id, of whoever the provider says comes in.
+fn roles(server: &Server, provider: &Provider, person: &Value) -> Result<BTreeMap<i64, String>, String> {
+    provider.tell("/person", person);
+    let landed = Browser::default().sign_in(server);
+    let token = fragment(&landed, "token").ok_or_else(|| error(&landed).unwrap_or_default())?;
+    let (_, bundle) = server.call("GET", "/api/me/login-bundle", Some(&token), &Value::Null);
+    let organizations = bundle["organizations"].as_array().expect("organizations").iter();
+    Ok(organizations
+        .map(|one| (one["id"].as_i64().expect("an id"), one["role"].as_str().expect("a role").to_owned()))
+        .collect())
+}
+
+#[test]
+fn a_provider_gives_roles_in_one_organization_alone() {
+    let (_folder, mut server, provider) = both(
+        &person("1", "sre@example.com", true, &[]),
+        &[("OIDC_ROLE_CLAIM", "groups"), ("OIDC_ROLE_MAP", "sre=admin,staff=readonly")],
+    );
+    let owner = server.register().jwt;
+    let (status, victims) = server.call("POST", "/api/organizations", Some(&owner), &json!({ "name": "Victims Inc" }));
+    assert_eq!(status, 201, "{victims}");
+    let victims = victims["id"].as_i64().expect("an id");
+    for (organization, role) in [(1, "user"), (victims, "readonly")] {
+        let path = format!("/api/organizations/{organization}/invitations");
+        let body = json!({ "email": "sre@example.com", "role": role });
+        assert_eq!(server.call("POST", &path, Some(&owner), &body).0, 201);
+    }
+    let expect = |first: &str| Ok(BTreeMap::from([(1, first.to_owned()), (victims, "readonly".to_owned())]));
+    let sre = person("1", "sre@example.com", true, &["sre"]);
+    assert_eq!(roles(&server, &provider, &sre), expect("admin"));
+
+    // An admin invites; one who is an admin no more has invited nobody.
+    let landed = Browser::default().sign_in(&server);
+    let token = fragment(&landed, "token").expect("a login");
+    let body = json!({ "email": "friend@example.com", "role": "user" });
+    assert_eq!(server.call("POST", "/api/organizations/1/invitations", Some(&token), &body).0, 201);
+    let (status, _) =
+        server.call("GET", &format!("/api/organizations/{victims}/invitations"), Some(&token), &Value::Null);
+    assert_eq!(status, 403, "they are no admin there");
+    assert_eq!(roles(&server, &provider, &person("1", "sre@example.com", true, &["staff"])), expect("readonly"));
+    let (_, open) = server.call("GET", "/api/organizations/1/invitations", Some(&owner), &Value::Null);
+    assert_eq!(open, json!([]), "their invitations ended with their right to invite");
+    // A member of the other organization alone is not touched at all.
+    let path = format!("/api/organizations/{victims}/invitations");
+    server.call("POST", &path, Some(&owner), &json!({ "email": "other@example.com", "role": "user" }));
+    let other = person("2", "other@example.com", true, &["sre"]);
+    for _ in 0..2 {
+        assert_eq!(roles(&server, &provider, &other), Ok(BTreeMap::from([(victims, "user".to_owned())])));
+    }
+}
+
+#[test]
+fn the_organization_claim_means_ids_and_no_names() {
+    let (_folder, mut server, provider) = both(
+        &person("1", "ada@example.com", true, &["sre"]),
+        &[
+            ("OIDC_AUTO_CREATE_USERS", "true"),
+            ("OIDC_ROLE_CLAIM", "groups"),
+            ("OIDC_ROLE_MAP", "sre=admin"),
+            ("OIDC_ORG_CLAIM", "org"),
+        ],
+    );
+    let owner = server.register().jwt;
+    // Anybody may own an organization of this name.
+    let (status, trap) = server.call("POST", "/api/organizations", Some(&owner), &json!({ "name": "Platform" }));
+    assert_eq!(status, 201, "{trap}");
+    let trap = trap["id"].as_i64().expect("an id");
+    let hire = |sub: &str, org: Value| {
+        let mut hire = person(sub, &format!("{sub}@example.com"), true, &["sre"]);
+        hire["org"] = org;
+        hire
+    };
+    let refused = Err("invite_required".to_owned());
+    let admin_of = |organization: i64| Ok(BTreeMap::from([(organization, "admin".to_owned())]));
+    assert_eq!(roles(&server, &provider, &hire("1", json!("Platform"))), refused);
+    assert_eq!(roles(&server, &provider, &hire("2", json!("99"))), refused);
+    assert_eq!(roles(&server, &provider, &hire("3", Value::Null)), refused);
+    assert_eq!(roles(&server, &provider, &hire("4", json!("1"))), admin_of(1));
+    assert_eq!(roles(&server, &provider, &hire("5", json!(trap))), admin_of(trap));
+    server.kill();
+    server.set("OIDC_ORG_MAP", "Platform=1");
+    server.restart();
+    assert_eq!(roles(&server, &provider, &hire("1", json!("Platform"))), admin_of(1));
+    assert_eq!(roles(&server, &provider, &hire("6", json!(["others", "Platform"]))), admin_of(1));
+}
+
 #[test]
 fn what_attackers_try_at_the_callback() {
     let (_folder, mut server, _provider) = both(&person("1", "owner@example.com", true, &[]), &[]);

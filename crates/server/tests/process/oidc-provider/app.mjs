@@ -50,7 +50,7 @@ function make() {
       },
     ],
     jwks: { keys: [key] },
-    claims: { openid: ["sub"], email: ["email", "email_verified"], profile: ["name"], groups: ["groups"] },
+    claims: { openid: ["sub", "org"], email: ["email", "email_verified"], profile: ["name"], groups: ["groups"] },
     scopes: ["openid", "groups"],
     pkce: { required: () => true },
     cookies: { keys: ["a key for tests"] },

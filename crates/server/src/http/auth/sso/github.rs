@@ -4,7 +4,7 @@ use anyhow::Context;
 
 use super::oidc::Endpoints;
 use super::provider::Sso;
-use crate::control::ProviderProfile;
+use crate::control::{Place, ProviderProfile};
 
 pub fn endpoints(web: &str) -> Endpoints {
     Endpoints {
@@ -31,6 +31,6 @@ pub fn who(sso: &Sso, api: &str, token: &str) -> anyhow::Result<ProviderProfile>
         email: email.filter(|_| is_verified),
         name: name.chars().take(100).collect(),
         role: None,
-        organization: None,
+        organization: Place::First,
     })
 }

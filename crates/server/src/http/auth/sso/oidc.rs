@@ -10,7 +10,7 @@ use super::github;
 use super::id_token::{self, Expected, Keys, Wrong};
 use super::provider::{Kind, Provider, Sso};
 use super::round_trip::RoundTrip;
-use crate::control::{ProviderProfile, Role};
+use crate::control::{Place, ProviderProfile, Role};
 use crate::limits;
 
 /// A provider's doors.
@@ -215,7 +215,10 @@ fn profile(provider: &Provider, claims: &Map<String, Value>) -> anyhow::Result<P
     let name = text("name").or_else(|| text("preferred_username")).or(email.as_deref()).unwrap_or("Somebody");
     let name = name.chars().take(100).collect();
     let role = provider.role_claim.as_ref().and_then(|claim| claims.get(claim)).and_then(|value| role(provider, value));
-    let organization = provider.org_claim.as_deref().map(|claim| text(claim).unwrap_or_default().to_owned());
+    let organization = match &provider.org_claim {
+        Some(claim) => place(provider, claims.get(claim)),
+        None => Place::First,
+    };
     Ok(ProviderProfile {
         subject,
         is_email_seen: email.is_some(),
@@ -224,6 +227,27 @@ fn profile(provider: &Provider, claims: &Map<String, Value>) -> anyhow::Result<P
         role,
         organization,
     })
+}
+
+/// The organization that the first of the claim's values means: by the operator's map, or by its id. Names do not count:
+/// anybody may call an organization anything.
+fn place(provider: &Provider, value: Option<&Value>) -> Place {
+    let values = match value {
+        Some(Value::Array(many)) => many.iter().collect(),
+        Some(one) => vec![one],
+        None => Vec::new(),
+    };
+    let texts = values.into_iter().filter_map(|value| match value {
+        Value::String(text) => Some(text.trim().to_owned()),
+        Value::Number(number) => Some(number.to_string()),
+        _ => None,
+    });
+    let meant = |text: String| {
+        let mapped = provider.org_map.iter().find(|(name, _)| *name == text).map(|(_, id)| *id);
+        mapped.or_else(|| text.parse().ok())
+    };
+    let mut ids = texts.filter_map(meant);
+    ids.next().map_or(Place::Nowhere, Place::Organization)
 }
 
 /// The highest that one of the claim's values means.

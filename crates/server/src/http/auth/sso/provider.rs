@@ -23,6 +23,8 @@ pub struct Provider {
     pub role_claim: Option<String>,
     pub role_map: Vec<(String, Role)>,
     pub org_claim: Option<String>,
+    /// What its values mean: ids of organizations.
+    pub org_map: Vec<(String, i64)>,
     /// People nobody invited are let in.
     pub may_create: bool,
     /// What discovery found, and the keys; read again when they are old or do not fit.
@@ -70,10 +72,12 @@ impl Sso {
             role_claim: None,
             role_map: Vec::new(),
             org_claim: None,
+            org_map: Vec::new(),
             may_create: false,
             found: Mutex::new(None),
             keys: Mutex::new(None),
         };
+        settings.warn_of_plain_http();
         let mut providers = Vec::new();
         if let (Some(id), Some(secret)) = (&settings.google_client_id, settings.google_secret()?) {
             let kind = Kind::Discovered { issuer: settings.google_issuer_url.clone() };
@@ -105,6 +109,7 @@ impl Sso {
                 role_claim: settings.oidc_role_claim.clone(),
                 role_map: settings.role_map()?,
                 org_claim: settings.oidc_org_claim.clone(),
+                org_map: settings.org_map()?,
                 may_create: settings.oidc_auto_create_users,
                 ..oidc
             });
