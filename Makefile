@@ -6,7 +6,7 @@ DATA_DIR ?= ./data
 LISTEN ?= 127.0.0.1:8080
 BIN_RELEASE = $(CARGO_TARGET_DIR)/release/tidewatch
 
-.PHONY: compilers run test dev demo bench web check snapshots fuzz clean
+.PHONY: compilers run test dev demo bench web check snapshots sbom fuzz clean
 
 ## Start the server with embedded storage; prints the URL and how to send the first span.
 run: compilers web
@@ -45,6 +45,10 @@ snapshots:
 	# A rewritten snapshot fails its test, so that nobody forgets to look at the change.
 	-UPDATE_SNAPSHOTS=1 cargo test --locked --workspace snapshot
 	cd web && npm run --silent gen
+
+## What the binary is made of, as CycloneDX: sbom/*.cdx.json.
+sbom:
+	bash scripts/sbom.sh
 
 ## Fuzzing of every parser of outside bytes, FUZZ_SECONDS a target; installs nightly Rust and cargo-fuzz, or says why not.
 fuzz:

@@ -45,6 +45,16 @@ need_system_packages() {
   [ ${#missing[@]} -eq 0 ] || install "${missing[@]}"
 }
 
+# The tool that looks at dependencies: their licences, their sources, advisories about them. Unoptimized, because it runs
+# for two seconds and compiles in less than two minutes that way.
+CARGO_DENY=0.20.2
+need_cargo_deny() {
+  export PATH="$CACHE/tools/bin:$PATH"
+  [ "$(cargo deny --version 2>/dev/null)" = "cargo-deny $CARGO_DENY" ] ||
+    CARGO_TARGET_DIR="$CACHE/tools/target" CARGO_PROFILE_DEV_DEBUG=0 \
+      cargo install cargo-deny --version "$CARGO_DENY" --locked --debug --force --quiet --root "$CACHE/tools"
+}
+
 # The UI's packages, exactly as locked.
 need_web() {
   make --silent web/node_modules/.installed

@@ -14,6 +14,16 @@ step "format and lints"
 cargo fmt --all --check
 cargo clippy --workspace --all-targets --locked -- -D warnings
 
+step "dependencies: licences, sources, advisories"
+need_cargo_deny
+cargo deny --offline --locked check licenses bans sources
+# The database is a repository of its own; without a network the advisories wait for the next run that has one.
+if timeout 120 cargo deny fetch db >/dev/null 2>&1; then
+  cargo deny --offline --locked check advisories
+else
+  echo "advisories: their database cannot be had here; not checked"
+fi
+
 step "web: types, lints, unit tests"
 (cd web && npm run --silent check && npm test --silent)
 

@@ -10,7 +10,8 @@ use std::ffi::OsString;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, ensure};
+use anyhow::{Context, bail, ensure};
+use clap::parser::ValueSource;
 use clap::{ArgMatches, Args, Command, FromArgMatches};
 
 use self::file::FileSettings;
@@ -52,7 +53,7 @@ pub struct Config {
     #[arg(long, env = "TIDEWATCH_TRACES_RATIO", default_value_t = 1.0)]
     pub traces_ratio: f64,
     /// Headers for it, as in `OTEL_EXPORTER_OTLP_HEADERS`: `Authorization=Bearer%20<PROJECT_TOKEN>`.
-    #[arg(long, env = "TIDEWATCH_TRACES_HEADERS", hide_env_values = true)]
+    #[arg(long, env = "TIDEWATCH_TRACES_HEADERS", hide_env_values = true, hide = true)]
     pub traces_headers: Option<String>,
     /// A file with these headers.
     #[arg(long, env = "TIDEWATCH_TRACES_HEADERS_FILE", conflicts_with = "traces_headers")]
@@ -96,21 +97,21 @@ pub struct Config {
     #[arg(long, env = "TIDEWATCH_MEMTABLE_MB", default_value_t = limits::MEMTABLE_MB)]
     pub memtable_mb: usize,
     /// Key that signs logins, at least 32 characters; made on first start and kept in the data directory when not given.
-    #[arg(long, env = "JWT_SECRET", hide_env_values = true)]
+    #[arg(long, env = "JWT_SECRET", hide_env_values = true, hide = true)]
     pub jwt_secret: Option<String>,
     /// A file with that key.
     #[arg(long, env = "JWT_SECRET_FILE", conflicts_with = "jwt_secret")]
     pub jwt_secret_file: Option<PathBuf>,
     /// Accounts and settings in PostgreSQL, `postgres://user:password@host/database`; a SQLite file in the data directory
     /// when not given.
-    #[arg(long, env = "DATABASE_URL", hide_env_values = true)]
+    #[arg(long, env = "DATABASE_URL", hide_env_values = true, hide = true)]
     pub database_url: Option<String>,
     /// A file with that address.
     #[arg(long, env = "DATABASE_URL_FILE", conflicts_with = "database_url")]
     pub database_url_file: Option<PathBuf>,
     /// Key that secrets in the database are encrypted with, at least 32 characters, the same on every node; made on first
     /// start and kept in the data directory when not given.
-    #[arg(long, env = "SECRETS_KEY", hide_env_values = true)]
+    #[arg(long, env = "SECRETS_KEY", hide_env_values = true, hide = true)]
     pub secrets_key: Option<String>,
     /// A file with that key.
     #[arg(long, env = "SECRETS_KEY_FILE", conflicts_with = "secrets_key")]
@@ -322,6 +323,7 @@ impl Loaded {
             command = command.find_subcommand(name).context("there is no such subcommand")?.clone();
             matches = inner;
         }
+        refuse_secret_flags(&command, &matches)?;
         let config = Config::from_arg_matches(&matches)?;
         config.check()?;
         Ok(Loaded { config, command, matches, file: file_settings })
@@ -336,6 +338,21 @@ impl Loaded {
     pub fn shown(&self) -> String {
         show::effective(&self.command, &self.matches, &self.file)
     }
+}
+
+/// Every user of the machine reads the words of a command; a secret comes through the environment or a file.
+fn refuse_secret_flags(command: &Command, matches: &ArgMatches) -> anyhow::Result<()> {
+    let secrets = file::settings(command).filter(|argument| argument.is_hide_env_values_set());
+    for argument in secrets {
+        if matches.value_source(argument.get_id().as_str()) == Some(ValueSource::CommandLine) {
+            let (flag, id) = (argument.get_long().unwrap_or_default(), argument.get_id());
+            let variable = argument.get_env().unwrap_or_default().to_string_lossy();
+            bail!(
+                "--{flag} would show the secret to every user of this machine; set {variable}, {variable}_FILE, or {id} in the file"
+            );
+        }
+    }
+    Ok(())
 }
 
 /// The command with the subcommand `names` changed.

@@ -1,11 +1,13 @@
-//! What the process asks of the system for its files: as many open ones as it is allowed, and a folder nobody else reads.
+//! What the process asks of the system for its files: as many open ones as it is allowed, and files nobody else reads.
 
-use std::fs::DirBuilder;
+use std::fs::{DirBuilder, Permissions};
 use std::io;
-use std::os::unix::fs::DirBuilderExt;
+use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 use std::path::Path;
+use std::sync::atomic::{AtomicU32, Ordering};
 
-use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use rustix::fs::Mode;
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit, umask};
 
 /// Makes the data directory, readable to its owner alone: telemetry and accounts lie in it. One that is there stays as
 /// its owner made it.
@@ -16,6 +18,24 @@ pub fn make_data_directory(path: &Path) -> io::Result<()> {
     match DirBuilder::new().mode(0o700).create(path) {
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists && path.is_dir() => Ok(()),
         made => made,
+    }
+}
+
+/// What the process was started with; [`u32::MAX`]: as it still is.
+static FIRST_UMASK: AtomicU32 = AtomicU32::new(u32::MAX);
+
+/// Files made from now on are readable to their owner alone (0600, folders 0700). Call it before there are other threads.
+pub fn keep_new_files_private() {
+    let first = umask(Mode::RWXG | Mode::RWXO);
+    umask(first | Mode::RWXG | Mode::RWXO);
+    FIRST_UMASK.store(first.bits(), Ordering::Relaxed);
+}
+
+/// Gives a listening socket's file the mode that the operator's own umask gives it: a proxy of another user opens it.
+pub fn open_socket_file(path: &Path) -> io::Result<()> {
+    match FIRST_UMASK.load(Ordering::Relaxed) {
+        u32::MAX => Ok(()),
+        first => std::fs::set_permissions(path, Permissions::from_mode(0o777 & !first)),
     }
 }
 
@@ -32,8 +52,6 @@ pub fn allow_as_many_as_possible() {
 
 #[cfg(test)]
 mod tests {
-    use std::os::unix::fs::PermissionsExt;
-
     use super::*;
 
     #[test]

@@ -269,10 +269,12 @@ pub const DEVICE_CODE_LIFE: Duration = minutes(10);
 pub const DEVICE_INTERVAL: Duration = seconds(5);
 /// Life of an authorization code. WIRE 5.4.
 pub const OAUTH_CODE_LIFE: Duration = minutes(5);
-/// A registered client that nobody signed in with is forgotten after this.
-pub const UNUSED_CLIENT_LIFE: Duration = Duration::from_secs(30 * 24 * 60 * 60);
-pub const REDIRECT_URIS_MAX: usize = 10;
-pub const REDIRECT_URI_BYTES_MAX: usize = 2000;
+/// A registered client that nobody has signed in with is forgotten after this ...
+pub const UNUSED_CLIENT_LIFE: Duration = Duration::from_secs(24 * 60 * 60);
+/// ... and the oldest of them beyond this number: anybody may register clients.
+pub const UNUSED_CLIENTS_MAX: i64 = 1000;
+pub const REDIRECT_URIS_MAX: usize = 3;
+pub const REDIRECT_URI_BYTES_MAX: usize = 500;
 /// Of a client or a personal access token.
 pub const CREDENTIAL_NAME_CHARS_MAX: usize = 100;
 /// Personal access tokens of one person.

@@ -61,6 +61,7 @@ fn main() -> ExitCode {
     let done = match Arguments::parse().command {
         Command::Serve(config) => load(&["serve"], config).and_then(|loaded| {
             memory::keep_freed_briefly();
+            files::keep_new_files_private();
             // Before there are other threads: they do as this one does, unless they stand back.
             tidewatch_store::lake::come_first();
             start(loaded)

@@ -46,7 +46,8 @@ pub fn changed(command: &Command, before: &ArgMatches, now: &ArgMatches) -> Vec<
 pub fn documentation(command: &Command) -> String {
     let mut text = String::from(
         "# Configuration\n\nMade from `crates/server/src/config.rs` by a test (`make snapshots`); `tidewatch config docs` \
-         prints it.\n\nA flag of `tidewatch serve` wins over its environment variable, that over the configuration file \
+         prints it.\n\nA flag of `tidewatch serve` wins over its environment variable (secrets have no flag: \
+         other users of the machine would see it), that over the configuration file \
          (`--config`, `TIDEWATCH_CONFIG`: TOML, one key per setting), that over the default. An unknown key of the file \
          is an error that names the nearest setting. `tidewatch config check` says whether all of it can be used, \
          `tidewatch config show` what is in force and where it comes from.\n\n\
@@ -56,12 +57,16 @@ pub fn documentation(command: &Command) -> String {
     );
     for argument in settings(command) {
         let id = argument.get_id();
-        let flag = argument.get_long().unwrap_or_default();
+        let flag = match argument.is_hide_env_values_set() {
+            // Refused: `config.rs`.
+            true => "(no flag)".to_owned(),
+            false => format!("`--{}`", argument.get_long().unwrap_or_default()),
+        };
         let environment = argument.get_env().unwrap_or_default().to_string_lossy();
         let default = default(argument);
         let help = argument.get_long_help().or(argument.get_help()).map(ToString::to_string).unwrap_or_default();
         let help = help.split_whitespace().collect::<Vec<_>>().join(" ");
-        let _ = writeln!(text, "| `{id}` | `--{flag}` | `{environment}` | {default} | {help} |");
+        let _ = writeln!(text, "| `{id}` | {flag} | `{environment}` | {default} | {help} |");
     }
     text
 }

@@ -52,7 +52,9 @@ pub enum Exchanged {
 }
 
 impl Control {
-    /// `redirect_uris` have been checked. Clients that nobody ever signed in with are forgotten after a while.
+    /// `redirect_uris` have been checked. Clients that nobody has signed in with are forgotten after
+    /// [`limits::UNUSED_CLIENT_LIFE`], the oldest of them sooner beyond [`limits::UNUSED_CLIENTS_MAX`]. No line of the
+    /// audit log: anybody registers clients, as many as they like; a person's consent has one.
     pub async fn register_client(
         &self,
         by: &By,
@@ -62,9 +64,14 @@ impl Control {
         let id = random_uuid()?.to_string();
         let mut write = self.write().await?;
         sqlx::query(
-            "DELETE FROM oauth_clients WHERE created_ns < $1 AND id NOT IN (SELECT client_id FROM refresh_families)",
+            "DELETE FROM oauth_clients WHERE id NOT IN (SELECT client_id FROM refresh_families) AND (created_ns < $1 \
+             OR created_ns < COALESCE((SELECT o.created_ns FROM oauth_clients o \
+             WHERE o.id NOT IN (SELECT client_id FROM refresh_families) \
+             ORDER BY o.created_ns DESC LIMIT 1 OFFSET $2), 0))",
         )
         .bind(by.at_ns.saturating_sub(limits::UNUSED_CLIENT_LIFE.as_nanos() as i64))
+        // With the new one there are as many as may be.
+        .bind(limits::UNUSED_CLIENTS_MAX - 2)
         .execute(write.on())
         .await?;
         sqlx::query(
@@ -77,7 +84,6 @@ impl Control {
         .bind(by.at_ns)
         .execute(write.on())
         .await?;
-        write.audit(by.did("client.register").on("client", &id).with(json!({ "name": name }))).await?;
         write.commit().await?;
         let (name, redirect_uris) = (name.to_owned(), redirect_uris.to_vec());
         Ok(OauthClient { id, name, redirect_uris, created_ns: by.at_ns })

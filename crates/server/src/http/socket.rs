@@ -12,6 +12,7 @@ use tokio_rustls::TlsAcceptor;
 
 use super::door::Caller;
 use super::tls::Tls;
+use crate::files;
 
 /// An address to listen on: `127.0.0.1:8080`, `[::]:8080`, `tls:[::]:8443` or `unix:/run/tidewatch.sock`.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -102,7 +103,9 @@ impl Socket {
             }
             ListenAddress::Unix(path) => {
                 remove_stale(path).await;
-                UnixListener::bind(path).map(|listener| Socket::Unix(listener, UnixPath(path.clone())))
+                UnixListener::bind(path)
+                    .and_then(|listener| files::open_socket_file(path).map(|()| listener))
+                    .map(|listener| Socket::Unix(listener, UnixPath(path.clone())))
             }
         };
         bound.with_context(|| format!("cannot listen on {address}"))

@@ -44,7 +44,7 @@ pub struct MailSettings {
     #[arg(long, env = "SMTP_USERNAME")]
     pub smtp_username: Option<String>,
     /// The password for it.
-    #[arg(long, env = "SMTP_PASSWORD", hide_env_values = true)]
+    #[arg(long, env = "SMTP_PASSWORD", hide_env_values = true, hide = true)]
     pub smtp_password: Option<String>,
     /// A file with that password.
     #[arg(long, env = "SMTP_PASSWORD_FILE", conflicts_with = "smtp_password")]

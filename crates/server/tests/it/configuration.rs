@@ -81,12 +81,18 @@ fn what_cannot_be_used_is_said_before_the_start() {
         (vec!["--trusted-proxies", "10.0.0.0/99"], "TRUSTED_PROXIES: \"10.0.0.0/99\" is no address"),
         (vec!["--jwt-secret-file", short.as_str()], "the login key is shorter than 32 bytes"),
         (vec!["--listen", "here"], "is no address with a port"),
+        (vec!["--jwt-secret", "0123456789abcdef0123456789abcdef"], "set JWT_SECRET, JWT_SECRET_FILE, or jwt_secret"),
+        (vec!["--smtp-password", "s3cret"], "set SMTP_PASSWORD, SMTP_PASSWORD_FILE"),
+        (vec!["--database-url", "postgres://a:b@c/d"], "set DATABASE_URL, DATABASE_URL_FILE"),
+        (vec!["--secrets-key", "0123456789abcdef0123456789abcdef"], "set SECRETS_KEY, SECRETS_KEY_FILE"),
+        (vec!["--oidc-client-secret", "s3cret"], "set OIDC_CLIENT_SECRET, OIDC_CLIENT_SECRET_FILE"),
         (vec!["--retention-day", "1"], "--retention-days"),
     ] {
         for command in [&["config", "check"][..], &["serve"]] {
             let output = tidewatch(&[command, &arguments].concat(), &[]);
             let said = String::from_utf8_lossy(&output.stderr);
             assert!(!output.status.success() && said.contains(expected), "{command:?} {arguments:?}: {said}");
+            assert!(!said.contains("s3cret") && !said.contains("0123456789abcdef"), "{said}");
         }
     }
 }

@@ -4,6 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
 use serde_json::{Value, json};
+use tidewatch_server::control::By;
+use tidewatch_server::limits;
 
 use crate::client::Answer;
 use crate::harness::{Harness, text};
@@ -100,6 +102,44 @@ on_both! {
         let late = code(&harness, &consent(&client)).await;
         clock.store(START + 300 * SECOND, Ordering::Relaxed);
         assert_word(post(&harness, "/api/auth/token", &exchange(&client, &late)).await, "invalid_grant");
+    }
+}
+
+on_both! {
+    // Anybody registers clients: what they leave behind is small, and short-lived until a person agrees.
+    async fn clients_that_nobody_signed_in_with_are_few_and_forgotten(database) {
+        let clock = Arc::new(AtomicI64::new(START));
+        let (harness, _) = Harness::registered_at(&database, &clock, |_| {}).await;
+        let long = format!("https://app.example/{}", "a".repeat(481));
+        for uris in [json!([long]), json!(vec!["https://app.example/a"; 4])] {
+            let body = json!({ "redirect_uris": uris });
+            assert_word(post(&harness, "/api/oauth/register", &body).await, "invalid_redirect_uri");
+        }
+        let kept = register(&harness).await;
+        let code = code(&harness, &consent(&kept)).await;
+        post(&harness, "/api/auth/token", &exchange(&kept, &code)).await.expect(200);
+        let first = register(&harness).await;
+        let is_known = async |client: &str| {
+            let path = format!("/api/oauth/client?client_id={client}&redirect_uri=http%3A%2F%2F127.0.0.1%3A9%2Fcallback");
+            harness.api("GET", &path, &Value::Null).await.status == 200
+        };
+        let app = harness.app().clone();
+        let uris = ["http://127.0.0.1:9/callback".to_owned()];
+        let mut last = String::new();
+        for at in 1..limits::UNUSED_CLIENTS_MAX {
+            let by = By { at_ns: START + at, ..app.by_server() };
+            last = app.control.register_client(&by, "many", &uris).await.expect("registered").id;
+        }
+        assert!(is_known(&first).await, "there is room for this many");
+        let by = By { at_ns: START + limits::UNUSED_CLIENTS_MAX, ..app.by_server() };
+        app.control.register_client(&by, "one too many", &uris).await.expect("registered");
+        assert!(!is_known(&first).await, "the oldest gave way");
+        assert!(is_known(&last).await);
+        clock.store(START + 24 * 3600 * SECOND + 2 * SECOND, Ordering::Relaxed);
+        register(&harness).await;
+        assert!(!is_known(&last).await, "a day without consent");
+        let path = format!("/api/oauth/client?client_id={kept}&redirect_uri=http%3A%2F%2F127.0.0.1%3A9%2Fcallback");
+        harness.api("GET", &path, &Value::Null).await.expect(200);
     }
 }
 

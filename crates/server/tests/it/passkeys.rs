@@ -285,10 +285,11 @@ on_both! {
             asked["options"]["allowCredentials"].clone()
         };
         let nobody = ids("nobody@example.com").await;
-        assert_eq!((&nobody, nobody.as_array().map(Vec::len)), (&ids("Nobody@example.com").await, Some(1)));
+        assert_eq!(nobody, ids("Nobody@example.com").await, "always the same");
+        assert!(nobody.as_array().is_some_and(|ids| (1..=3).contains(&ids.len())), "{nobody}");
         assert_ne!(nobody, ids("somebody@example.com").await);
         let before = ids("owner@example.com").await;
-        assert_eq!(before.as_array().map(Vec::len), Some(1));
+        assert!(before.as_array().is_some_and(|ids| (1..=3).contains(&ids.len())), "{before}");
         let mut key = new();
         add(&harness, &harness.login, &mut key).await;
         let after = ids("owner@example.com").await;

@@ -1,8 +1,12 @@
-//! No credential in what the server writes about itself: every route is called with secrets in its path, its query and its
+//! What the server writes about itself holds no credential, and what it writes at all is its owner's alone.
+//!
+//! No credential: every route is called with secrets in its path, its query and its
 //! headers, and none of them is in a span or in a log line of the server.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
@@ -122,4 +126,47 @@ fn no_secret_is_in_a_span_or_a_log_line_of_ours() {
             assert_eq!(found, None, "{kind} in the {name}");
         }
     }
+}
+
+#[test]
+fn what_the_server_writes_is_its_owners_alone() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let data = folder.path().join("data");
+    let socket = folder.path().join("metrics.sock");
+    let listen = format!("unix:{}", socket.display());
+    let mut server = Server::start(&data, &[("TIDEWATCH_METRICS_LISTEN", &listen), ("TIDEWATCH_FLUSH_SECONDS", "1")]);
+    let account = server.register();
+    let log = json!({ "resourceLogs": [{ "scopeLogs": [{ "logRecords": [{ "body": { "stringValue": "a" } }] }] }] });
+    assert_eq!(server.call("POST", "/v1/logs", Some(&account.project_token), &log).0, 200);
+    let deadline = Instant::now() + Duration::from_secs(60);
+    let is_part = |path: &Path| path.extension().is_some_and(|extension| extension == "parquet");
+    let files = loop {
+        let files = below(&data);
+        if files.iter().any(|path| is_part(path)) {
+            break files;
+        }
+        assert!(Instant::now() < deadline, "a part is written: {files:?}");
+        std::thread::park_timeout(Duration::from_millis(10));
+    };
+    let mode = |path: &Path| std::fs::metadata(path).map_or(0, |file| file.permissions().mode() & 0o777);
+    for path in &files {
+        assert_eq!(mode(path) & 0o077, 0, "{} is {:o}", path.display(), mode(path));
+    }
+    // The operator's own mask says who may connect.
+    assert_ne!(mode(&socket) & 0o050, 0, "a proxy of another user opens the socket");
+}
+
+/// Every file and folder below one.
+fn below(folder: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    let mut folders = vec![folder.to_owned()];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+            if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+                folders.push(entry.path());
+            }
+            found.push(entry.path());
+        }
+    }
+    found
 }

@@ -98,8 +98,8 @@ pub async fn second_step(
     Ok(Json(request(party, challenge, allowed, "preferred")))
 }
 
-/// Whose address it is and the passkeys they have. Who has none, or is nobody, has one that does not exist, always the
-/// same: the answer does not say whether there is an account.
+/// Whose address it is and the passkeys they have. Who has none, or is nobody, has some that do not exist, always the same
+/// and as real ones are in number and length: the answer does not say whether there is an account.
 async fn of_address(app: &App, email: &str) -> Result<(Option<i64>, Vec<PasskeyDescriptor>), ApiError> {
     if let Some(user) = app.control.stored_user(email).await? {
         let known = app.control.passkeys(user.id).await?;
@@ -107,6 +107,50 @@ async fn of_address(app: &App, email: &str) -> Result<(Option<i64>, Vec<PasskeyD
             return Ok((Some(user.id), known.iter().map(|one| descriptor(&one.credential_id, &[])).collect()));
         }
     }
-    let decoy = app.control.sealer().mark("passkey of nobody", &email.to_lowercase());
-    Ok((None, vec![descriptor(&URL_SAFE_NO_PAD.encode(decoy), &[])]))
+    let email = email.to_lowercase();
+    Ok((None, decoys(|part| app.control.sealer().mark("passkey of nobody", &format!("{part} {email}")))))
+}
+
+/// One passkey mostly, at times two or three; lengths as platforms and security keys have them. `mark`: 32 bytes that
+/// nobody can tell, always the same for a number.
+fn decoys(mark: impl Fn(usize) -> Vec<u8>) -> Vec<PasskeyDescriptor> {
+    const LENGTHS: [usize; 8] = [16, 16, 20, 20, 32, 32, 48, 64];
+    let choices = mark(0);
+    let count = match choices[0] % 10 {
+        0 => 3,
+        1 | 2 => 2,
+        _ => 1,
+    };
+    let decoy = |at: usize| {
+        let length = LENGTHS[usize::from(choices[at]) % LENGTHS.len()];
+        let bytes = [mark(2 * at), mark(2 * at + 1)].concat();
+        descriptor(&URL_SAFE_NO_PAD.encode(&bytes[..length]), &[])
+    };
+    (1..=count).map(decoy).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+    use crate::secrets::seal::Sealer;
+
+    #[test]
+    fn decoys_are_as_many_and_as_long_as_real_passkeys() {
+        let sealer = Sealer::new(&[7; 32]);
+        let of = |email: &str| {
+            let all = decoys(|part| sealer.mark("passkey of nobody", &format!("{part} {email}")));
+            all.into_iter().map(|one| one.id).collect::<Vec<_>>()
+        };
+        let all: Vec<Vec<String>> = (0..200).map(|number| of(&format!("{number}@example.com"))).collect();
+        assert_eq!(of("7@example.com"), all[7], "always the same");
+        let counts: BTreeSet<usize> = all.iter().map(Vec::len).collect();
+        assert_eq!(counts, BTreeSet::from([1, 2, 3]));
+        let lengths: BTreeSet<usize> = all.iter().flatten().map(String::len).collect();
+        // 16, 20, 32, 48 and 64 bytes in base64url.
+        assert_eq!(lengths, BTreeSet::from([22, 27, 43, 64, 86]));
+        let ids: BTreeSet<&String> = all.iter().flatten().collect();
+        assert_eq!(ids.len(), all.iter().map(Vec::len).sum::<usize>(), "each is its own");
+    }
 }
