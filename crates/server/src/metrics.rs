@@ -14,6 +14,7 @@ use crate::app::App;
 use crate::http::routes;
 use crate::limits::METRIC_BUCKETS_MS;
 use crate::own_traces::Tracer;
+use crate::telemetry::log_writer;
 
 /// How long something took, in buckets.
 #[derive(Default)]
@@ -262,6 +263,11 @@ pub fn text(app: &App, traffic: &Traffic, tracer: Option<&Tracer>) -> String {
                 writeln!(text, "{RECORDS}{{signal=\"{signal}\",outcome=\"{outcome}\",reason=\"{reason}\"}} {count}");
         }
     }
+    let lost = log_writer::lines_lost();
+    figures(
+        &mut text,
+        [("tidewatch_log_lines_lost_total", "counter", "Log lines that could not be written to standard error.", lost)],
+    );
     let (cache, (built, failed)) = (app.symbols.cache.figures(), app.symbols.builder.figures());
     figures(
         &mut text,

@@ -1,4 +1,8 @@
 //! Our own logs: one line per event on standard error; `RUST_LOG` chooses what is shown (default `info`).
+//!
+//! [`log_writer`] drops and counts lines that cannot be written: logging never fails and never panics.
+
+pub mod log_writer;
 
 use std::collections::HashMap;
 use std::io::IsTerminal;
@@ -8,6 +12,7 @@ use parking_lot::Mutex;
 use tidewatch_domain::model::Signal;
 use tracing_subscriber::EnvFilter;
 
+use self::log_writer::LogWriter;
 use crate::ingest::outcome::{Refused, RejectReason};
 use crate::limits;
 use crate::redact::Redacted;
@@ -17,8 +22,9 @@ pub fn start() {
     let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new("info"));
     let colours = std::io::stderr().is_terminal();
     let format =
-        tracing_subscriber::fmt().with_env_filter(filter).with_writer(Redacted(std::io::stderr)).with_ansi(colours);
-    let _ = format.try_init();
+        tracing_subscriber::fmt().with_env_filter(filter).with_writer(Redacted(LogWriter)).with_ansi(colours);
+    // Reporting an error of the writer on standard error would panic: it is standard error that failed.
+    let _ = format.log_internal_errors(false).try_init();
 }
 
 /// Refused exports in the log: the first of a kind at once, then one line a while with how many there were.

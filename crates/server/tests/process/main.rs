@@ -3,6 +3,7 @@
 mod admin;
 mod corpus_kill;
 mod kill;
+mod log;
 mod refused;
 mod sdk;
 mod secrets;

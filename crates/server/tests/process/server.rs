@@ -17,7 +17,16 @@ pub struct Server {
     listen: String,
     data: PathBuf,
     settings: Vec<(&'static str, String)>,
+    launch: Launch,
     pub account: Option<Account>,
+}
+
+/// How the process is started.
+struct Launch {
+    /// A program and its first arguments that start the binary; empty: it is started by itself.
+    by: Vec<String>,
+    /// Its standard error; `None`: a file beside the data directory, or what `by` makes of it.
+    log: Option<fn() -> Stdio>,
 }
 
 #[derive(Clone, Debug)]
@@ -30,21 +39,35 @@ pub struct Account {
 impl Server {
     /// A server over `data`; `settings` are environment variables.
     pub fn start(data: &Path, settings: &[(&'static str, &str)]) -> Server {
-        let listen = TcpListener::bind("127.0.0.1:0").and_then(|socket| socket.local_addr()).expect("a free port");
-        Server::start_at(&listen.to_string(), data, settings)
+        Server::start_at(&free_address(), data, settings)
+    }
+
+    /// With another standard error.
+    pub fn start_with_log(data: &Path, settings: &[(&'static str, &str)], log: fn() -> Stdio) -> Server {
+        Server::launch(&free_address(), data, settings, Launch { by: Vec::new(), log: Some(log) })
+    }
+
+    /// Through another program, which gets the binary and its arguments after these words.
+    pub fn start_by(by: Vec<String>, data: &Path, settings: &[(&'static str, &str)]) -> Server {
+        Server::launch(&free_address(), data, settings, Launch { by, log: Some(Stdio::null) })
     }
 
     /// On this address.
     pub fn start_at(listen: &str, data: &Path, settings: &[(&'static str, &str)]) -> Server {
+        Server::launch(listen, data, settings, Launch { by: Vec::new(), log: None })
+    }
+
+    fn launch(listen: &str, data: &Path, settings: &[(&'static str, &str)], launch: Launch) -> Server {
         let listen = listen.to_owned();
         let settings: Vec<_> = settings.iter().map(|(key, value)| (*key, value.to_string())).collect();
-        let process = spawn(&listen, data, &settings);
+        let process = spawn(&listen, data, &settings, &launch);
         let server = Server {
             process,
             base: format!("http://{listen}"),
             listen,
             data: data.to_owned(),
             settings,
+            launch,
             account: None,
         };
         server.wait_ready();
@@ -64,7 +87,7 @@ impl Server {
 
     /// The same data directory and address again.
     pub fn restart(&mut self) {
-        self.process = spawn(&self.listen, &self.data, &self.settings);
+        self.process = spawn(&self.listen, &self.data, &self.settings, &self.launch);
         self.wait_ready();
     }
 
@@ -144,11 +167,30 @@ impl Drop for Server {
     }
 }
 
-fn spawn(listen: &str, data: &Path, settings: &[(&'static str, String)]) -> Child {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_tidewatch"));
+/// Of this machine, with a port that nobody listens at.
+pub fn free_address() -> String {
+    TcpListener::bind("127.0.0.1:0").and_then(|socket| socket.local_addr()).expect("a free port").to_string()
+}
+
+fn spawn(listen: &str, data: &Path, settings: &[(&'static str, String)], launch: &Launch) -> Child {
+    let binary = env!("CARGO_BIN_EXE_tidewatch");
+    let mut command = match launch.by.split_first() {
+        Some((program, words)) => {
+            let mut command = Command::new(program);
+            command.args(words).arg(binary);
+            command
+        }
+        None => Command::new(binary),
+    };
     command.args(["serve", "--listen", listen, "--data-dir"]).arg(data);
     command.envs(settings.iter().map(|(key, value)| (key, value)));
-    let log = std::fs::File::options().create(true).append(true).open(data.with_extension("log")).expect("a log file");
+    let log = match launch.log {
+        Some(log) => log(),
+        None => {
+            let path = data.with_extension("log");
+            std::fs::File::options().create(true).append(true).open(path).expect("a log file").into()
+        }
+    };
     command.stdout(Stdio::null()).stderr(log).spawn().expect("the binary starts")
 }
 

@@ -1,0 +1,172 @@
+//! A log that cannot be written stops nothing: ingest, refusals, flush, retention and merging go on, and the lines that
+//! were lost are counted.
+
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use serde_json::{Value, json};
+
+use super::server::{Server, agent, free_address};
+
+const DAY_NS: u128 = 24 * 3600 * 1_000_000_000;
+
+#[test]
+fn a_closed_pipe_as_log_stops_nothing() {
+    everything_goes_on(|| {
+        let (reader, writer) = std::io::pipe().expect("a pipe");
+        drop(reader);
+        writer.into()
+    });
+}
+
+/// `/dev/full` fails every write with ENOSPC.
+#[test]
+fn a_log_on_a_full_disk_stops_nothing() {
+    everything_goes_on(|| File::options().write(true).open("/dev/full").expect("a full device").into());
+}
+
+fn everything_goes_on(log: fn() -> Stdio) {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let data = folder.path().join("data");
+    let metrics = free_address();
+    // Each export becomes a part of its own.
+    let settings = [
+        ("TIDEWATCH_FLUSH_ROWS", "1"),
+        ("TIDEWATCH_RETENTION_DAYS", "0"),
+        ("TIDEWATCH_METRICS_LISTEN", metrics.as_str()),
+    ];
+    let mut server = Server::start_with_log(&data, &settings, log);
+    let account = server.register();
+    assert_eq!(export(&server, &account.project_token, &[days_ago(40), days_ago(41)], "old"), 200);
+    until("the flush", || figure(&metrics, "tidewatch_flush_seconds_count{}") >= 1);
+
+    // The start and the retention log lines; the thread that retains goes on to merge.
+    server.kill();
+    server.set("TIDEWATCH_RETENTION_DAYS", "30");
+    server.restart();
+    until("the retention", || figure(&metrics, "tidewatch_removed_rows_total") >= 1);
+    let malformed = agent()
+        .post(format!("{}/api/otel/v1/logs", server.base))
+        .header("Authorization", format!("Bearer {}", account.project_token))
+        .header("Content-Type", "application/json")
+        .send("{")
+        .expect("an answer, not a closed connection");
+    assert_eq!(malformed.status(), 400, "a refusal that is logged");
+    for number in 0..3 {
+        assert_eq!(export(&server, &account.project_token, &[days_ago(5)], &format!("export {number}")), 200);
+    }
+    until("the merge", || figure(&metrics, "tidewatch_merge_seconds_count{}") >= 1);
+    assert!(figure(&metrics, "tidewatch_log_lines_lost_total") >= 2, "the lost lines are counted");
+    assert_eq!(server.total("/api/logs", json!({})), 3);
+}
+
+/// The log lies on the data's own disk, as with `2>> data/log`. Guarantee: exports are refused while the disk is full,
+/// a restart on the full disk starts, and all goes on when space returns.
+#[test]
+fn a_log_on_the_datas_full_disk_stops_nothing() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let Some(disk) = SmallDisk::mount(folder.path()) else {
+        // No right to mount: the log alone is full.
+        return everything_goes_on(|| File::options().write(true).open("/dev/full").expect("a full device").into());
+    };
+    // No flush makes space.
+    let settings = [("TIDEWATCH_FLUSH_SECONDS", "3600")];
+    let mut server = Server::start_by(disk.entering(), &folder.path().join("data"), &settings);
+    let account = server.register();
+    let refused = (0..400).any(|number| {
+        let filler = format!("{number} {}", "x".repeat(500_000));
+        let status = export(&server, &account.project_token, &[days_ago(0)], &filler);
+        assert!(status == 200 || status == 503, "{status}");
+        status == 503
+    });
+    assert!(refused, "the disk is full");
+    // Each is a line of the log: together more than what the log file's last page has room for.
+    for number in 0..100 {
+        let body = format!("{number} {}", "z".repeat(2_000_000));
+        assert_eq!(export(&server, &account.project_token, &[days_ago(0)], &body), 503);
+    }
+    let acked = server.total("/api/logs", json!({}));
+    assert!(acked > 0, "what was acknowledged is read");
+
+    server.kill();
+    server.restart();
+    assert_eq!(server.total("/api/logs", json!({})), acked, "a restart on the full disk starts, and reads");
+    assert_eq!(export(&server, &account.project_token, &[days_ago(0)], &"y".repeat(2_000_000)), 503);
+    std::fs::remove_file(disk.seen_from_outside("ballast")).expect("the ballast is there");
+    until("an export is taken again", || export(&server, &account.project_token, &[days_ago(0)], "after") == 200);
+    assert_eq!(server.total("/api/logs", json!({})), acked + 1);
+}
+
+/// A small file system of its own, in a mount namespace that lives as long as `holder`.
+struct SmallDisk {
+    holder: Child,
+    mount: PathBuf,
+}
+
+impl SmallDisk {
+    const SCRIPT: &str = "mount -t tmpfs -o size=48m tmpfs \"$0\" && head -c 16000000 /dev/zero > \"$0/ballast\" \
+        && echo mounted && exec sleep 600";
+
+    /// `None` when this process may not mount.
+    fn mount(at: &Path) -> Option<SmallDisk> {
+        let mut command = Command::new("unshare");
+        command.args(["--mount", "sh", "-c", SmallDisk::SCRIPT]).arg(at).stdout(Stdio::piped()).stderr(Stdio::null());
+        let mut holder = command.spawn().ok()?;
+        let mut said = String::new();
+        let out = holder.stdout.take().expect("a pipe");
+        let read = std::io::BufRead::read_line(&mut std::io::BufReader::new(out), &mut said);
+        let disk = SmallDisk { holder, mount: at.to_owned() };
+        (read.is_ok() && said == "mounted\n").then_some(disk)
+    }
+
+    /// Starts a program that sees the file system and has its standard error appended to `log` on it.
+    fn entering(&self) -> Vec<String> {
+        let log = self.mount.join("log").display().to_string();
+        let holder = self.holder.id().to_string();
+        let words = ["nsenter", "--target", &holder, "--mount", "sh", "-c", "exec \"$@\" 2>> \"$0\"", &log];
+        words.map(str::to_owned).to_vec()
+    }
+
+    fn seen_from_outside(&self, name: &str) -> PathBuf {
+        let root = PathBuf::from(format!("/proc/{}/root", self.holder.id()));
+        root.join(self.mount.strip_prefix("/").expect("an absolute path")).join(name)
+    }
+}
+
+impl Drop for SmallDisk {
+    fn drop(&mut self) {
+        self.holder.kill().ok();
+        self.holder.wait().ok();
+    }
+}
+
+/// Nanoseconds since the epoch.
+fn days_ago(days: u128) -> u128 {
+    SystemTime::now().duration_since(UNIX_EPOCH).expect("after 1970").as_nanos() - days * DAY_NS
+}
+
+/// One log record at each of these times; the status.
+fn export(server: &Server, token: &str, times: &[u128], body: &str) -> u16 {
+    let record = |time: &u128| json!({"timeUnixNano": time.to_string(), "body": {"stringValue": body}});
+    let records: Vec<Value> = times.iter().map(record).collect();
+    let export = json!({"resourceLogs": [{"scopeLogs": [{"logRecords": records}]}]});
+    server.call("POST", "/api/otel/v1/logs", Some(token), &export).0
+}
+
+/// A figure of `/metrics`; 0 when it is not there yet.
+fn figure(metrics: &str, name: &str) -> u64 {
+    let mut answer = agent().get(format!("http://{metrics}/metrics")).call().expect("the figures are served");
+    let text = answer.body_mut().read_to_string().expect("text");
+    let line = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
+    line.and_then(|value| value.parse().ok()).unwrap_or(0)
+}
+
+fn until(what: &str, mut is_done: impl FnMut() -> bool) {
+    let deadline = Instant::now() + Duration::from_secs(120);
+    while !is_done() {
+        assert!(Instant::now() < deadline, "{what} does not come");
+        std::thread::park_timeout(Duration::from_millis(50));
+    }
+}
