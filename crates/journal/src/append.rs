@@ -4,6 +4,7 @@
 //! arrives during one sync shares the next. Two buffers change places; nothing is allocated per record.
 
 use crate::disk::DiskLock;
+use crate::heartbeat::Heartbeat;
 use crate::replay::{self, ReplayReport};
 use crate::segment::{RECORD_HEADER_BYTES, RecordHeader};
 use crate::segments::Segments;
@@ -13,7 +14,9 @@ use crate::{AppendError, OpenError, Options, Position};
 use parking_lot::{Condvar, Mutex};
 use std::error::Error;
 use std::io;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
 use std::time::Instant;
 use tracing::warn;
@@ -49,6 +52,9 @@ struct Shared<T> {
     spare_bytes: u64,
     record_bytes_max: usize,
     queue_bytes_max: usize,
+    heartbeat: Heartbeat,
+    /// The last group, or the last probe, reached the disk.
+    is_writable: AtomicBool,
     /// Released when both the journal and its thread are gone.
     _lock: DiskLock,
 }
@@ -62,6 +68,8 @@ struct Queue<T> {
     writing_bytes: usize,
     /// Asked for by `renew`.
     renew: bool,
+    /// Asked for by `probe`.
+    probe: bool,
     closed: bool,
 }
 
@@ -90,11 +98,19 @@ impl<T: Send + 'static> Journal<T> {
         replay: impl FnMut(Position, &[u8]) -> Result<(), Box<dyn Error + Send + Sync>>,
         settled: impl FnMut(T, Result<Position, AppendError>) + Send + 'static,
     ) -> Result<Opened<T>, OpenError> {
-        let dir = options.dir.clone();
+        let (dir, on_panic) = (options.dir.clone(), Arc::clone(&options.on_panic));
         let (journal, worker, report) = Journal::open_without_thread(options, from, replay, settled)?;
+        let heartbeat = journal.heartbeat().clone();
+        let run = move || {
+            // The worker goes with the panic, which closes the journal: nobody knows how far its state was changed.
+            if catch_unwind(AssertUnwindSafe(|| worker.run())).is_err() {
+                heartbeat.end_by_panic();
+                on_panic();
+            }
+        };
         let thread = thread::Builder::new()
             .name("journal".into())
-            .spawn(move || worker.run())
+            .spawn(run)
             .map_err(OpenError::io("start the writer of", &dir))?;
         *journal.thread.lock() = Some(thread);
         Ok(Opened { journal, report })
@@ -127,6 +143,7 @@ impl<T: Send + 'static> Journal<T> {
                 payloads: Vec::new(),
                 writing_bytes: 0,
                 renew: false,
+                probe: false,
                 closed: false,
             }),
             arrived: Condvar::new(),
@@ -136,6 +153,8 @@ impl<T: Send + 'static> Journal<T> {
             spare_bytes: options.spare_bytes(),
             record_bytes_max: options.record_bytes_max,
             queue_bytes_max: options.queue_bytes_max,
+            heartbeat: Heartbeat::new("journal"),
+            is_writable: AtomicBool::new(true),
             _lock: lock,
         });
         let worker = Worker {
@@ -194,6 +213,24 @@ impl<T> Journal<T> {
         self.shared.arrived.notify_one();
     }
 
+    /// Of the writer thread.
+    pub fn heartbeat(&self) -> &Heartbeat {
+        &self.shared.heartbeat
+    }
+
+    /// Whether records can be written, as far as is known: the last group reached the disk. After a group that did not,
+    /// each call has the writer thread try the disk again, so that the answer becomes true without an append.
+    pub fn is_writable(&self) -> bool {
+        let shared = &*self.shared;
+        let is_writable = shared.is_writable.load(Ordering::Relaxed);
+        let mut queue = shared.queue.lock();
+        if !is_writable && !queue.closed {
+            queue.probe = true;
+            shared.arrived.notify_one();
+        }
+        is_writable && !queue.closed
+    }
+
     /// Size of the segments on disk; files that wait to be used again, at most two segments, come on top.
     pub fn bytes(&self) -> u64 {
         self.shared.segments.bytes()
@@ -235,38 +272,45 @@ impl<T> Drop for Journal<T> {
 
 impl<T, S: FnMut(T, Result<Position, AppendError>)> Worker<T, S> {
     fn run(mut self) {
+        let heartbeat = self.shared.heartbeat.clone();
         while self.wait() {
+            heartbeat.beat();
             self.step();
+            heartbeat.rest();
         }
     }
 
     /// Until something waits; false when the journal is closed and nothing does.
     fn wait(&self) -> bool {
         let mut queue = self.shared.queue.lock();
-        while queue.payloads.is_empty() && !queue.renew && !queue.closed {
+        while queue.payloads.is_empty() && !queue.renew && !queue.probe && !queue.closed {
             self.shared.arrived.wait(&mut queue);
         }
-        !queue.payloads.is_empty() || (queue.renew && !queue.closed)
+        !queue.payloads.is_empty() || ((queue.renew || queue.probe) && !queue.closed)
     }
 
     /// Writes everything that waits as one group and settles it.
     pub(crate) fn step(&mut self) {
-        let renew = {
+        let (renew, probe) = {
             let mut queue = self.shared.queue.lock();
             std::mem::swap(&mut queue.group, &mut self.group);
             std::mem::swap(&mut queue.payloads, &mut self.payloads);
             queue.writing_bytes = self.group.len();
-            std::mem::take(&mut queue.renew)
+            (std::mem::take(&mut queue.renew), std::mem::take(&mut queue.probe))
         };
         if renew {
             self.writer.renew();
         }
         if self.group.is_empty() {
+            if probe {
+                self.shared.is_writable.store(self.writer.probe(), Ordering::Relaxed);
+            }
             return;
         }
         let start = Instant::now();
         let outcome = self.writer.commit(&mut self.group);
         self.shared.commits.add(start.elapsed());
+        self.shared.is_writable.store(outcome.is_ok(), Ordering::Relaxed);
         self.shared.queue.lock().writing_bytes = 0;
 
         let mut at = 0;

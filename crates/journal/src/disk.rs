@@ -6,6 +6,8 @@
 //! and after a failed sync nothing is known about the bytes written since the last good one.
 
 #[cfg(any(test, feature = "sim"))]
+pub mod hooked;
+#[cfg(any(test, feature = "sim"))]
 pub mod sim;
 
 use std::any::Any;

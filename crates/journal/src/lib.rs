@@ -6,6 +6,8 @@
 //! - `reader`: the records of one segment, also of a damaged one.
 //! - `segment`: the layout on disk: names, header, records, checksums.
 //! - `times`: how long writing and syncing takes.
+//! - `copy`: records, and the bytes of damaged ranges, read again to be kept elsewhere.
+//! - `heartbeat`: whether a background thread is there and gets on, for the threads of the store too.
 //! - `disk`: the seam to the file system, and the simulated disk that stands in for it in tests.
 //!
 //! Invariants: what was settled as durable is replayed, in order, until it is trimmed; a position is never used
@@ -15,10 +17,12 @@
 #![forbid(unsafe_code)]
 
 mod append;
+mod copy;
 pub mod disk;
 mod errors;
 #[cfg(any(test, feature = "sim"))]
 pub mod fuzz;
+pub mod heartbeat;
 mod options;
 mod reader;
 mod replay;
@@ -30,6 +34,7 @@ mod times;
 mod writer;
 
 pub use append::{Journal, Opened, Waiting};
+pub use copy::{read_damaged, read_records};
 pub use errors::{AppendError, OpenError};
 pub use options::Options;
 pub use replay::{CorruptRange, ReplayReport, TornTail};

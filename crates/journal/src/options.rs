@@ -19,6 +19,8 @@ pub struct Options {
     /// Bound of what waits for the writer, and so of one group. A single record may exceed it when nothing waits.
     pub queue_bytes_max: usize,
     pub disk: Arc<dyn Disk>,
+    /// Called on the writer thread when it ends by a panic, after the journal has closed.
+    pub on_panic: Arc<dyn Fn() + Send + Sync>,
 }
 
 /// Keeps `back` and `len` of a record within their 32 bits, with room to spare.
@@ -34,6 +36,7 @@ impl Options {
             record_bytes_max: 64 << 20,
             queue_bytes_max: 16 << 20,
             disk: Arc::new(RealDisk),
+            on_panic: Arc::new(|| {}),
         }
     }
 

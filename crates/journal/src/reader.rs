@@ -132,7 +132,7 @@ impl<E> From<io::Error> for ScanError<E> {
 }
 
 /// A moving piece of a file in memory. A page that cannot be read is zeros, which no record is.
-struct Window<'a> {
+pub(crate) struct Window<'a> {
     file: &'a dyn DiskFile,
     file_bytes: u64,
     start: u64,
@@ -143,12 +143,12 @@ struct Window<'a> {
 }
 
 impl<'a> Window<'a> {
-    fn new(file: &'a dyn DiskFile) -> io::Result<Window<'a>> {
+    pub(crate) fn new(file: &'a dyn DiskFile) -> io::Result<Window<'a>> {
         Ok(Window { file, file_bytes: file.len()?, start: 0, buffer: Vec::new(), read_error: None, unreadable_to: 0 })
     }
 
     /// The `want` bytes at `offset`; fewer at the end of the file.
-    fn bytes(&mut self, offset: u64, want: usize) -> &[u8] {
+    pub(crate) fn bytes(&mut self, offset: u64, want: usize) -> &[u8] {
         let want = (want as u64).min(self.file_bytes.saturating_sub(offset)) as usize;
         if offset < self.start || offset + want as u64 > self.start + self.buffer.len() as u64 {
             self.fill(offset, want.max(WINDOW_BYTES));

@@ -186,7 +186,7 @@ fn find(options: &Options) -> Result<Vec<Found>, OpenError> {
 }
 
 /// `Err` is the version of a format this program does not know.
-fn read_header(file: &dyn DiskFile, base: Position) -> Result<Option<Header>, u32> {
+pub(crate) fn read_header(file: &dyn DiskFile, base: Position) -> Result<Option<Header>, u32> {
     let mut block = vec![0; HEADER_BYTES as usize];
     // Tried again once: an unreadable header costs the whole segment.
     let read = file.read_at(&mut block, 0).or_else(|_| file.read_at(&mut block, 0)).unwrap_or(0);

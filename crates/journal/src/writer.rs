@@ -123,6 +123,14 @@ impl Writer {
         }
     }
 
+    /// Whether there is a segment to write to, or a new one can be made durable.
+    pub fn probe(&mut self) -> bool {
+        if self.active.is_none() {
+            self.active = self.new_segment().ok();
+        }
+        self.active.is_some()
+    }
+
     /// Keeps zeros ahead of `end`, a file offset. Having no space for them is no failure: the records are written.
     fn fill_ahead(&self, active: &mut Active, end: u64) -> io::Result<()> {
         if end <= active.filled_to {
