@@ -52,6 +52,14 @@ impl StoreError {
         }
     }
 
+    /// The file that cannot be read or written, or is damaged.
+    pub fn path(&self) -> Option<&Path> {
+        match self {
+            StoreError::Io { path, .. } | StoreError::Corrupt { path, .. } => Some(path),
+            _ => None,
+        }
+    }
+
     /// A Parquet error while reading `path`.
     pub fn parquet(path: &Path, source: ParquetError) -> StoreError {
         match source {
@@ -65,6 +73,13 @@ impl StoreError {
 
     pub fn catalog(what: &'static str) -> impl FnOnce(rusqlite::Error) -> StoreError {
         move |source| StoreError::Catalog { what, source }
+    }
+
+    /// The error for work that panicked, with what `catch_unwind` caught.
+    pub fn panicked(what: &'static str, panic: &(dyn std::any::Any + Send)) -> StoreError {
+        let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
+        let text = text.or_else(|| panic.downcast_ref::<String>().cloned());
+        StoreError::Internal { what, why: format!("a panic: {}", text.unwrap_or_default()) }
     }
 
     pub fn internal(what: &'static str) -> impl FnOnce(arrow::error::ArrowError) -> StoreError {

@@ -9,6 +9,7 @@ use std::path::Path;
 use rusqlite::{Connection, Transaction, params};
 use tidewatch_journal::Position;
 
+use super::gaps::Gap;
 use super::part::PartFacts;
 use super::seen::file::SeenFacts;
 use crate::StoreError;
@@ -22,6 +23,8 @@ pub struct Catalog {
 pub struct FlushRecord<'a> {
     pub parts: &'a [PartFacts],
     pub seen: Option<&'a SeenFacts>,
+    /// Rows that are in none of the parts.
+    pub gaps: &'a [Gap],
     /// The journal is covered up to here.
     pub covered: Position,
 }
@@ -51,6 +54,17 @@ CREATE TABLE IF NOT EXISTS seen (
     received_min INTEGER NOT NULL,
     received_max INTEGER NOT NULL,
     level INTEGER NOT NULL
+) STRICT;
+-- Rows that were stored and are not in any part: see gaps.rs.
+CREATE TABLE IF NOT EXISTS gaps (
+    id INTEGER PRIMARY KEY,
+    table_name TEXT NOT NULL,
+    day INTEGER NOT NULL,        -- UTC, days since 1970-01-01
+    rows INTEGER NOT NULL,
+    time_min INTEGER NOT NULL,   -- nanoseconds, inclusive
+    time_max INTEGER NOT NULL,
+    project_min INTEGER NOT NULL,
+    project_max INTEGER NOT NULL
 ) STRICT;
 -- Deleted projects that have nothing here any more.
 CREATE TABLE IF NOT EXISTS purged (project INTEGER PRIMARY KEY) STRICT;
@@ -137,6 +151,7 @@ impl Catalog {
         self.transaction("add flushed parts", |transaction| {
             record.parts.iter().try_for_each(|facts| insert_part(transaction, facts))?;
             record.seen.iter().try_for_each(|facts| insert_seen(transaction, facts))?;
+            record.gaps.iter().try_for_each(|gap| insert_gap(transaction, gap))?;
             let position = record.covered.0 as i64;
             transaction.execute("INSERT OR REPLACE INTO meta VALUES ('covered', ?1)", [position])?;
             Ok(true)
@@ -153,6 +168,48 @@ impl Catalog {
             with.iter().try_for_each(|facts| insert_part(transaction, facts))?;
             Ok(true)
         })
+    }
+
+    /// Takes a part out and notes what is missing without it. False, and nothing done, when it is not there.
+    pub fn set_aside(&mut self, gap: &Gap) -> Result<bool, StoreError> {
+        self.transaction("set a part aside", |transaction| {
+            if delete(transaction, "DELETE FROM parts WHERE id = ?1", &[gap.id])? == 0 {
+                return Ok(false);
+            }
+            insert_gap(transaction, gap)?;
+            Ok(true)
+        })
+    }
+
+    /// Gaps by id.
+    pub fn gaps(&self) -> Result<Vec<Gap>, StoreError> {
+        let read = || -> rusqlite::Result<Vec<Gap>> {
+            let mut statement = self.connection.prepare(
+                "SELECT id, table_name, day, rows, time_min, time_max, project_min, project_max FROM gaps ORDER BY id",
+            )?;
+            let row = |row: &rusqlite::Row<'_>| {
+                Ok(Gap {
+                    id: row.get::<_, i64>(0)? as u64,
+                    table: table_named(&row.get::<_, String>(1)?)?,
+                    day: row.get(2)?,
+                    rows: row.get::<_, i64>(3)? as u64,
+                    time_min: row.get(4)?,
+                    time_max: row.get(5)?,
+                    project_min: row.get(6)?,
+                    project_max: row.get(7)?,
+                })
+            };
+            statement.query_map([], row)?.collect()
+        };
+        read().map_err(StoreError::catalog("list the gaps"))
+    }
+
+    /// Forgets gaps whose rows would be kept no longer.
+    pub fn forget_gaps(&mut self, ids: &[u64]) -> Result<(), StoreError> {
+        self.transaction("forget old gaps", |transaction| {
+            delete(transaction, "DELETE FROM gaps WHERE id = ?1", ids).map(|_| true)
+        })
+        .map(drop)
     }
 
     /// Replaces key files by `with`. False, and nothing done, when one of them is no longer there.
@@ -251,13 +308,33 @@ fn insert_seen(transaction: &Transaction<'_>, facts: &SeenFacts) -> rusqlite::Re
     Ok(())
 }
 
+fn insert_gap(transaction: &Transaction<'_>, gap: &Gap) -> rusqlite::Result<()> {
+    let mut statement =
+        transaction.prepare_cached("INSERT OR REPLACE INTO gaps VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)")?;
+    statement.execute(params![
+        gap.id as i64,
+        gap.table.name(),
+        gap.day,
+        gap.rows as i64,
+        gap.time_min,
+        gap.time_max,
+        gap.project_min,
+        gap.project_max,
+    ])?;
+    Ok(())
+}
+
+fn table_named(name: &str) -> rusqlite::Result<Table> {
+    let unknown = || rusqlite::Error::InvalidColumnName(format!("table {name}"));
+    Table::ALL.into_iter().find(|table| table.name() == name).ok_or_else(unknown)
+}
+
 fn part_row(row: &rusqlite::Row<'_>) -> rusqlite::Result<PartFacts> {
     let name: String = row.get(2)?;
-    let unknown = || rusqlite::Error::InvalidColumnName(format!("table {name}"));
     Ok(PartFacts {
         id: row.get::<_, i64>(0)? as u64,
         first_id: row.get::<_, i64>(1)? as u64,
-        table: Table::ALL.into_iter().find(|table| table.name() == name).ok_or_else(unknown)?,
+        table: table_named(&name)?,
         day: row.get(3)?,
         rows: row.get::<_, i64>(4)? as u64,
         bytes: row.get::<_, i64>(5)? as u64,

@@ -1,5 +1,6 @@
 //! A sealed memtable to sorted parts, one per table and UTC day, synced and under their names but not yet registered.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -146,13 +147,53 @@ impl Layout {
 
 /// Writes every row of the memtable, received together with `keys`. On an error nothing is left behind but orphans.
 pub fn write_parts(layout: &Layout, sealed: &Sealed, keys: &KeySet) -> Result<Vec<PartFacts>, StoreError> {
+    write(layout, sealed, keys, None)
+}
+
+/// As [`write_parts`], but without the tables whose rows cannot be encoded: the second list.
+pub fn write_sound_parts(
+    layout: &Layout,
+    sealed: &Sealed,
+    keys: &KeySet,
+) -> Result<(Vec<PartFacts>, Vec<Table>), StoreError> {
+    let mut left_out = Vec::new();
+    let parts = write(layout, sealed, keys, Some(&mut left_out))?;
+    Ok((parts, left_out))
+}
+
+/// Whether the error is one of the rows, which stays however often they are written, and not one of the disk.
+pub fn is_defect(error: &StoreError) -> bool {
+    matches!(error, StoreError::Internal { .. } | StoreError::Corrupt { .. })
+}
+
+/// `left_out` gets the tables with defects; `None`: a defect is an error.
+fn write(
+    layout: &Layout,
+    sealed: &Sealed,
+    keys: &KeySet,
+    mut left_out: Option<&mut Vec<Table>>,
+) -> Result<Vec<PartFacts>, StoreError> {
     let mut parts = Vec::new();
     let rows: usize = sealed.tables.iter().flatten().map(RecordBatch::num_rows).sum();
     let mut progress = layout.pace.flush(3 * rows);
     for table in Table::ALL {
-        if let Err(error) = write_table(layout, table, &sealed.tables[table as usize], &mut progress, &mut parts) {
-            layout.discard(&parts);
-            return Err(error);
+        let before = parts.len();
+        let attempt =
+            AssertUnwindSafe(|| write_table(layout, table, &sealed.tables[table as usize], &mut progress, &mut parts));
+        let written =
+            catch_unwind(attempt).unwrap_or_else(|panic| Err(StoreError::panicked("write rows as parts", &*panic)));
+        match (written, &mut left_out) {
+            (Ok(()), _) => {}
+            (Err(error), Some(left_out)) if is_defect(&error) => {
+                tracing::error!(%error, table = table.name(), "rows of {} cannot be written: {error}", table.name());
+                layout.discard(&parts[before..]);
+                parts.truncate(before);
+                left_out.push(table);
+            }
+            (Err(error), _) => {
+                layout.discard(&parts);
+                return Err(error);
+            }
         }
     }
     if !keys.keys.is_empty() {

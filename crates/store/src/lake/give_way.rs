@@ -4,12 +4,16 @@
 //! has; and an export is handed from thread to thread five times before it is acknowledged. Questions, flushes and
 //! merges therefore offer their processor several times a millisecond.
 //!
+//! A thread with a heartbeat beats here.
+//!
 //! A flush also rests, as long as its [`Pace`] says that it may.
 
 use std::cell::{Cell, OnceCell};
 use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
+
+use tidewatch_journal::heartbeat;
 
 use super::pace::{Pace, RESTS};
 
@@ -40,6 +44,7 @@ pub fn give_way() {
     if worked < EVERY {
         return;
     }
+    heartbeat::beat(now);
     match PACE.with(|pace| pace.get().is_some_and(|pace| pace.may_flush_rest())) {
         true => rest((worked * RESTS).clamp(REST_MIN, REST_MAX)),
         false => thread::yield_now(),

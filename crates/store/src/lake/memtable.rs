@@ -5,6 +5,7 @@
 //! again. What is written meanwhile waits, so neither may take long. Points of a series lie together in a batch.
 
 use std::sync::Arc;
+use std::sync::atomic::AtomicU32;
 use std::time::Instant;
 
 use arrow::array::RecordBatch;
@@ -53,6 +54,8 @@ pub struct Sealed {
     /// As [`Memtable::bytes`] and [`Memtable::held`].
     pub bytes: usize,
     pub held: usize,
+    /// Flushes that failed on the rows themselves, not on the disk.
+    pub defects: AtomicU32,
 }
 
 impl Memtable {
@@ -144,7 +147,7 @@ impl Memtable {
     pub fn seal(mut self) -> Sealed {
         let held = self.held();
         let tables = Table::ALL.into_iter().map(|table| self.snapshot_owned(table)).collect();
-        Sealed { tables, position: self.position, bytes: self.bytes, held }
+        Sealed { tables, position: self.position, bytes: self.bytes, held, defects: AtomicU32::new(0) }
     }
 
     fn snapshot_owned(&mut self, table: Table) -> Vec<RecordBatch> {

@@ -26,6 +26,7 @@ mod fit;
 mod fixed_chunk;
 mod flush;
 mod footers;
+mod gaps;
 mod give_way;
 pub mod grams;
 mod group_writer;
@@ -65,11 +66,13 @@ mod tests;
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use arrow::array::RecordBatch;
 use tidewatch_domain::model::Signal;
 use tidewatch_journal::Position;
+use tidewatch_journal::heartbeat::Heartbeat;
 
 use crate::StoreError;
 use crate::columns::{NO_KEY, Rows, Twin};
@@ -78,9 +81,10 @@ use crate::tables::Table;
 
 pub use counts::{Counted, Outcome};
 pub use days::{day_name, day_of};
+pub use gaps::{Gap, set_part_aside};
 pub use keeping::Keeping;
 pub use lost::{LOST_DAYS, Lost, LostStats};
-pub use options::{LakeOptions, Retention, RollupOptions};
+pub use options::{GiveUp, KeepRecords, LakeOptions, Retention, RollupOptions};
 pub use part::{Part, PartFacts, PartFile};
 pub use pick::MergeOptions;
 pub use rewrite::{Change, Changed, Rewrite};
@@ -118,6 +122,17 @@ fn is_told(seen: &mut Seen, twin: Twin, received_ns: i64) -> bool {
     let (own, other) = if twin.is_log { (twin.as_log, twin.as_span) } else { (twin.as_span, twin.as_log) };
     let is_first = seen.insert(own, received_ns);
     if twin.is_log { !is_first || seen.contains(other) } else { is_first && seen.contains(other) }
+}
+
+/// Marks the part that a question could not read.
+fn suspect_sources(sources: &[Source], error: &StoreError) {
+    for source in sources {
+        if let Source::Part(part) = source
+            && error.path() == Some(part.path())
+        {
+            part.suspect(error);
+        }
+    }
 }
 
 impl Lake {
@@ -206,16 +221,30 @@ impl Lake {
         self.shared.state.lock().sources(plan)
     }
 
+    /// Whether rows that belong to the answer of the plan were stored once and are no longer to be had.
+    pub fn is_incomplete(&self, plan: &Plan) -> bool {
+        self.shared.state.lock().gaps.iter().any(|gap| gap.touches(plan))
+    }
+
+    /// Rows that were stored and are no longer to be had.
+    pub fn gaps(&self) -> Vec<Gap> {
+        self.shared.state.lock().gaps.clone()
+    }
+
     /// Answers a plan over all rows applied so far. Blocks: not for async threads. See [`scan::run_rolled`].
     pub fn ask(&self, plan: &Plan, deadline: Instant) -> Result<RecordBatch, StoreError> {
         let _asking = self.shared.layout.pace.ask();
-        scan::run_rolled(plan, &self.sources(plan), deadline, self.shared.options.rollups.ask_rows)
+        let sources = self.sources(plan);
+        let answer = scan::run_rolled(plan, &sources, deadline, self.shared.options.rollups.ask_rows);
+        answer.inspect_err(|error| suspect_sources(&sources, error))
     }
 
     /// Answers a plan of rows, and says how many rows pass its filter. Blocks, as [`Lake::ask`] does.
     pub fn ask_page(&self, plan: &Plan, deadline: Instant) -> Result<(RecordBatch, u64), StoreError> {
         let _asking = self.shared.layout.pace.ask();
-        scan::run_page(plan, &self.sources(plan), deadline, self.shared.options.rollups.ask_rows)
+        let sources = self.sources(plan);
+        let answer = scan::run_page(plan, &sources, deadline, self.shared.options.rollups.ask_rows);
+        answer.inspect_err(|error| suspect_sources(&sources, error))
     }
 
     /// Flushing cannot keep up with what comes in: accept nothing more for now.
@@ -234,6 +263,31 @@ impl Lake {
             }
         }
         true
+    }
+
+    /// The journal's record at `position` is passed over: it has no rows, and counts as applied. In the order of
+    /// [`Lake::apply`].
+    pub fn pass_over(&self, position: Position) {
+        let mut state = self.shared.state.lock();
+        if position > state.active.position {
+            state.active.position = position;
+            state.active.since.get_or_insert_with(Instant::now);
+        }
+    }
+
+    /// Of the threads that work in the background.
+    pub fn heartbeats(&self) -> &[Heartbeat] {
+        self.workers.heartbeats()
+    }
+
+    /// Why the last flush failed; `None`: it did not, or there was none.
+    pub fn flush_failure(&self) -> Option<String> {
+        self.shared.flush_failure.lock().clone()
+    }
+
+    /// Memtables since the start of which rows were set aside because they cannot be encoded.
+    pub fn set_aside(&self) -> u64 {
+        self.shared.set_aside.load(Ordering::Relaxed)
     }
 
     /// Flushes all that was applied so far.

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, OnceLock};
 
 use parking_lot::{Condvar, Mutex};
@@ -54,6 +55,7 @@ pub fn open(options: LakeOptions) -> Result<Shared, StoreError> {
     // A third is sealed at a time, and has room for half as many rows again.
     let spare = Arc::new(SpareChunks::within(options.row_bytes_max(0) / 2));
     let mut state = State::new(covered, parts, &spare);
+    state.gaps = catalog.gaps()?;
     state.keeping = Arc::new(options.keeping.clone());
     Ok(Shared {
         options,
@@ -68,6 +70,8 @@ pub fn open(options: LakeOptions) -> Result<Shared, StoreError> {
         on_worked: OnceLock::new(),
         spare,
         lost,
+        flush_failure: Mutex::default(),
+        set_aside: AtomicU64::new(0),
         _lock: lock,
     })
 }

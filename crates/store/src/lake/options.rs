@@ -4,11 +4,19 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use tidewatch_journal::Position;
 use tidewatch_journal::disk::{Disk, RealDisk};
 
 use super::keeping::Keeping;
+use super::lost::Lost;
 use super::pick::MergeOptions;
+use crate::StoreError;
 use crate::tables::Table;
+
+/// Copies the journal's records of `from < position <= to` into the folder. Durable when it returns.
+pub type KeepRecords = Arc<dyn Fn(&Lost, Position, Position) -> Result<(), StoreError> + Send + Sync>;
+/// Gets the reason.
+pub type GiveUp = Arc<dyn Fn(&str) + Send + Sync>;
 
 pub struct LakeOptions {
     /// The data directory: `parts/` and `seen/` lie in it.
@@ -32,6 +40,12 @@ pub struct LakeOptions {
     /// Parts of at least so many rows get a column for each frequent attribute; `None`: no part does.
     pub attr_columns_from: Option<usize>,
     pub rollups: RollupOptions,
+    /// Keeps journal records whose rows cannot be written as parts; `None`: such rows stay in memory, and nothing after
+    /// them is flushed.
+    pub keep_records: Option<KeepRecords>,
+    /// Ends the process, because the state in memory cannot be trusted any more; gets the reason. What was acknowledged
+    /// is in the journal.
+    pub give_up: GiveUp,
     /// Flush, merge and retain on threads of the lake. False: only when asked to, as tests do.
     pub background: bool,
 }
@@ -58,6 +72,11 @@ impl LakeOptions {
             keeping: Keeping::default(),
             attr_columns_from: Some(1024),
             rollups: RollupOptions::default(),
+            keep_records: None,
+            give_up: Arc::new(|why| {
+                tracing::error!("{why}: ending the process");
+                std::process::abort();
+            }),
             background: true,
         }
     }

@@ -8,8 +8,10 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
+use std::time::{Duration, Instant};
 
 use bytes::Bytes;
+use parking_lot::Mutex;
 use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions};
 use parquet::file::metadata::PageIndexPolicy;
 
@@ -69,14 +71,19 @@ pub struct Part {
     /// Those that have rows in it, ascending, once somebody had to know.
     pub(super) projects: OnceLock<Box<[u32]>>,
     doomed: AtomicBool,
+    /// When it could not be read last.
+    suspect_since: Mutex<Option<Instant>>,
 }
+
+/// A suspect part is left out of merges for so long, then tried again: the disk may have recovered.
+const SUSPECT_RETRY: Duration = Duration::from_secs(3600);
 
 impl Part {
     /// `path` is the part's file; it is not touched yet.
     pub fn new(disk: Arc<dyn Disk>, path: PathBuf, facts: PartFacts) -> Part {
         let ids = facts.ids.as_deref().and_then(Ids::decode);
         let (footers, projects, doomed) = (Arc::default(), OnceLock::new(), AtomicBool::new(false));
-        Part { facts, path, disk, footers, ids, projects, doomed }
+        Part { facts, path, disk, footers, ids, projects, doomed, suspect_since: Mutex::default() }
     }
 
     /// Its footer is kept among these, of parts with other ids.
@@ -223,6 +230,25 @@ impl Part {
         let facts = &self.facts;
         let no_time = facts.time_max < from || facts.time_min >= to;
         no_time || !projects.iter().any(|project| (facts.project_min..=facts.project_max).contains(project))
+    }
+
+    /// It cannot be read: merges, retention by project and rewriting leave it out for [`SUSPECT_RETRY`].
+    pub(super) fn suspect(&self, why: &StoreError) {
+        let before = self.suspect_since.lock().replace(Instant::now());
+        if before.is_none() {
+            let path = self.path.display();
+            tracing::error!(%path, "a part is suspect, and left out of merges: {why}");
+        }
+    }
+
+    /// It could not be read once.
+    pub fn is_suspect(&self) -> bool {
+        self.suspect_since.lock().is_some()
+    }
+
+    /// It is suspect, and not yet to be tried again.
+    pub(super) fn is_left_out(&self, now: Instant) -> bool {
+        self.suspect_since.lock().is_some_and(|since| now.saturating_duration_since(since) < SUSPECT_RETRY)
     }
 
     /// The catalog has forgotten this part: unlink it when the last reader is gone.

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::Instant;
 
 use super::days::day_of;
 use super::part::Part;
@@ -28,7 +29,8 @@ impl Default for MergeOptions {
 
 /// The next parts to merge, oldest first; `None` when nothing is worth it.
 ///
-/// `today`: UTC day. The small parts of a day that is over become one, whatever their levels, if they fit.
+/// `today`: UTC day. The small parts of a day that is over become one, whatever their levels, if they fit. Parts that
+/// could not be read lately are left out.
 pub fn pick(parts: &[Arc<Part>], options: MergeOptions, today: i32) -> Option<Vec<Arc<Part>>> {
     let mut days: BTreeMap<(Table, i32), Vec<&Arc<Part>>> = BTreeMap::new();
     // Rows that have just come are written again once, as a rule; the rest waits for a quiet hour.
@@ -37,7 +39,8 @@ pub fn pick(parts: &[Arc<Part>], options: MergeOptions, today: i32) -> Option<Ve
         let share = share(part);
         part.facts.rows < options.rows_max / share && part.facts.bytes < options.bytes_max / share
     };
-    for part in parts.iter().filter(is_small) {
+    let now = Instant::now();
+    for part in parts.iter().filter(is_small).filter(|part| !part.is_left_out(now)) {
         days.entry((part.facts.table, part.facts.day)).or_default().push(part);
     }
     days.into_iter().find_map(|((_, day), mut parts)| {

@@ -6,6 +6,7 @@
 //! merge's. Memory is bounded: of a part only rows that change are held, and not many of them.
 
 use std::sync::Arc;
+use std::time::Instant;
 
 use arrow::array::{BooleanArray, RecordBatch};
 use arrow::compute::{filter_record_batch, not};
@@ -16,6 +17,7 @@ use super::merge;
 use super::part::{Part, PartFacts};
 use super::sort::{self, BATCH_ROWS};
 use super::state::Shared;
+use super::upkeep;
 use crate::StoreError;
 use crate::tables::Table;
 
@@ -56,7 +58,8 @@ impl Shared {
         self.flush_all()?;
         let parts = self.state.lock().parts[which.table as usize].clone();
         let mut rewritten = 0;
-        for part in parts.iter().filter(|part| is_meant(part, which)) {
+        let now = Instant::now();
+        for part in parts.iter().filter(|part| is_meant(part, which) && !part.is_left_out(now)) {
             // No merge may take the part meanwhile: its rows would come twice.
             let _upkeep = self.upkeep.lock();
             let is_there =
@@ -64,7 +67,13 @@ impl Shared {
             if stop() {
                 break;
             }
-            rewritten += usize::from(is_there && self.rewrite_part(part, stop, change)?);
+            if is_there {
+                let done = self.rewrite_part(part, stop, change);
+                if let Err(error) = &done {
+                    upkeep::suspect(std::slice::from_ref(part), error);
+                }
+                rewritten += usize::from(done?);
+            }
         }
         Ok(rewritten)
     }

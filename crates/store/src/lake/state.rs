@@ -3,20 +3,25 @@
 //! Locks are taken in this order: `flushing`, `upkeep`, `seen`, `state`; `catalog` is never held with `seen` or `state`.
 
 use std::collections::VecDeque;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
+use arrow::array::AsArray;
+use arrow::datatypes::Int64Type;
 use parking_lot::{Condvar, Mutex};
 use tidewatch_journal::Position;
 use tidewatch_journal::disk::DiskLock;
 
 use super::catalog::{Catalog, FlushRecord};
 use super::counts::{Counted, Counts};
+use super::days::day_of;
 use super::flush::{self, Layout};
+use super::gaps::Gap;
 use super::keeping::Keeping;
 use super::lost::Lost;
 use super::memtable::{Memtable, Sealed};
-use super::options::LakeOptions;
+use super::options::{GiveUp, KeepRecords, LakeOptions};
 use super::pace::RESTS;
 use super::part::{Part, PartFacts};
 use super::pick;
@@ -26,6 +31,9 @@ use super::spare_chunks::SpareChunks;
 use crate::StoreError;
 use crate::plan::Plan;
 use crate::tables::Table;
+
+/// Flushes of a memtable that fail on its rows before those are set aside.
+const DEFECTS_MAX: u32 = 3;
 
 /// More sealed memtables than this: flushing is behind.
 const SEALED_MAX: usize = 2;
@@ -50,6 +58,10 @@ pub struct Shared {
     /// What flushes leave to the rows to come.
     pub spare: Arc<SpareChunks>,
     pub lost: Lost,
+    /// Why the last flush failed; `None`: it did not.
+    pub flush_failure: Mutex<Option<String>>,
+    /// Memtables of which rows were set aside because they cannot be encoded.
+    pub set_aside: AtomicU64,
     /// No other process has this directory.
     pub _lock: DiskLock,
 }
@@ -61,6 +73,8 @@ pub struct State {
     pub sealed: VecDeque<(Arc<Sealed>, Arc<KeySet>)>,
     /// By table number.
     pub parts: Vec<Vec<Arc<Part>>>,
+    /// Rows that are in no part.
+    pub gaps: Vec<Gap>,
     pub covered: Position,
     /// Of the keys of rows that are in parts: what their filters and indexes took when rows were last sealed or flushed.
     pub index_bytes: usize,
@@ -107,6 +121,7 @@ impl State {
             active: Memtable::new(covered, Arc::clone(spare)),
             sealed: VecDeque::new(),
             parts: by_table,
+            gaps: Vec::new(),
             covered,
             index_bytes: 0,
             keeping: Arc::default(),
@@ -167,6 +182,17 @@ impl State {
     }
 }
 
+/// See [`Shared::publishing`].
+pub struct Publishing<'a>(&'a GiveUp);
+
+impl Drop for Publishing<'_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            (self.0)("a panic while parts were being published");
+        }
+    }
+}
+
 impl Shared {
     /// Seals what is active and flushes everything that is sealed.
     pub fn flush_all(&self) -> Result<(), StoreError> {
@@ -185,6 +211,10 @@ impl Shared {
 
         let start = Instant::now();
         let flushed = self.flush_sealed(&sealed, &keys);
+        if flushed.as_ref().is_err_and(flush::is_defect) {
+            sealed.defects.fetch_add(1, Ordering::Relaxed);
+        }
+        *self.flush_failure.lock() = flushed.as_ref().err().map(ToString::to_string);
         let rows = flushed.as_ref().map_or(0, |rows| *rows);
         self.worked(Worked { work: Work::Flush, took: start.elapsed(), rows, has_failed: flushed.is_err() });
         drop(flushing);
@@ -198,15 +228,29 @@ impl Shared {
 
     /// The rows written.
     fn flush_sealed(&self, sealed: &Sealed, keys: &KeySet) -> Result<u64, StoreError> {
-        let facts = flush::write_parts(&self.layout, sealed, keys)?;
+        let mut gaps = Vec::new();
+        let facts = match &self.options.keep_records {
+            Some(keep) if sealed.defects.load(Ordering::Relaxed) >= DEFECTS_MAX => {
+                let (facts, left_out) = flush::write_sound_parts(&self.layout, sealed, keys)?;
+                self.keep_unencodable(sealed, &left_out, keep).inspect_err(|_| self.layout.discard(&facts))?;
+                gaps.extend(left_out.into_iter().map(|table| self.gap_of(table, sealed)));
+                facts
+            }
+            _ => flush::write_parts(&self.layout, sealed, keys)?,
+        };
         let rows: u64 = facts.iter().map(|facts| facts.rows).sum();
         let file = flush::write_keys(&self.layout, keys).inspect_err(|_| self.layout.discard(&facts))?;
-        let record =
-            FlushRecord { parts: &facts, seen: file.as_ref().map(|file| &file.facts), covered: sealed.position };
+        let record = FlushRecord {
+            parts: &facts,
+            seen: file.as_ref().map(|file| &file.facts),
+            gaps: &gaps,
+            covered: sealed.position,
+        };
         // When this fails, the files stay: nobody can tell whether the commit reached the disk. They are orphans or
         // registered at the next start, never both.
         self.catalog.lock().flushed(&record)?;
 
+        let publishing = self.publishing();
         let mut seen = self.seen.lock();
         let mut state = self.state.lock();
         seen.flushed(file);
@@ -216,11 +260,54 @@ impl Shared {
             let part = self.part(facts);
             state.parts[part.facts.table as usize].push(part);
         }
+        state.gaps.extend(gaps);
         state.covered = sealed.position;
-        drop((state, seen));
+        drop((state, seen, publishing));
         self.wake.notify_all();
         self.tell_covered();
         Ok(rows)
+    }
+
+    /// Keeps the journal's records of a memtable before its position counts as covered without all of its rows.
+    fn keep_unencodable(&self, sealed: &Sealed, left_out: &[Table], keep: &KeepRecords) -> Result<(), StoreError> {
+        if left_out.is_empty() {
+            return Ok(());
+        }
+        let (from, to) = (self.state.lock().covered, sealed.position);
+        keep(&self.lost, from, to)?;
+        self.set_aside.fetch_add(1, Ordering::Relaxed);
+        let tables: Vec<&str> = left_out.iter().map(|table| table.name()).collect();
+        tracing::error!(%from, %to, ?tables, "rows that cannot be written as parts were set aside; their journal records are in lost/");
+        Ok(())
+    }
+
+    /// What is missing without the rows of a table.
+    fn gap_of(&self, table: Table, sealed: &Sealed) -> Gap {
+        let batches = &sealed.tables[table as usize];
+        let of =
+            |name: &str| batches.iter().filter_map(|batch| batch.column_by_name(name)).cloned().collect::<Vec<_>>();
+        let times: Vec<i64> =
+            of("time").iter().flat_map(|times| times.as_primitive::<Int64Type>().values().to_vec()).collect();
+        let (time_min, time_max) =
+            (times.iter().min().copied().unwrap_or(i64::MIN), times.iter().max().copied().unwrap_or(i64::MAX));
+        Gap {
+            id: self.layout.next_id(),
+            table,
+            // The last: it is forgotten with the newest of its rows.
+            day: day_of(time_max),
+            rows: times.len() as u64,
+            time_min,
+            time_max,
+            // Rows in memory hold their project once for many; a gap of too many projects is no wrong answer.
+            project_min: 0,
+            project_max: u32::MAX,
+        }
+    }
+
+    /// Held while the catalog and what is visible differ. A panic meanwhile ends the process: rows would be shown twice or
+    /// not at all until then.
+    pub fn publishing(&self) -> Publishing<'_> {
+        Publishing(&self.options.give_up)
     }
 
     pub fn worked(&self, worked: Worked) {
@@ -281,6 +368,7 @@ impl Shared {
             TableStats {
                 table,
                 parts: parts.len(),
+                suspects: parts.iter().filter(|part| part.is_suspect()).count(),
                 rows: parts.iter().map(|part| part.facts.rows).sum(),
                 bytes: parts.iter().map(|part| part.facts.bytes).sum(),
                 memory_rows: sealed.map(|batch| batch.num_rows()).sum::<usize>() + state.active.rows_of(table),
@@ -317,6 +405,8 @@ pub struct Stats {
 pub struct TableStats {
     pub table: Table,
     pub parts: usize,
+    /// Of them, those that could not be read once.
+    pub suspects: usize,
     /// In parts.
     pub rows: u64,
     /// On disk.

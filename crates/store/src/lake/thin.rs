@@ -3,6 +3,7 @@
 //! Rows that stay are copied in order, roll-ups are made from them again, and the part and what replaces it are swapped in
 //! one catalog transaction: a crash leaves one or the other. Memory is bounded by a batch of rows.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -12,12 +13,14 @@ use arrow::datatypes::UInt32Type;
 use parquet::arrow::ProjectionMask;
 
 use super::attr_columns::AttrColumns;
+use super::gaps::Gap;
 use super::keeping::{Expired, Keeping};
 use super::merge;
 use super::part::Part;
 use super::rewrite::{level, rows};
 use super::sort::BATCH_ROWS;
 use super::state::{Shared, Work, Worked};
+use super::upkeep;
 use crate::StoreError;
 use crate::tables::Table;
 
@@ -49,24 +52,44 @@ impl Shared {
             };
             failed = failed.or(remove().err());
             let parts = self.state.lock().parts[table as usize].clone();
-            for part in parts.iter().filter(|part| expired(part) == Expired::Some) {
+            let now = Instant::now();
+            let is_due = |part: &&Arc<Part>| expired(part) == Expired::Some && !part.is_left_out(now);
+            for part in parts.iter().filter(is_due) {
                 if self.state.lock().stopping {
                     break;
                 }
-                match self.thin(part, &keeping, today, stop) {
+                let attempt = catch_unwind(AssertUnwindSafe(|| self.thin(part, &keeping, today, stop)));
+                match attempt.unwrap_or_else(|panic| Err(StoreError::panicked("remove rows", &*panic))) {
                     Ok(from_part) => removed.add(from_part),
                     Err(error) => {
                         tracing::error!(%error, path = %part.path().display(), "cannot remove old rows of a part");
+                        upkeep::suspect(std::slice::from_ref(part), &error);
                         failed = failed.or(Some(error));
                     }
                 }
             }
         }
+        failed = failed.or(self.forget_gaps(&keeping, today).err());
         if removed.rows > 0 || failed.is_some() {
             let (took, has_failed) = (start.elapsed(), failed.is_some());
             self.worked(Worked { work: Work::Remove, took, rows: removed.rows, has_failed });
         }
         failed.map_or(Ok(removed), Err)
+    }
+
+    /// Forgets the gaps of days that are kept no longer.
+    fn forget_gaps(&self, keeping: &Keeping, today: i32) -> Result<(), StoreError> {
+        let default = &self.options.retention;
+        let is_over = |gap: &&Gap| {
+            let projects = (gap.project_min, gap.project_max);
+            keeping.expired(default, projects, gap.table, gap.day, today) == Expired::All
+        };
+        let ids: Vec<u64> = self.state.lock().gaps.iter().filter(is_over).map(|gap| gap.id).collect();
+        if !ids.is_empty() {
+            self.catalog.lock().forget_gaps(&ids)?;
+            self.state.lock().gaps.retain(|gap| !ids.contains(&gap.id));
+        }
+        Ok(())
     }
 
     /// Drops whole parts. Does not wait for a merge that is under way: the catalog decides which of the two was first.

@@ -1,6 +1,7 @@
 //! Merging, retention, and the end of old keys: each one catalog transaction, then the swap of what is visible.
 
 use std::collections::BTreeMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -20,6 +21,19 @@ const KEY_HOURS: i64 = 6;
 impl Shared {
     /// Does one merge, of parts or of key files; false when there is nothing to merge or `stop` said so.
     pub fn merge_once(&self, today: i32, stop: &mut dyn FnMut() -> bool) -> Result<bool, StoreError> {
+        self.try_merge(today, stop).map_err(|failed| failed.error)
+    }
+
+    /// As [`Shared::merge_once`], errors logged. Whether another merge may be tried at once: also when this one failed on
+    /// parts or key files that are left out from now on.
+    pub fn merge_next(&self, today: i32, stop: &mut dyn FnMut() -> bool) -> bool {
+        self.try_merge(today, stop).unwrap_or_else(|MergeFailed { error, others_may_do }| {
+            tracing::error!(%error, "cannot merge parts; they stay as they are: {error}");
+            others_may_do
+        })
+    }
+
+    fn try_merge(&self, today: i32, stop: &mut dyn FnMut() -> bool) -> Result<bool, MergeFailed> {
         let _upkeep = self.upkeep.lock();
         let parts: Vec<Arc<Part>> = self.state.lock().parts.iter().flatten().cloned().collect();
         let Some(inputs) = pick::pick(&parts, self.options.merge, today) else {
@@ -27,10 +41,14 @@ impl Shared {
         };
         drop(parts);
         let start = Instant::now();
-        let merged = self.merge_parts(&inputs, stop);
+        let attempt = catch_unwind(AssertUnwindSafe(|| self.merge_parts(&inputs, stop)));
+        let merged = attempt.unwrap_or_else(|panic| Err(StoreError::panicked("merge parts", &*panic)));
         let rows = merged.as_ref().map_or(0, |rows| rows.unwrap_or(0));
         self.worked(Worked { work: Work::Merge, took: start.elapsed(), rows, has_failed: merged.is_err() });
-        merged.map(|rows| rows.is_some())
+        match merged {
+            Ok(rows) => Ok(rows.is_some()),
+            Err(error) => Err(MergeFailed { others_may_do: suspect(&inputs, &error), error }),
+        }
     }
 
     /// The rows of the one that replaces them; `None` when `stop` said so or one of them is gone.
@@ -50,6 +68,7 @@ impl Shared {
 
     /// Replaces parts in what is visible; the old files go when their last reader does.
     pub(super) fn swap(&self, table: Table, ids: &[u64], with: impl IntoIterator<Item = Arc<Part>>) {
+        let _publishing = self.publishing();
         let mut state = self.state.lock();
         let parts = &mut state.parts[table as usize];
         let (gone, mut left): (Vec<_>, Vec<_>) = parts.drain(..).partition(|part| ids.contains(&part.facts.id));
@@ -87,9 +106,18 @@ impl Shared {
     }
 
     /// Merges key files, so that a look-up asks few.
-    fn merge_keys(&self) -> Result<bool, StoreError> {
-        let files: Vec<Arc<SeenFile>> = self.seen.lock().files().cloned().collect();
+    fn merge_keys(&self) -> Result<bool, MergeFailed> {
+        let files: Vec<Arc<SeenFile>> = self.seen.lock().files().filter(|file| !file.is_suspect()).cloned().collect();
         let Some(inputs) = pick_keys(&files, self.options.merge.fan_in) else { return Ok(false) };
+        self.merge_key_files(&inputs).map_err(|error| {
+            let path_of = |file: &SeenFile| SeenFile::path(&self.layout.seen_folder(), file.facts.id);
+            let failed = inputs.iter().find(|file| error.path() == Some(&path_of(file)));
+            failed.into_iter().for_each(|file| file.suspect());
+            MergeFailed { others_may_do: failed.is_some(), error }
+        })
+    }
+
+    fn merge_key_files(&self, inputs: &[Arc<SeenFile>]) -> Result<bool, StoreError> {
         let facts = SeenFacts {
             id: self.layout.next_id(),
             keys: 0,
@@ -98,7 +126,7 @@ impl Shared {
             level: inputs.iter().map(|file| file.facts.level).max().unwrap_or(0).saturating_add(1),
         };
         let keys_max = inputs.iter().map(|file| file.facts.keys).sum();
-        let mut union = Union::new(&inputs)?;
+        let mut union = Union::new(inputs)?;
         let file = seen_file::write(&self.layout.disk, &self.layout.seen_folder(), facts, keys_max, || union.next())?;
         let ids: Vec<u64> = inputs.iter().map(|file| file.facts.id).collect();
         let done = self.catalog.lock().replace_seen(&ids, Some(&file.facts))?;
@@ -109,6 +137,25 @@ impl Shared {
         }
         Ok(done)
     }
+}
+
+/// A merge that failed.
+struct MergeFailed {
+    error: StoreError,
+    /// What it failed on is left out from now on: a merge of others may do.
+    others_may_do: bool,
+}
+
+/// Marks the parts that an error comes from: the one it names, or all of them when rows that were read cannot be merged.
+/// False when it comes from none of them.
+pub(super) fn suspect(parts: &[Arc<Part>], error: &StoreError) -> bool {
+    let is_meant = |part: &&Arc<Part>| match error {
+        StoreError::Internal { .. } => true,
+        _ => error.path() == Some(part.path()),
+    };
+    let meant: Vec<_> = parts.iter().filter(is_meant).collect();
+    meant.iter().for_each(|part| part.suspect(error));
+    !meant.is_empty()
 }
 
 /// Files of the newest hour, when there are `fan_in` of one level; else of a quarter of a day that is over, or of an hour

@@ -183,7 +183,7 @@ pub(crate) fn run(
     budget: &Budget,
     deadline: Instant,
 ) -> Result<RecordBatch, StoreError> {
-    let mut work = if question.is_void() { Vec::new() } else { opened.work(question, rolled)? };
+    let mut work = if question.is_void() { Vec::new() } else { opened.work(question, rolled, deadline)? };
     let distinct = grouping.distinct().and_then(Distinct::of);
     if distinct.is_some() {
         distinct::whole_first(&mut work);

@@ -84,7 +84,7 @@ pub fn run_page(
     };
     pool::check_deadline(deadline)?;
     let rows = rows::Rows { columns, order, limit: *limit, offset: *offset };
-    let opened = Opened::open(sources, &question)?;
+    let opened = Opened::open(sources, &question, deadline)?;
     let count = plan::Aggregate { function: plan::Function::Count, filter: plan::Filter::True };
     let counting = groups::Grouping::check(plan.table, &[], &[count], &[], 1, 0)?;
     let rolled = counting.rolled(&question).filter(|_| opened.rows() >= rows_min);
@@ -132,12 +132,12 @@ fn answer(
     match &plan.shape {
         Shape::Rows { columns, order, limit, offset } => {
             let rows = rows::Rows { columns, order, limit: *limit, offset: *offset };
-            let opened = Opened::open(sources, &question)?;
+            let opened = Opened::open(sources, &question, deadline)?;
             rows::run(&question, &rows, &opened, None, &budget, deadline)
         }
         Shape::Groups { keys, aggregates, order, limit, offset } => {
             let grouping = groups::Grouping::check(plan.table, keys, aggregates, order, *limit, *offset)?;
-            let opened = Opened::open(sources, &question)?;
+            let opened = Opened::open(sources, &question, deadline)?;
             let rolled = rolled_from.filter(|least| opened.rows() >= *least).and_then(|_| grouping.rolled(&question));
             groups::run(&question, &grouping, rolled.as_ref(), &opened, &budget, deadline)
         }

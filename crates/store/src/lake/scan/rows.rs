@@ -76,7 +76,7 @@ pub(crate) fn run(
         return Ok(RecordBatch::new_empty(schema));
     }
     let order = total_order(question.table, rows.order)?;
-    let mut work = opened.pieces(opened.work(question, None)?);
+    let mut work = opened.pieces(opened.work(question, None, deadline)?);
     best_first(&mut work, opened, order.first());
     let race = Race { question, order: &order, kept, bar: Mutex::new(None), counted, deadline };
     let bests = share(&work, || Best::new(kept, budget.share()), |best, work| race.look_at(best, opened, work))?;

@@ -10,7 +10,7 @@ use arrow::compute::take_record_batch;
 use super::filter::passes_all;
 use super::needs::Needs;
 use super::part_reader::{OpenPart, Want};
-use super::pool::{share_waits, threads};
+use super::pool::{check_deadline, share_waits, threads};
 use super::prune::{Stretch, pieces, stretches};
 use super::question::Question;
 use super::rolled::Rolled;
@@ -53,7 +53,8 @@ pub(crate) struct Opened<'a> {
 }
 
 impl<'a> Opened<'a> {
-    pub fn open(sources: &'a [Source], question: &Question) -> Result<Opened<'a>, StoreError> {
+    /// [`StoreError::Deadline`] soon after `deadline`, however many parts there are.
+    pub fn open(sources: &'a [Source], question: &Question, deadline: Instant) -> Result<Opened<'a>, StoreError> {
         let candidates: Vec<usize> = (0..sources.len())
             .filter(|&source| match &sources[source] {
                 Source::Memory(_) => false,
@@ -61,6 +62,7 @@ impl<'a> Opened<'a> {
             })
             .collect();
         let opened = share_waits(&candidates, Vec::new, |opened, &source| {
+            check_deadline(deadline)?;
             if let Source::Part(part) = &sources[source] {
                 opened.push((source, OpenPart::open(part, question)?));
             }
@@ -88,7 +90,12 @@ impl<'a> Opened<'a> {
     }
 
     /// What has to be looked at; cells instead of rows where `rolled` allows it.
-    pub fn work(&self, question: &Question, rolled: Option<&Rolled>) -> Result<Vec<Work>, StoreError> {
+    pub fn work(
+        &self,
+        question: &Question,
+        rolled: Option<&Rolled>,
+        deadline: Instant,
+    ) -> Result<Vec<Work>, StoreError> {
         let mut all = Vec::new();
         for (source, what) in self.sources.iter().enumerate() {
             if let Source::Memory(batch) = what {
@@ -100,6 +107,7 @@ impl<'a> Opened<'a> {
         }
         let open: Vec<usize> = (0..self.parts.len()).filter(|&source| self.parts[source].is_some()).collect();
         let found = share_waits(&open, Vec::new, |found, &source| {
+            check_deadline(deadline)?;
             if let Some(part) = self.part(source) {
                 found.push((source, work_of(part, source, question, rolled)?));
             }

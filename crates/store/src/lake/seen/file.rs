@@ -14,6 +14,7 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use tidewatch_journal::disk::{Disk, DiskFile, parent_of};
 use xxhash_rust::xxh3::{Xxh3, xxh3_64};
@@ -48,6 +49,8 @@ pub struct SeenFile {
     file: Box<dyn DiskFile>,
     layout: Layout,
     fences_sum: u64,
+    /// A merge could not read it.
+    is_suspect: AtomicBool,
 }
 
 /// Where what lies in the file.
@@ -120,7 +123,16 @@ impl SeenFile {
             return Err(corrupt("the footer does not fit the file"));
         }
         let fences_sum = word(4);
-        Ok(SeenFile { facts, path, file, layout, fences_sum })
+        Ok(SeenFile { facts, path, file, layout, fences_sum, is_suspect: AtomicBool::new(false) })
+    }
+
+    /// It cannot be read: merges leave it out, until it expires.
+    pub fn suspect(&self) {
+        self.is_suspect.store(true, Ordering::Relaxed);
+    }
+
+    pub fn is_suspect(&self) -> bool {
+        self.is_suspect.load(Ordering::Relaxed)
     }
 
     pub fn bytes(&self) -> u64 {
@@ -301,7 +313,8 @@ pub fn write(
     file.sync_data().map_err(io("sync"))?;
     disk.rename(&temporary, &path).map_err(io("rename"))?;
     disk.sync_dir(parent_of(&path)).map_err(io("sync"))?;
-    Ok(SeenFile { facts: SeenFacts { keys, ..facts }, path, file, layout: Layout::new(keys_max), fences_sum })
+    let (facts, layout) = (SeenFacts { keys, ..facts }, Layout::new(keys_max));
+    Ok(SeenFile { facts, path, file, layout, fences_sum, is_suspect: AtomicBool::new(false) })
 }
 
 struct Writer<'f> {

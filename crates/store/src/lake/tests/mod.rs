@@ -8,4 +8,5 @@ mod merging;
 mod model;
 mod points;
 mod support;
+mod suspect;
 mod visible;
