@@ -9,7 +9,7 @@ use arrow::record_batch::RecordBatch;
 use tidewatch_domain::model::Signal;
 use tidewatch_journal::disk::{Disk, RealDisk};
 use tidewatch_store::StoreError;
-use tidewatch_store::lake::Lake;
+use tidewatch_store::lake::{GiveUp, Lake};
 use tidewatch_store::plan::Plan;
 use tokio::sync::Semaphore;
 
@@ -24,7 +24,7 @@ use crate::http::gate::budget::Budget;
 use crate::http::gate::login::Logins;
 use crate::http::gate::per_ip::PerIpCounts;
 use crate::http::gate::upload;
-use crate::ingest::intake::Intake;
+use crate::ingest::intake::{Below, Intake};
 use crate::ingest::outcome::Refused;
 use crate::mail::Mailer;
 use crate::metrics::{IngestMetrics, StoreMetrics};
@@ -40,6 +40,8 @@ pub struct Outside {
     pub clock: Clock,
     /// Below journal and parts.
     pub disk: Arc<dyn Disk>,
+    /// Ends the process when the store's state in memory cannot be trusted; gets the reason.
+    pub give_up: GiveUp,
     /// Reads the settings again: what they are now, and the names of those that changed.
     pub settings: Option<Settings>,
 }
@@ -50,7 +52,11 @@ pub type Settings = Box<dyn FnMut() -> anyhow::Result<(Config, Vec<String>)> + S
 impl Outside {
     /// The machine's clock and file system.
     pub fn real() -> Outside {
-        Outside { clock: Clock::system(), disk: Arc::new(RealDisk), settings: None }
+        let give_up: GiveUp = Arc::new(|why| {
+            tracing::error!("{why}: ending the process; the next start replays the journal");
+            std::process::abort();
+        });
+        Outside { clock: Clock::system(), disk: Arc::new(RealDisk), give_up, settings: None }
     }
 }
 
@@ -100,7 +106,7 @@ const ANY_PROJECT: u32 = 0;
 impl App {
     /// Opens or makes everything under the data directory.
     pub async fn open(config: Config, outside: Outside) -> anyhow::Result<Arc<App>> {
-        let Outside { clock, disk, .. } = outside;
+        let Outside { clock, disk, give_up, .. } = outside;
         let data = &config.data_dir;
         files::make_data_directory(data)
             .with_context(|| format!("cannot make the data directory {}", data.display()))?;
@@ -121,7 +127,8 @@ impl App {
         let known = symbols.clone();
         // Before anything is removed by the server's own retention.
         let kept = keeping::of(&control, &BTreeSet::new());
-        let intake = tokio::task::spawn_blocking(move || Intake::open(&settings, kept, disk, known)).await??;
+        let below = Below { clock: clock.clone(), disk, give_up };
+        let intake = tokio::task::spawn_blocking(move || Intake::open(&settings, kept, below, known)).await??;
         // Uploads that a crash left half-way.
         let _ = std::fs::remove_dir_all(upload::folder(data));
         let slots = config.ingest_concurrent();

@@ -93,6 +93,11 @@ pub const UPLOAD: RouteLimits = RouteLimits {
     slow_answer: SlowAnswer::Timeout408,
     gate: Gate::Upload,
 };
+/// A thread of the store that works and has not beaten for so long is missing: `/livez` answers 503. A piece of work
+/// between two beats takes milliseconds; the longest waits for a disk.
+pub const HEARTBEAT_SILENCE_MAX: Duration = minutes(2);
+/// Journal records that are set aside together lie in files of about so many bytes.
+pub const LOST_FILE_BYTES: usize = 8 * MIB;
 /// Every class of bodies: its name, its limits, its rows of the specification.
 pub const CLASSES: [(&str, RouteLimits, &str); 5] = [
     ("OTLP", OTLP, "\"OTLP body\", \"Slow client\""),

@@ -5,14 +5,14 @@
 use std::collections::HashMap;
 use std::fmt::Write;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use tidewatch_journal::Times;
 use tidewatch_store::lake::{Outcome, Work, Worked};
 
 use crate::app::App;
 use crate::http::routes;
-use crate::limits::METRIC_BUCKETS_MS;
+use crate::limits::{HEARTBEAT_SILENCE_MAX, METRIC_BUCKETS_MS};
 use crate::own_traces::Tracer;
 use crate::telemetry::log_writer;
 
@@ -249,6 +249,10 @@ pub fn text(app: &App, traffic: &Traffic, tracer: Option<&Tracer>) -> String {
     for table in &stats.tables {
         let _ = writeln!(text, "tidewatch_parts{{table=\"{}\"}} {}", table.table.name(), table.parts);
     }
+    head(&mut text, "tidewatch_suspect_parts", "gauge", "Parts that could not be read, by table.");
+    for table in &stats.tables {
+        let _ = writeln!(text, "tidewatch_suspect_parts{{table=\"{}\"}} {}", table.table.name(), table.suspects);
+    }
     let removed = app.store_metrics.removed_rows.load(Ordering::Relaxed);
     figures(&mut text, [("tidewatch_removed_rows_total", "counter", "Rows that were kept no longer.", removed)]);
     head(&mut text, "tidewatch_store_failures_total", "counter", "Flushes, merges and removals that failed.");
@@ -262,6 +266,15 @@ pub fn text(app: &App, traffic: &Traffic, tracer: Option<&Tracer>) -> String {
             let _ =
                 writeln!(text, "{RECORDS}{{signal=\"{signal}\",outcome=\"{outcome}\",reason=\"{reason}\"}} {count}");
         }
+    }
+    head(&mut text, "tidewatch_thread_alive", "gauge", "Whether a thread that stores gets on.");
+    for heartbeat in app.intake.heartbeats() {
+        let is_alive = heartbeat.missing(Instant::now(), HEARTBEAT_SILENCE_MAX).is_none();
+        let _ = writeln!(text, "tidewatch_thread_alive{{thread=\"{}\"}} {}", heartbeat.name(), u8::from(is_alive));
+    }
+    head(&mut text, "tidewatch_set_aside_total", "counter", "What of the journal was set aside in lost/, by reason.");
+    for (reason, count) in app.intake.set_aside() {
+        let _ = writeln!(text, "tidewatch_set_aside_total{{reason=\"{}\"}} {count}", reason.as_str());
     }
     let lost = log_writer::lines_lost();
     figures(

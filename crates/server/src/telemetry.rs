@@ -21,8 +21,7 @@ use crate::redact::Redacted;
 pub fn start() {
     let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new("info"));
     let colours = std::io::stderr().is_terminal();
-    let format =
-        tracing_subscriber::fmt().with_env_filter(filter).with_writer(Redacted(LogWriter)).with_ansi(colours);
+    let format = tracing_subscriber::fmt().with_env_filter(filter).with_writer(Redacted(LogWriter)).with_ansi(colours);
     // Reporting an error of the writer on standard error would panic: it is standard error that failed.
     let _ = format.log_internal_errors(false).try_init();
 }

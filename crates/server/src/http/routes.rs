@@ -36,7 +36,7 @@ pub fn api() -> Api {
         .merge(telemetry())
         .routes(routes!(uploads::symbols))
         .routes(routes!(uploads::source_maps))
-        .routes(routes!(health::health))
+        .routes(routes!(health::ready))
 }
 
 /// The OTLP paths: as documented, and as exporters spell them.
@@ -62,8 +62,8 @@ fn telemetry() -> Api {
 pub fn router(app: Arc<App>) -> Router {
     api()
         .into_router()
-        .route("/livez", get(health::health))
-        .route("/readyz", get(health::health))
+        .route("/livez", get(health::alive))
+        .route("/readyz", get(health::ready))
         .route("/api/openapi.json", get(async || Json(openapi::document())))
         .method_not_allowed_fallback(async || ApiError::MethodNotAllowed("this path does not take this method"))
         .fallback(ui::serve)
@@ -86,6 +86,6 @@ pub fn starting() -> Router {
     Router::new()
         .route("/health", get(health::starting))
         .route("/readyz", get(health::starting))
-        .route("/livez", get(health::alive))
+        .route("/livez", get(health::alive_starting))
         .fallback(otlp::starting)
 }

@@ -1,22 +1,20 @@
 //! The journal before the lake: what makes "acknowledged" mean "durable and visible", once.
 //!
 //! A request's record is appended; when the disk has it, its rows are applied in the journal's order, and only then the
-//! sender hears 200. At start the records that no part covers yet are prepared and applied again, the same way.
-//! When parts cover a position, the journal lets go of what lies before it.
+//! sender hears 200. At start the records that no part covers yet are prepared and applied again, the same way
+//! ([`super::replay`]). When parts cover a position, the journal lets go of what lies before it.
 
-use std::error::Error;
-use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::collections::BTreeMap;
 use std::sync::{Arc, Weak};
-use std::thread;
 use std::time::Duration;
 
-use anyhow::{Context, bail};
 use bytes::Bytes;
 use tidewatch_domain::model::Signal;
 use tidewatch_journal::disk::Disk;
-use tidewatch_journal::{AppendError, Journal, Opened, Options, Position, Times, Waiting};
+use tidewatch_journal::heartbeat::Heartbeat;
+use tidewatch_journal::{AppendError, Journal, Options, Position, Times, Waiting};
 use tidewatch_store::columns::Rows;
-use tidewatch_store::lake::{Keeping, Lake, LakeOptions, Outcome, Retention};
+use tidewatch_store::lake::{GiveUp, KeepRecords, Keeping, Lake, LakeOptions, Outcome, Retention, day_of};
 use tokio::sync::oneshot;
 
 use super::knowledge::Knowledge;
@@ -24,6 +22,9 @@ use super::outcome::{Refused, RejectReason};
 use super::pipeline::{self, Prepared};
 use super::prices;
 use super::record::{self, Header};
+use super::replay::{Replay, Replayed};
+use super::set_aside::{self, Reason};
+use crate::clock::Clock;
 use crate::config::Config;
 use crate::error::ApiError;
 use crate::http::gate::turn::Turn;
@@ -36,6 +37,16 @@ pub struct Intake {
     journal: Arc<Journal<Pending>>,
     lake: Arc<Lake>,
     knowledge: Knowledge,
+    /// At the start, by reason.
+    set_aside: BTreeMap<Reason, u64>,
+}
+
+/// What the store stands on.
+pub struct Below {
+    pub clock: Clock,
+    /// Below journal and parts; the catalog always lies on the real one.
+    pub disk: Arc<dyn Disk>,
+    pub give_up: GiveUp,
 }
 
 /// What waits for its record to be durable.
@@ -48,52 +59,39 @@ struct Pending {
 
 impl Intake {
     /// Opens the store under `data_dir` and replays the journal. Blocks for as long as that takes.
-    ///
-    /// Journal and parts are written through `disk`; the catalog always lies on the real one.
-    pub fn open(
-        config: &Config,
-        keeping: Keeping,
-        disk: Arc<dyn Disk>,
-        symbols: Arc<Symbols>,
-    ) -> anyhow::Result<Intake> {
-        let lake_options = LakeOptions {
+    pub fn open(config: &Config, keeping: Keeping, below: Below, symbols: Arc<Symbols>) -> anyhow::Result<Intake> {
+        let Below { clock, disk, give_up } = below;
+        let record_bytes_max = config.otlp_body_bytes_max + record::HEADER_BYTES_MAX;
+        let gives_up = give_up.clone();
+        let options = Options {
+            disk: disk.clone(),
+            bytes_max: limits::JOURNAL_BYTES_MAX,
+            queue_bytes_max: limits::JOURNAL_QUEUE_BYTES_MAX,
+            record_bytes_max: record_bytes_max.max(limits::JOURNAL_QUEUE_BYTES_MAX),
+            // A record may be durable and half of its rows in memory: only a replay finds out.
+            on_panic: Arc::new(move || gives_up("the journal's thread has panicked")),
+            ..Options::new(config.data_dir.join("journal"))
+        };
+        let (kept_of, at) = (options.clone(), clock.clone());
+        let keep_records: KeepRecords =
+            Arc::new(move |lost, from, to| set_aside::records(lost, &kept_of, from, to, day_of(at.now_ns())));
+        let lake_options = || LakeOptions {
             disk: disk.clone(),
             flush_rows: config.flush_rows,
             memory_bytes: config.memtable_mb.saturating_mul(1024 * 1024),
             flush_age: Duration::from_secs(config.flush_seconds),
             retention: Retention::all(config.retention_days),
-            keeping,
+            keeping: keeping.clone(),
+            keep_records: Some(keep_records.clone()),
+            give_up: give_up.clone(),
             ..LakeOptions::new(&config.data_dir)
         };
-        let lake = Arc::new(Lake::open(lake_options).context("cannot open the telemetry store")?);
-        let record_bytes_max = config.otlp_body_bytes_max + record::HEADER_BYTES_MAX;
-        let options = Options {
-            disk,
-            bytes_max: limits::JOURNAL_BYTES_MAX,
-            queue_bytes_max: limits::JOURNAL_QUEUE_BYTES_MAX,
-            record_bytes_max: record_bytes_max.max(limits::JOURNAL_QUEUE_BYTES_MAX),
-            ..Options::new(config.data_dir.join("journal"))
-        };
         let knowledge = Knowledge { prices: prices::read(&config.data_dir)?, symbols: Some(symbols) };
-        let known = knowledge.clone();
-        let (replaying, settling) = (lake.clone(), lake.clone());
-        // A replayed record is read and decoded while the one before it is applied, in the journal's order.
-        let (apply, decoded) = sync_channel(limits::REPLAY_AHEAD);
-        let applier = thread::Builder::new().name("replay".to_owned()).spawn(move || apply_all(&replaying, &decoded));
-        let applier = applier.context("cannot start a thread for the replay")?;
-        let opened = Journal::open(
-            options,
-            lake.covered(),
-            move |position, record| replay(&apply, position, record, &known),
-            move |pending: Pending, outcome| settle(&settling, pending, outcome),
-        );
-        if applier.join().is_err() {
-            bail!("the replay of the journal failed");
-        }
-        let Opened { journal, report } = opened.context("cannot open the journal")?;
-        for damage in &report.corrupt {
-            tracing::error!(from = %damage.from, to = %damage.to, "the journal is damaged: {}", damage.why);
-        }
+        // The limit held when the body was accepted; a smaller one now must not lose it.
+        let prepare = |header: &Header, body: &[u8]| pipeline::prepare(header, body, usize::MAX, &knowledge);
+        let settling = |lake: Arc<Lake>| move |pending: Pending, outcome| settle(&lake, pending, outcome);
+        let replay = Replay { lake_options: &lake_options, journal: &options, prepare: &prepare, clock: &clock };
+        let Replayed { lake, journal, report, set_aside } = replay.open(settling)?;
         if report.records > 0 {
             let (records, bytes) = (report.records, report.bytes);
             tracing::info!(records, bytes, "replayed {records} requests from the journal");
@@ -109,7 +107,7 @@ impl Intake {
                 tracing::warn!(%error, "cannot trim the journal: {error}");
             }
         });
-        Ok(Intake { journal, lake, knowledge })
+        Ok(Intake { journal, lake, knowledge, set_aside })
     }
 
     /// What the rules are told.
@@ -119,6 +117,25 @@ impl Intake {
 
     pub fn lake(&self) -> &Arc<Lake> {
         &self.lake
+    }
+
+    /// Of the threads that store.
+    pub fn heartbeats(&self) -> impl Iterator<Item = &Heartbeat> {
+        std::iter::once(self.journal.heartbeat()).chain(self.lake.heartbeats())
+    }
+
+    /// Whether exports can be made durable, as far as is known. See [`Journal::is_writable`].
+    pub fn is_writable(&self) -> bool {
+        self.journal.is_writable()
+    }
+
+    /// What was set aside in `lost/` since the start, by reason: journal records and damaged ranges, and memtables.
+    pub fn set_aside(&self) -> impl Iterator<Item = (Reason, u64)> {
+        let count = |reason| match reason {
+            Reason::Unencodable => (reason, self.lake.set_aside()),
+            _ => (reason, self.set_aside.get(&reason).copied().unwrap_or(0)),
+        };
+        Reason::ALL.into_iter().map(count)
     }
 
     /// How long the journal's groups took to be written and synced.
@@ -192,48 +209,6 @@ fn settle(lake: &Lake, pending: Pending, outcome: Result<Position, AppendError>)
     });
     // A sender that has gone away will send again, and be recognised.
     let _ = settled.send(outcome);
-}
-
-/// A replayed record, decoded.
-struct Decoded {
-    position: Position,
-    received_ns: i64,
-    request_key: u128,
-    rows: Rows,
-}
-
-/// Applies until there are no more.
-fn apply_all(lake: &Lake, all: &Receiver<Decoded>) {
-    for Decoded { position, received_ns, request_key, rows } in all {
-        while !lake.wait_while_behind(limits::REPLAY_WAIT) {
-            tracing::warn!("the replay waits for the store to flush");
-        }
-        lake.apply(position, request_key, received_ns, rows);
-    }
-}
-
-/// One record after a crash. A version we do not know stops the start rather than losing what it holds.
-fn replay(
-    apply: &SyncSender<Decoded>,
-    position: Position,
-    record: &[u8],
-    knowledge: &Knowledge,
-) -> Result<(), Box<dyn Error + Send + Sync>> {
-    let (header, body) = record::decode(record)?;
-    // The limit held when the body was accepted; a smaller one now must not lose it.
-    match pipeline::prepare(&header, body, usize::MAX, knowledge) {
-        Ok(Prepared { rows, request_key, .. }) => {
-            let decoded = Decoded { position, received_ns: header.received_ns, request_key, rows };
-            apply.send(decoded).map_err(|_| "its rows cannot be applied")?;
-        }
-        Err(refused) => tracing::error!(
-            %position,
-            project = header.project_number,
-            "a request that was accepted cannot be read again: {}",
-            refused.error
-        ),
-    }
-    Ok(())
 }
 
 /// Never 500: whatever keeps us from storing, the sender keeps the data and comes back. OTLP.md, row "Retryable".

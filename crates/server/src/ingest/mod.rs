@@ -1,6 +1,6 @@
 //! From an accepted body to stored rows, and what became of every request and record.
 //!
-//! - [`pipeline`]: the steps of one export. [`intake`]: the journal before the lake, and the replay after a crash.
+//! - [`pipeline`]: the steps of one export. [`intake`]: the journal before the lake. [`replay`]: the replay after a crash; [`set_aside`]: what it cannot use.
 //! - [`knowledge`]: what the rules are told besides; [`prices`]: of AI calls. [`record`]: a journal record. [`coding`]: content encodings. [`outcome`]: why something is not stored.
 
 pub mod coding;
@@ -10,3 +10,5 @@ pub mod outcome;
 pub mod pipeline;
 pub mod prices;
 pub mod record;
+pub mod replay;
+pub mod set_aside;

@@ -123,6 +123,11 @@ thread_local! {
     static WORKSPACE: RefCell<Workspace> = RefCell::default();
 }
 
+/// After a panic of [`prepare`] on this thread: nothing that it left half-done is used again.
+pub fn forget_workspace() {
+    WORKSPACE.take();
+}
+
 /// From a body as received to rows. The same header and body give the same result, now and after a crash, but for the
 /// text of stack traces whose symbols were uploaded in between.
 pub fn prepare(header: &Header, body: &[u8], bytes_max: usize, knowledge: &Knowledge) -> Result<Prepared, Refused> {

@@ -10,6 +10,7 @@ pub mod letters;
 pub mod settings;
 mod transport;
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Weak};
 use std::time::Duration;
@@ -67,7 +68,9 @@ impl Post {
                 let Some(app) = app.upgrade() else { return };
                 let (inside, transport, (done, wait)) = (runtime.clone(), transport.clone(), channel());
                 runtime.spawn_blocking(move || {
-                    let _ = done.send(inside.block_on(round(&app, &transport)));
+                    // A round that panicked is reported where it did; what it had claimed is due again after its lease.
+                    let round = AssertUnwindSafe(|| inside.block_on(round(&app, &transport)));
+                    let _ = done.send(catch_unwind(round).unwrap_or(false));
                 });
                 // The runtime ends without having run it.
                 let Ok(is_more) = wait.recv() else { return };

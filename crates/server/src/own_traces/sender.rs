@@ -1,6 +1,7 @@
 //! The thread that sends batches of our own spans. A batch that the endpoint cannot take now is sent again, as it was;
 //! what it refuses is counted as dropped.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
 
 use axum::http::StatusCode;
@@ -24,7 +25,9 @@ enum Failed {
 pub fn run(shared: &Shared, target: &Target) {
     let agent = outbound::agent(limits::OWN_SPANS_SEND_MAX);
     while let Some(batch) = shared.next_batch() {
-        let sent = send_until_taken(shared, &agent, target, &batch);
+        let send = || send_until_taken(shared, &agent, target, &batch);
+        // A panic was reported where it happened; the batch counts as dropped.
+        let sent = catch_unwind(AssertUnwindSafe(send)).unwrap_or(false);
         let mut queue = shared.queue.lock();
         queue.sending = 0;
         if sent {

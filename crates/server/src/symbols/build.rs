@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 use std::io;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread::JoinHandle;
@@ -45,6 +46,8 @@ pub enum NoArtifact {
     Unusable(#[from] SymbolError),
     #[error("there is no such upload")]
     Missing,
+    #[error("reading it panicked")]
+    Panicked,
     #[error(transparent)]
     Disk(#[from] io::Error),
 }
@@ -119,7 +122,9 @@ impl Drop for Builder {
 impl Shared {
     fn run(&self, store: &SymbolStore, cache: &Cache, again: &Again) {
         while let Some((project, key)) = self.next() {
-            match build(store, project, &key) {
+            // Nothing is shared with what panicked but files, which are written whole or not at all.
+            let attempt = catch_unwind(AssertUnwindSafe(|| build(store, project, &key)));
+            match attempt.unwrap_or(Err(NoArtifact::Panicked)) {
                 Ok(artifact) => {
                     self.built.fetch_add(1, Ordering::Relaxed);
                     cache.forget(project, &key);

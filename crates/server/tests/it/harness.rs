@@ -2,8 +2,8 @@
 
 use std::net::SocketAddr;
 use std::path::Path;
-use std::sync::Arc;
 use std::sync::atomic::AtomicI64;
+use std::sync::{Arc, Mutex};
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -30,9 +30,13 @@ pub struct Harness {
     disk: Arc<dyn Disk>,
     clock: Clock,
     running: Option<Running>,
+    gave_up: Reasons,
     /// The owner's login; empty before [`Harness::register`].
     pub login: String,
 }
+
+/// Why the process would have been ended.
+type Reasons = Arc<Mutex<Vec<String>>>;
 
 struct Running {
     address: SocketAddr,
@@ -108,8 +112,9 @@ impl Harness {
 
     async fn start_with_clock(disk: Arc<dyn Disk>, change: Change, clock: Clock) -> Harness {
         let data = TempDir::new().expect("a temporary directory");
-        let running = run(data.path(), &change, disk.clone(), clock.clone()).await;
-        Harness { data, change, disk, clock, running: Some(running), login: String::new() }
+        let gave_up = Reasons::default();
+        let running = run(data.path(), &change, disk.clone(), clock.clone(), &gave_up).await;
+        Harness { data, change, disk, clock, running: Some(running), gave_up, login: String::new() }
     }
 
     /// Started, registered, with one project.
@@ -186,7 +191,18 @@ impl Harness {
     /// Stops as on SIGTERM and starts again on the same data.
     pub async fn restart(&mut self) {
         self.stop().await;
-        self.running = Some(run(self.data.path(), &self.change, self.disk.clone(), self.clock.clone()).await);
+        self.running =
+            Some(run(self.data.path(), &self.change, self.disk.clone(), self.clock.clone(), &self.gave_up).await);
+    }
+
+    /// Why the server would have ended its process.
+    pub fn gave_up(&self) -> Vec<String> {
+        self.gave_up.lock().expect("no panic holds it").clone()
+    }
+
+    /// The data directory.
+    pub fn data(&self) -> &Path {
+        self.data.path()
     }
 
     /// Another configuration besides, from the next start on.
@@ -204,7 +220,8 @@ impl Harness {
         copy(self.data.path(), image.path());
         self.stop().await;
         self.data = image;
-        self.running = Some(run(self.data.path(), &self.change, self.disk.clone(), self.clock.clone()).await);
+        self.running =
+            Some(run(self.data.path(), &self.change, self.disk.clone(), self.clock.clone(), &self.gave_up).await);
     }
 
     /// Stops as on SIGTERM; the server ends without an error.
@@ -216,7 +233,7 @@ impl Harness {
     }
 }
 
-async fn run(data: &Path, change: &Change, disk: Arc<dyn Disk>, clock: Clock) -> Running {
+async fn run(data: &Path, change: &Change, disk: Arc<dyn Disk>, clock: Clock, gave_up: &Reasons) -> Running {
     let mut config = Config::new(([127, 0, 0, 1], 0).into(), data);
     change(&mut config);
     let (stop, stopped) = oneshot::channel::<()>();
@@ -225,7 +242,9 @@ async fn run(data: &Path, change: &Change, disk: Arc<dyn Disk>, clock: Clock) ->
         let ListenAddress::Tcp(address) = *address else { panic!("the first address is TCP: {address}") };
         let _ = ready.send((address, app.clone()));
     };
-    let outside = Outside { clock, disk, settings: None };
+    let gave_up = gave_up.clone();
+    let give_up = Arc::new(move |why: &str| gave_up.lock().expect("no panic holds it").push(why.to_owned()));
+    let outside = Outside { clock, disk, give_up, settings: None };
     let served = tokio::spawn(serve::serve_routes(config, outside, gates::router, on_ready, async {
         let _ = stopped.await;
     }));

@@ -246,6 +246,9 @@ pub struct Done {
 /// `GET /health`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 pub struct Health {
-    /// `ok`, or why not yet.
+    /// `ok`, `starting` or `failing`.
     pub status: String,
+    /// What fails, one sentence each.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub problems: Vec<String>,
 }

@@ -1,0 +1,195 @@
+//! Threads that panic, and disks that refuse: what the health routes say, and what goes on.
+
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+use tidewatch_journal::disk::RealDisk;
+use tidewatch_journal::disk::hooked::{HookedDisk, Use};
+use tidewatch_store::tables::Table;
+
+use crate::ask::{export, request};
+use crate::client;
+use crate::harness::Harness;
+
+/// A switch that tests turn while the disk is used.
+#[derive(Clone, Default)]
+struct Switch(Arc<AtomicBool>);
+
+impl Switch {
+    fn turn(&self, on: bool) {
+        self.0.store(on, Ordering::SeqCst);
+    }
+
+    fn is_on(&self) -> bool {
+        self.0.load(Ordering::SeqCst)
+    }
+}
+
+async fn started(hook: impl Fn(Use, &Path) -> io::Result<()> + Send + Sync + 'static) -> Harness {
+    let disk = HookedDisk::new(Arc::new(RealDisk), hook);
+    Harness::start_on(Arc::new(disk), |config| config.flush_rows = 1).await
+}
+
+fn body(trace: u64) -> Value {
+    export("shop", &[request(trace, "/pay", 200, trace as f64, 5.0)])
+}
+
+/// Status and body of a health route.
+async fn health(harness: &Harness, path: &str) -> (u16, Value) {
+    let answer = client::send(harness.address(), "GET", path, &[], b"").await;
+    (answer.status, answer.json())
+}
+
+async fn until(harness: &Harness, path: &str, status: u16) -> Value {
+    let deadline = Instant::now() + Duration::from_secs(60);
+    loop {
+        let (found, body) = health(harness, path).await;
+        if found == status {
+            return body;
+        }
+        assert!(Instant::now() < deadline, "{path} stays {found}: {body}");
+        tokio::task::yield_now().await;
+    }
+}
+
+/// Scenario: writing the rows of one table panics, every time. Guarantee: the other tables are stored, the journal's
+/// records of the rows are kept in `lost/`, and what comes later is flushed.
+#[tokio::test(flavor = "multi_thread")]
+async fn rows_that_panic_when_they_are_written_are_set_aside_and_ingest_goes_on() {
+    let broken = Switch::default();
+    let panics = broken.clone();
+    let mut harness = started(move |what, path| {
+        let is_meant = what == Use::Create && path.to_string_lossy().contains("parts/endpoints/");
+        assert!(!(is_meant && panics.is_on()), "a bug of the encoder, on purpose");
+        Ok(())
+    })
+    .await;
+    let project = harness.register().await;
+    broken.turn(true);
+    harness.post_json("traces", &project.token, &body(1)).await.expect(200);
+    let failing = until(&harness, "/readyz", 503).await;
+    assert_eq!(failing, json!({"status": "failing", "problems": ["the last flush failed"]}));
+    until(&harness, "/readyz", 200).await;
+    broken.turn(false);
+    harness.post_json("traces", &project.token, &body(2)).await.expect(200);
+    harness.app().intake.lake().flush().expect("the disk works");
+    assert_eq!((harness.rows(Table::Spans), harness.rows(Table::Endpoints)), (2, 1));
+    let set_aside: Vec<_> = harness
+        .app()
+        .intake
+        .set_aside()
+        .filter(|(_, count)| *count > 0)
+        .map(|(reason, count)| (reason.as_str(), count))
+        .collect();
+    assert_eq!(set_aside, [("unencodable", 1)]);
+    let kept = crate::replay::kept(harness.data());
+    assert_eq!(kept.len(), 1, "{kept:?}");
+    assert!(kept[0].0.ends_with(".records") && contains(&kept[0].1, b"/pay"), "the export as it was received");
+    assert_eq!(health(&harness, "/livez").await, (200, json!({"status": "ok"})));
+    harness.restart().await;
+    assert_eq!((harness.rows(Table::Spans), harness.rows(Table::Endpoints)), (2, 1), "nothing is replayed again");
+    assert_eq!(harness.gave_up(), Vec::<String>::new());
+}
+
+fn contains(bytes: &[u8], text: &[u8]) -> bool {
+    bytes.windows(text.len()).any(|window| window == text)
+}
+
+/// Scenario: a panic that nobody can say anything about. Guarantee: the thread tries again; a few panics later it goes on
+/// as if nothing had been.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_thread_that_panics_tries_again() {
+    let left = Arc::new(AtomicU32::new(3));
+    let panics = left.clone();
+    let mut harness = started(move |what, path| {
+        let is_meant = what == Use::Create && path.to_string_lossy().contains("/seen/");
+        let is_left = |left: u32| left.checked_sub(1);
+        assert!(!is_meant || panics.fetch_update(Ordering::SeqCst, Ordering::SeqCst, is_left).is_err(), "on purpose");
+        Ok(())
+    })
+    .await;
+    let project = harness.register().await;
+    harness.post_json("traces", &project.token, &body(1)).await.expect(200);
+    let deadline = Instant::now() + Duration::from_secs(60);
+    while harness.app().intake.lake().covered().0 == 0 {
+        assert!(Instant::now() < deadline, "it does not flush");
+        tokio::task::yield_now().await;
+    }
+    assert_eq!((left.load(Ordering::SeqCst), harness.rows(Table::Spans)), (0, 1));
+    assert_eq!(health(&harness, "/livez").await.0, 200);
+    assert_eq!(harness.gave_up(), Vec::<String>::new());
+}
+
+/// Scenario: it panics again and again. Guarantee: the process ends, and until it has, `/livez` names the thread.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_thread_that_goes_on_panicking_ends_the_process() {
+    let broken = Switch::default();
+    let panics = broken.clone();
+    let mut harness = started(move |what, path| {
+        let is_meant = what == Use::Create && path.to_string_lossy().contains("/seen/");
+        assert!(!(is_meant && panics.is_on()), "on purpose");
+        Ok(())
+    })
+    .await;
+    let project = harness.register().await;
+    broken.turn(true);
+    harness.post_json("traces", &project.token, &body(1)).await.expect(200);
+    let failing = until(&harness, "/livez", 503).await;
+    assert_eq!(failing["problems"], json!(["thread lake-flush has ended by a panic"]));
+    assert_eq!(health(&harness, "/readyz").await.0, 503);
+    assert_eq!(harness.gave_up(), ["thread lake-flush has panicked 5 times in a row"]);
+    broken.turn(false);
+    harness.crash().await;
+    assert_eq!(harness.rows(Table::Spans), 1, "the next start has it");
+    assert_eq!(health(&harness, "/livez").await.0, 200);
+}
+
+/// The journal's thread is not tried again: a record may be durable, and half of its rows in memory.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_panic_of_the_journals_thread_ends_the_process() {
+    let broken = Switch::default();
+    let panics = broken.clone();
+    let mut harness = started(move |what, path| {
+        let is_meant = what == Use::Write && path.to_string_lossy().contains("/journal/");
+        assert!(!(is_meant && panics.is_on()), "on purpose");
+        Ok(())
+    })
+    .await;
+    let project = harness.register().await;
+    harness.post_json("traces", &project.token, &body(1)).await.expect(200);
+    broken.turn(true);
+    harness.post_json("traces", &project.token, &body(2)).await.expect(503);
+    let failing = until(&harness, "/livez", 503).await;
+    assert_eq!(failing["problems"], json!(["thread journal has ended by a panic"]));
+    assert_eq!(harness.gave_up(), ["the journal's thread has panicked"]);
+    broken.turn(false);
+    harness.crash().await;
+    harness.post_json("traces", &project.token, &body(2)).await.expect(200);
+    assert_eq!(harness.rows(Table::Spans), 2);
+}
+
+/// `/readyz` is true to its name: false while the journal cannot be written, true again by itself.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_server_that_cannot_store_is_not_ready() {
+    let full = Switch::default();
+    let is_full = full.clone();
+    let mut harness = started(move |what, _| match what {
+        Use::Create | Use::Write if is_full.is_on() => Err(io::ErrorKind::StorageFull.into()),
+        _ => Ok(()),
+    })
+    .await;
+    let project = harness.register().await;
+    assert_eq!(health(&harness, "/readyz").await, (200, json!({"status": "ok"})));
+    full.turn(true);
+    harness.post_json("traces", &project.token, &body(1)).await.expect(503);
+    let (status, failing) = health(&harness, "/readyz").await;
+    assert_eq!((status, &failing["problems"]), (503, &json!(["the journal cannot be written"])));
+    assert_eq!(health(&harness, "/livez").await.0, 200, "a restart would not help");
+    full.turn(false);
+    until(&harness, "/readyz", 200).await;
+    harness.post_json("traces", &project.token, &body(1)).await.expect(200);
+}
