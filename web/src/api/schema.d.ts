@@ -1941,7 +1941,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Whether the server is ready. */
+        /** Whether the server is ready: started, and able to store what comes. */
         get: operations["health"];
         put?: never;
         post?: never;
@@ -2739,7 +2739,9 @@ export interface components {
         };
         /** @description `GET /health`. */
         Health: {
-            /** @description `ok`, or why not yet. */
+            /** @description What fails, one sentence each. */
+            problems?: string[];
+            /** @description `ok`, `starting` or `failing`. */
             status: string;
         };
         /** @enum {string} */
@@ -14663,7 +14665,7 @@ export interface operations {
                     "application/json": components["schemas"]["Health"];
                 };
             };
-            /** @description Not ready yet */
+            /** @description Not ready */
             503: {
                 headers: {
                     [name: string]: unknown;
