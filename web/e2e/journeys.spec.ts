@@ -175,8 +175,10 @@ test("keyboard only: pages by g, rows by j, Enter, arrows and Escape in the wate
   await expect(page).toHaveURL(/\/endpoints\/./);
   await page.goto(at(shop, `/traces/${CHECKOUT}`));
   const tree = page.getByRole("treegrid");
-  await tree.focus();
-  await page.keyboard.press("ArrowDown");
+  // A slow trace opens at the worst span of its critical path.
+  await expect(page).toHaveURL(new RegExp(`span=${SPAN.fraud}`));
+  await expect(tree).toBeFocused();
+  await page.keyboard.press("Home");
   await page.keyboard.press("ArrowDown");
   await expect(page).toHaveURL(new RegExp(`span=${SPAN.cart}`));
   await page.keyboard.press("ArrowLeft");

@@ -16,12 +16,13 @@ import { lastProject, sessionToken } from "./api/session";
 import type { ConsentSearch } from "./model/consent";
 import { flag, oneOf, parseSearch, positive, stringifySearch, text, whole } from "./model/search";
 import { FILE_KINDS, type FileKind, PLATFORMS, type Platform } from "./model/symbol-kinds";
-import { Crash, NotFound } from "./parts/Crash";
+import { Crash } from "./parts/Crash";
+import { NotFound, NotFoundPage } from "./parts/NotFound";
 import { Shell } from "./parts/Shell";
 
 type Raw = Record<string, unknown>;
 
-const root = createRootRoute({ component: Outlet, notFoundComponent: NotFound, errorComponent: Crash });
+const root = createRootRoute({ component: Outlet, notFoundComponent: NotFoundPage, errorComponent: Crash });
 
 const home = createRoute({
   getParentRoute: () => root,
@@ -215,6 +216,7 @@ const project = createRoute({
     await needSession(location.href);
   },
   component: Shell,
+  notFoundComponent: NotFound,
 });
 
 const overview = createRoute({
@@ -263,10 +265,21 @@ const task = createRoute({
   validateSearch: listSearch,
   component: lazyRouteComponent(() => import("./pages/task/Task"), "TaskPage"),
 });
+export interface AiSearch extends ListSearch {
+  metric?: string;
+  /** Without it: calls of models. */
+  calls?: "tool" | "all";
+  conversation?: string;
+}
 const ai = createRoute({
   getParentRoute: () => project,
   path: "/ai",
-  validateSearch: (raw: Raw): ListSearch & { metric?: string } => ({ ...listSearch(raw), metric: text(raw.metric) }),
+  validateSearch: (raw: Raw): AiSearch => ({
+    ...listSearch(raw),
+    metric: text(raw.metric),
+    calls: oneOf(raw.calls, ["tool", "all"]),
+    conversation: text(raw.conversation),
+  }),
   component: lazyRouteComponent(() => import("./pages/ai/Ai"), "AiPage"),
 });
 const aiName = createRoute({

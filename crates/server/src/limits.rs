@@ -222,6 +222,8 @@ pub const METRICS_DEADLINE: Duration = seconds(30);
 pub const SPANS_DEADLINE: Duration = seconds(20);
 /// Every other dashboard question.
 pub const LIST_DEADLINE: Duration = seconds(10);
+/// Inner spans that a search for traces by service or attribute looks at, latest first.
+pub const TRACE_MATCHES_MAX: usize = 50_000;
 /// Spans of one graph; more are counted, not shown (`span_limit`). Spec: span, rule 4.
 pub const GRAPH_SPANS_MAX: usize = 20_000;
 

@@ -119,6 +119,7 @@ export function endpointGroups(body: Body): t.EndpointGroup[] {
     impactLevel,
     apdex: Math.max(0.4, 1 - p95 / 5000 - err * 2),
     errorCount: Math.round(calls * err),
+    serverErrorCount: Math.round(calls * err),
     clientErrorCount: endpoint === "UNMATCHED" ? calls : Math.round(calls * 0.01),
     streamCount: 0,
     hasRoot: true,
@@ -212,6 +213,7 @@ export const stats = (_: Body): t.EndpointDetail["stats"] => ({
   p99Duration: 4922,
   apdex: 0.71,
   errorRate: 0.043,
+  serverErrorRate: 0.043,
   clientErrorRate: 0.011,
   throughput: 8.9,
 });
@@ -240,6 +242,7 @@ export function aiGroups(body: Body): t.AiGroup[] {
   return AI.map((traceName, i) => ({
     traceName,
     count: [412, 12790, 220, 9][i],
+    toolCount: 0,
     p50Duration: [4200, 610, 1900, 300][i] * 1e6,
     p95Duration: [18100, 1400, 5200, 410][i] * 1e6,
     avgDuration: [5100, 640, 2100, 320][i] * 1e6,
@@ -464,6 +467,7 @@ export function issueDetail(hash: string, body: Body): t.IssueDetail {
           traceId: SHOP_TRACE,
         }
       : null,
+    taggedCount: 90,
     tags: [
       {
         key: "appVersion",
@@ -480,7 +484,7 @@ export function issueDetail(hash: string, body: Body): t.IssueDetail {
           { value: "pro", count: 38 },
         ],
       },
-    ],
+    ].map((tag) => ({ ...tag, distinct: tag.values.length, count: 90 })),
   };
 }
 
@@ -601,6 +605,7 @@ export function spanPage(body: Body): t.SpanPage {
   return {
     ...page(sorted(rows, body, { start_time: "startTime", duration: "duration" }), body),
     services: ["storefront", "cart", "payments", "mailer"],
+    isPartial: false,
   };
 }
 export const METRICS: t.MetricInfo[] = [

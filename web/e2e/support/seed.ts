@@ -3,7 +3,12 @@ import { type LogDraft, mustPost, resourceLogs, resourceSpans, type SpanDraft } 
 
 export const CHECKOUT = "4bf92f3577b34da6a3ce929d0e0e4736";
 export const BIG = "b16b00b5000000000000000000010000";
-export const SPAN = { checkout: "00f067aa0ba902b7", charge: "00f067aa0ba902b9", cart: "00f067aa0ba902b8" };
+export const SPAN = {
+  checkout: "00f067aa0ba902b7",
+  charge: "00f067aa0ba902b9",
+  cart: "00f067aa0ba902b8",
+  fraud: "00f067aa0ba902ba",
+};
 const hex = (value: number, digits: number) => value.toString(16).padStart(digits, "0");
 
 export const STACK = `Traceback (most recent call last):
@@ -66,7 +71,7 @@ function checkout(failed: boolean, shift: number): SpanDraft[] {
       events: failed ? [exception] : [],
     },
     {
-      id: id("00f067aa0ba902ba"),
+      id: id(SPAN.fraud),
       parent: id(SPAN.charge),
       name: "fraud-check",
       kind: 3,

@@ -457,7 +457,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** One row per Endpoint. Orders: `impact` (default), `count`, `p50_duration`, `p95_duration`, `p99_duration`, `avg_duration`, `last_seen`, `endpoint`, `error_rate`. */
+        /** One row per Endpoint. Orders: `impact` (default), `count`, `p50_duration`, `p95_duration`, `p99_duration`, `avg_duration`, `last_seen`, `endpoint`, `error_rate`, `server_error_rate`. */
         post: operations["groupEndpoints"];
         delete?: never;
         options?: never;
@@ -1892,7 +1892,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** One row per Task. Orders: `impact` (default), `count`, `p50_duration`, `p95_duration`, `p99_duration`, `avg_duration`, `last_seen`, `task`, `error_rate`. */
+        /** One row per Task. Orders: `impact` (default), `count`, `p50_duration`, `p95_duration`, `p99_duration`, `avg_duration`, `last_seen`, `task` or `task_name`, `error_rate`. */
         post: operations["groupTasks"];
         delete?: never;
         options?: never;
@@ -1970,6 +1970,11 @@ export interface components {
         };
         /** @enum {string} */
         Aggregation: "avg" | "sum" | "count" | "min" | "max" | "last" | "rate" | "p50" | "p95" | "p99";
+        /**
+         * @description Which AI Traces.
+         * @enum {string}
+         */
+        AiCalls: "all" | "model" | "tool";
         /** @description Buckets without calls are absent. */
         AiChart: {
             /** Format: int64 */
@@ -1993,6 +1998,8 @@ export interface components {
         };
         /** @description Body of `POST /api/ai-traces/chart`. */
         AiChartRequest: {
+            /** @default all */
+            calls: components["schemas"]["AiCalls"];
             /**
              * Format: date-time
              * @default null
@@ -2016,6 +2023,16 @@ export interface components {
              * @default null
              */
             trace: string | null;
+        };
+        /** @description Body of the lists of AI Traces. */
+        AiListRequest: components["schemas"]["ListRequest"] & {
+            /** @default all */
+            calls: components["schemas"]["AiCalls"];
+            /**
+             * @description Only what belongs to this conversation.
+             * @default null
+             */
+            conversationId: string | null;
         };
         /** @description `POST /api/ai-traces/{id}`. */
         AiTraceDetail: {
@@ -2056,6 +2073,11 @@ export interface components {
             /** Format: int64 */
             p95Duration: number;
             /**
+             * Format: int64
+             * @description Of these, runs of tools.
+             */
+            toolCount: number;
+            /**
              * Format: double
              * @description US dollars; null when nothing is priced.
              */
@@ -2067,7 +2089,7 @@ export interface components {
             trend: components["schemas"]["TrendPoint"][];
             /**
              * Format: int64
-             * @description Calls whose model has no price: unpriced, not free.
+             * @description Calls of a model that has no price: unpriced, not free.
              */
             unpricedCount: number;
         };
@@ -2167,6 +2189,11 @@ export interface components {
             outputTokens: number | null;
             /** Format: double */
             p95Duration: number;
+            /**
+             * Format: int64
+             * @description Of these, runs of tools.
+             */
+            toolCount: number;
             /** Format: double */
             totalCost: number | null;
             /** Format: int64 */
@@ -2307,7 +2334,10 @@ export interface components {
         };
         /** @description Stored rows in the range; entities weighted by sampling. */
         Counts: {
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Without runs of tools.
+             */
             aiTraces: number;
             /** Format: int64 */
             endpoints: number;
@@ -2579,6 +2609,11 @@ export interface components {
             p95Duration: number;
             /** Format: int64 */
             p99Duration: number;
+            /**
+             * Format: int64
+             * @description Of these, all but status 400 to 499.
+             */
+            serverErrorCount: number;
             /** Format: int64 */
             streamCount: number;
             /** @description At most 24 buckets over the range; all of them, zeros included. */
@@ -2660,7 +2695,12 @@ export interface components {
             p99Duration: number;
             /**
              * Format: double
-             * @description Requests per minute.
+             * @description Without status 400 to 499.
+             */
+            serverErrorRate: number;
+            /**
+             * Format: double
+             * @description Requests per minute, over the time from the project's first to its last request in the range; at least a minute.
              */
             throughput: number;
         };
@@ -2784,6 +2824,11 @@ export interface components {
             occurrences: components["schemas"]["Occurrence"][];
             pagination: components["schemas"]["PageInfo"];
             relatedEntity?: components["schemas"]["RelatedEntity"] | null;
+            /**
+             * Format: int64
+             * @description Occurrences that `tags` is about: what its counts are shares of.
+             */
+            taggedCount: number;
             /** @description Over the latest 1000 occurrences; service and version first, then attributes by name. */
             tags: components["schemas"]["TagDistribution"][];
         };
@@ -2996,7 +3041,7 @@ export interface components {
             traceId: string | null;
         };
         /** @enum {string} */
-        LogScope: "resource" | "scope" | "log";
+        LogScope: "resource" | "scope" | "log" | "any";
         /** @enum {string} */
         LogSearch: "body" | "attribute";
         /** @description One log record. */
@@ -3875,7 +3920,8 @@ export interface components {
             /** @default null */
             pagination: components["schemas"]["PageRequest"] | null;
             /**
-             * @description Only spans without a parent.
+             * @description Only spans without a parent: a list of traces. `serviceName` and `attributeFilters` then hold for a trace of which
+             *     any one span meets all of them; everything else is asked of the listed span.
              * @default false
              */
             rootsOnly: boolean;
@@ -3903,6 +3949,8 @@ export interface components {
         /** @description `POST /api/spans`. */
         SpanPage: {
             data: components["schemas"]["SpanView"][];
+            /** @description With `rootsOnly`: more than 50,000 inner spans matched, and only the latest of them were looked at. */
+            isPartial: boolean;
             pagination: components["schemas"]["PageInfo"];
             /** @description Every service with a span in the range, whatever the filters; at most 200, by name. */
             services: string[];
@@ -4025,6 +4073,16 @@ export interface components {
         };
         /** @description How the values of one attribute are spread over the occurrences. */
         TagDistribution: {
+            /**
+             * Format: int64
+             * @description Occurrences that have one of them.
+             */
+            count: number;
+            /**
+             * Format: int64
+             * @description Values there are, with those that `values` leaves out.
+             */
+            distinct: number;
             key: string;
             /** @description Most frequent first; at most ten. */
             values: components["schemas"]["TagValue"][];
@@ -4184,7 +4242,7 @@ export interface components {
             p99Duration: number;
             /**
              * Format: double
-             * @description Runs per minute.
+             * @description Runs per minute, over the time from the project's first to its last run in the range; at least a minute.
              */
             throughput: number;
         };
@@ -4577,7 +4635,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["ListRequest"];
+                "application/json": components["schemas"]["AiListRequest"];
             };
         };
         responses: {
@@ -4739,7 +4797,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["ListRequest"];
+                "application/json": components["schemas"]["AiListRequest"];
             };
         };
         responses: {
@@ -4822,7 +4880,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["ListRequest"];
+                "application/json": components["schemas"]["AiListRequest"];
             };
         };
         responses: {
@@ -4855,6 +4913,15 @@ export interface operations {
             };
             /** @description Not a project one may open. */
             403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No such thing in this project. */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -6156,6 +6223,15 @@ export interface operations {
             };
             /** @description Not a project one may open. */
             403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No such thing in this project. */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -14518,6 +14594,15 @@ export interface operations {
             };
             /** @description Not a project one may open. */
             403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No such thing in this project. */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { align, durationTicks, niceTicks, slots } from "./buckets";
+import { align, durationTicks, hasValues, niceTicks, slots } from "./buckets";
 
 it("leaves a gap where nothing was measured", () => {
   const starts = slots(60_000, 300_000, 60_000);
@@ -31,11 +31,16 @@ it("adds up points of one slot and ignores points outside", () => {
 });
 
 it.each([
-  [0, [0, 1]],
+  [0, [0]],
   [7, [0, 2.5, 5, 7.5]],
   [40, [0, 20, 40]],
 ])("ticks for %s", (max, want) => expect(niceTicks(max)).toEqual(want));
 
 it("ticks long durations at whole minutes", () => {
   expect(durationTicks(100_000)).toEqual([0, 60_000, 120_000]);
+});
+
+it("tells a measured zero from nothing", () => {
+  expect(hasValues([{ values: [null, null] }, { values: [] }])).toBe(false);
+  expect(hasValues([{ values: [null, 0] }])).toBe(true);
 });

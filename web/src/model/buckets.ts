@@ -23,9 +23,9 @@ export function align(
   return out;
 }
 
-/** "Nice" axis maximum and ticks for 0..max. */
+/** "Nice" axis maximum and ticks for 0..max; of nothing but zeros only the zero. */
 export function niceTicks(max: number, wanted = 3): number[] {
-  if (!(max > 0)) return [0, 1];
+  if (!(max > 0)) return [0];
   const rough = max / wanted;
   const power = 10 ** Math.floor(Math.log10(rough));
   const step = ([1, 2, 2.5, 5, 10].find((factor) => factor * power >= rough) ?? 10) * power;
@@ -45,4 +45,9 @@ export function durationTicks(maxMs: number, wanted = 3): number[] {
   const ticks: number[] = [];
   for (let value = 0; value < maxMs + step * 0.999; value += step) ticks.push(value);
   return ticks;
+}
+
+/** Whether any slot of any line was measured; a measured zero counts. */
+export function hasValues(lines: { values: (number | null | undefined)[] }[]): boolean {
+  return lines.some((line) => line.values.some((value) => value !== null && value !== undefined));
 }

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { bytes, count, durationMs, percent, usd, withUnit } from "./format";
+import { bytes, count, durationMs, durationRound, percent, usd, usdRound, withUnit } from "./format";
 import { ago, exactTime, parseNs } from "./time";
 
 it.each([
@@ -8,11 +8,24 @@ it.each([
   [0.0004, "400 ns"],
   [0.87, "870 µs"],
   [12.345, "12.3 ms"],
-  [999.6, "1 s"],
+  [12, "12.0 ms"],
+  [120, "120 ms"],
+  [99.96, "100 ms"],
+  [9.996, "10.0 ms"],
+  [999.6, "1.00 s"],
+  [1500, "1.50 s"],
+  [1514, "1.51 s"],
   [1520, "1.52 s"],
+  [59_960, "1 min"],
   [125_000, "2 min 5 s"],
   [3 * 3_600_000, "3 h"],
 ])("duration %s ms -> %s", (ms, want) => expect(durationMs(ms)).toBe(want));
+
+it.each([
+  [12, "12 ms"],
+  [1500, "1.5 s"],
+  [2000, "2 s"],
+])("round duration %s ms -> %s", (ms, want) => expect(durationRound(ms)).toBe(want));
 
 it.each([
   [undefined, "–"],
@@ -33,10 +46,24 @@ it.each([
 it.each([
   [null, "–"],
   [0, "$0"],
-  [0.00001, "<$0.0001"],
-  [0.0042, "$0.0042"],
+  [1e-9, "<$0.00000001"],
+  [0.00001234, "$0.00001234"],
+  [0.0042, "$0.004200"],
+  [0.012345, "$0.01235"],
+  [0.5, "$0.5000"],
+  [1.2346, "$1.235"],
   [84.119, "$84.12"],
+  [123.456, "$123.46"],
+  [12345.6, "$12,346"],
 ])("usd %s -> %s", (value, want) => expect(usd(value)).toBe(want));
+
+it.each([
+  [0.5, "$0.50"],
+  [0.0025, "$0.0025"],
+  [10, "$10.00"],
+  [0.125, "$0.125"],
+  [2000, "$2,000"],
+])("round usd %s -> %s", (value, want) => expect(usdRound(value)).toBe(want));
 
 it("reads units as people do", () => {
   expect([withUnit(0.0123, "s"), withUnit(2048, "By"), withUnit(7, "{thread}"), withUnit(7, "requests")]).toEqual([

@@ -20,10 +20,15 @@ export function count(value: number | null | undefined): string {
   return whole.format(value);
 }
 
+/** Three significant digits, trailing zeros kept. */
+function three(value: number): string {
+  const digits = Math.abs(value) >= 99.95 ? 0 : Math.abs(value) >= 9.995 ? 1 : 2;
+  return value.toFixed(digits);
+}
+
 /** Three significant digits without trailing zeros. */
 function trim(value: number): string {
-  const digits = Math.abs(value) >= 100 ? 0 : Math.abs(value) >= 10 ? 1 : 2;
-  return String(Number(value.toFixed(digits)));
+  return String(Number(three(value)));
 }
 
 /** Nanoseconds -> "12.3 ms". */
@@ -31,15 +36,25 @@ export function durationNs(ns: number | null | undefined): string {
   return ns === null || ns === undefined ? NONE : durationMs(ns / 1e6);
 }
 
-/** Milliseconds -> "870 µs", "12.3 ms", "1.52 s", "2 min 5 s", "3 h 4 min". */
+/** Milliseconds -> "870 µs", "12.0 ms", "1.50 s", "2 min 5 s", "3 h 4 min": as many digits in every row of a column. */
 export function durationMs(ms: number | null | undefined): string {
+  return durationOf(ms, three);
+}
+
+/** The same with trailing zeros left out: "12 ms", "1.5 s". For axes and choices, where values are round. */
+export function durationRound(ms: number | null | undefined): string {
+  return durationOf(ms, trim);
+}
+
+function durationOf(ms: number | null | undefined, digits: (value: number) => string): string {
   if (ms === null || ms === undefined || !Number.isFinite(ms)) return NONE;
   const size = Math.abs(ms);
   if (size === 0) return "0 ms";
   if (size < 0.001) return `${trim(ms * 1e6)} ns`;
-  if (size < 1) return `${trim(ms * 1000)} µs`;
-  if (size < 999.5) return `${trim(ms)} ms`;
-  if (size < 60_000) return `${trim(ms / 1000)} s`;
+  if (size < 0.9995) return `${digits(ms * 1000)} µs`;
+  if (size < 999.5) return `${digits(ms)} ms`;
+  if (size < 59_950) return `${digits(ms / 1000)} s`;
+  if (size < 60_000) return "1 min";
   if (size < 3_600_000) return pair(ms, 60_000, "min", 1000, "s");
   if (size < 86_400_000) return pair(ms, 3_600_000, "h", 60_000, "min");
   return pair(ms, 86_400_000, "d", 3_600_000, "h");
@@ -67,14 +82,19 @@ export function bytes(value: number | null | undefined): string {
   return `${trim(value / 1024 ** 3)} GiB`;
 }
 
-/** US dollars; null (nothing priced) is "–"; below a cent four digits. */
+/** US dollars with four significant digits, cents always: "$0.001234", "$1.234", "$84.12". Null (nothing priced) is "–". */
 export function usd(value: number | null | undefined): string {
   if (value === null || value === undefined) return NONE;
   if (value === 0) return "$0";
-  if (value < 0.0001) return "<$0.0001";
-  if (value < 0.01) return `$${value.toFixed(4)}`;
-  if (value < 1000) return `$${value.toFixed(2)}`;
-  return `$${whole.format(value)}`;
+  const size = Math.abs(value);
+  if (size >= 1000) return `$${whole.format(value)}`;
+  if (size < 1e-8) return "<$0.00000001";
+  return `$${value.toFixed(Math.max(2, 3 - Math.floor(Math.log10(size))))}`;
+}
+
+/** The same with zeros beyond the cents left out: "$0.50", "$0.0025". For axes. */
+export function usdRound(value: number): string {
+  return usd(value).replace(/(\.\d\d\d*?)0+$/, "$1");
 }
 
 export function plural(value: number, one: string, many = `${one}s`): string {
@@ -87,11 +107,11 @@ export function score(value: number | null | undefined): string {
 }
 
 /** Value with the OTel unit when it has a natural reading. */
-export function withUnit(value: number, unit: string): string {
-  if (unit === "ms") return durationMs(value);
-  if (unit === "s") return durationMs(value * 1000);
-  if (unit === "ns") return durationMs(value / 1e6);
-  if (unit === "us" || unit === "µs") return durationMs(value / 1000);
+export function withUnit(value: number, unit: string, duration = durationMs): string {
+  if (unit === "ms") return duration(value);
+  if (unit === "s") return duration(value * 1000);
+  if (unit === "ns") return duration(value / 1e6);
+  if (unit === "us" || unit === "µs") return duration(value / 1000);
   if (unit === "By") return bytes(Math.round(value));
   if (unit === "%" || unit === "percent") return `${trim(value)} %`;
   const plain = count(value);

@@ -55,5 +55,5 @@ it("reads the scope of a log filter from its prefix", () => {
     key: "host.name",
     value: "a",
   });
-  expect(scoped({ key: "order:id", value: "7" })).toEqual({ scope: "log", key: "order:id", value: "7" });
+  expect(scoped({ key: "order:id", value: "7" })).toEqual({ scope: "any", key: "order:id", value: "7" });
 });

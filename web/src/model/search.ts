@@ -78,9 +78,9 @@ export function filtersText(filters: AttributeFilter[]): string | undefined {
   return filters.length ? filters.map((filter) => `${filter.key}=${filter.value}`).join("\n") : undefined;
 }
 
-/** "resource:host.name" -> where to look and the bare key; without a known prefix it is an attribute of the record. */
-export function scoped(filter: AttributeFilter): AttributeFilter & { scope: "resource" | "scope" | "log" } {
+/** "resource:host.name" -> where to look and the bare key; without a known prefix wherever it is. */
+export function scoped(filter: AttributeFilter): AttributeFilter & { scope: "resource" | "scope" | "log" | "any" } {
   const match = /^(resource|scope|log):(.+)$/.exec(filter.key);
-  if (!match) return { scope: "log", ...filter };
+  if (!match) return { scope: "any", ...filter };
   return { scope: match[1] as "resource" | "scope" | "log", key: match[2], value: filter.value };
 }

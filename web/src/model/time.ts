@@ -69,11 +69,13 @@ export function clockMs(ms: number): string {
   return `${clock.format(ms)}.${String(fraction).padStart(3, "0")}`;
 }
 
-/** Tick text that is as long as the span of the axis asks for. */
-export function tick(ms: number, spanMs: number): string {
-  if (spanMs <= 10 * 60_000) return clock.format(ms);
-  if (spanMs <= 36 * 3_600_000) return clockShort.format(ms);
-  if (spanMs <= 6 * 86_400_000) return `${monthDay.format(ms)} ${clockShort.format(ms)}`;
+/** "14:03" */
+export function clockMinutes(ms: number): string {
+  return clockShort.format(ms);
+}
+
+/** "21 Nov" */
+export function dayMonth(ms: number): string {
   return monthDay.format(ms);
 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { buildTrace, criticalPath, type SpanInput, visibleRows } from "./waterfall";
+import { buildTrace, type SpanInput, visibleRows } from "./waterfall";
 
 const span = (
   spanId: string,
@@ -71,15 +71,6 @@ describe("buildTrace", () => {
     expect(visibleRows(trace, ALL).rows).toHaveLength(100_000);
   });
 
-  it("gives eight services a colour each and the rest grey", () => {
-    const trace = buildTrace(
-      Array.from({ length: 10 }, (_, i) => span(`s${i}`, "", i, 10 - i, { serviceName: `service-${i}` })),
-    );
-    const colours = trace.services.map((service) => service.colour);
-    expect(new Set(colours.slice(0, 8)).size).toBe(8);
-    expect(colours.slice(8)).toEqual([-1, -1]);
-  });
-
   it("is empty for an empty trace", () => {
     expect(buildTrace([])).toMatchObject({ nodes: [], totalMs: 0 });
   });
@@ -102,14 +93,4 @@ describe("visibleRows", () => {
   ])("%s", (_name, change, want) => {
     expect(names(trace, visibleRows(trace, { ...ALL, ...change }).rows)).toEqual(want);
   });
-});
-
-it("walks the critical path from the last end backwards", () => {
-  const trace = buildTrace([
-    span("a", "", 0, 100),
-    span("b", "a", 0, 40),
-    span("c", "a", 10, 20),
-    span("d", "a", 45, 55),
-  ]);
-  expect([...criticalPath(trace)].map((i) => trace.nodes[i].span.spanId).sort()).toEqual(["a", "b", "d"]);
 });

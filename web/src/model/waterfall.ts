@@ -1,4 +1,4 @@
-// Spans of one trace -> a flat pre-order tree with offsets, self time and colours. Every function here is O(n)
+// Spans of one trace -> a flat pre-order tree with offsets and self time. Every function here is O(n)
 // (n log n where children are sorted) and never recurses, so that 100,000 spans and cycles are fine.
 import { parseNs } from "./time";
 
@@ -45,8 +45,6 @@ export interface ServiceShare {
   selfMs: number;
   /** 0..1 of all self time. */
   share: number;
-  /** 0..7 in the palette; -1 is grey. */
-  colour: number;
 }
 
 export function buildTrace<S extends SpanInput>(spans: S[]): Trace<S> {
@@ -148,27 +146,7 @@ function shares(nodes: Node[]): ServiceShare[] {
   }
   const list = [...byName].map(([name, entry]) => ({ name, ...entry, share: all ? entry.selfMs / all : 0 }));
   list.sort((a, b) => b.selfMs - a.selfMs || (a.name < b.name ? -1 : 1));
-  const slots = colourSlots(list.map((entry) => entry.name));
-  return list.map((entry) => ({ ...entry, colour: slots.get(entry.name) ?? -1 }));
-}
-
-/** A palette slot per name: by stable hash, moved on when taken; only the first eight names get one. */
-export function colourSlots(names: string[]): Map<string, number> {
-  const taken = new Set<number>();
-  const slots = new Map<string, number>();
-  for (const name of names.slice(0, 8)) {
-    let slot = hash(name) % 8;
-    while (taken.has(slot)) slot = (slot + 1) % 8;
-    taken.add(slot);
-    slots.set(name, slot);
-  }
-  return slots;
-}
-
-function hash(text: string): number {
-  let value = 0x811c9dc5;
-  for (let i = 0; i < text.length; i++) value = Math.imul(value ^ text.charCodeAt(i), 0x01000193) >>> 0;
-  return value;
+  return list;
 }
 
 export interface View {
@@ -220,33 +198,4 @@ function isMatch(node: Node, view: View): boolean {
   if (!view.query) return true;
   const { name, serviceName, spanId } = node.span;
   return `${name}\n${serviceName}\n${spanId}`.toLowerCase().includes(view.query);
-}
-
-/** Indices of the spans that decided how long the trace took: from the last end backwards, always the child that ended last. */
-export function criticalPath(trace: Trace): Set<number> {
-  const { nodes } = trace;
-  const path = new Set<number>();
-  if (!nodes.length) return path;
-  let root = 0;
-  for (let i = 0; i < nodes.length; i++) {
-    const isRoot = nodes[i].parent < 0;
-    if (isRoot && nodes[i].durationMs > nodes[root].durationMs) root = i;
-  }
-  const work: [number, number][] = [[root, nodes[root].startMs + nodes[root].durationMs]];
-  while (work.length) {
-    const [at, limit] = work.pop()!;
-    if (path.has(at)) continue;
-    path.add(at);
-    const kids: number[] = [];
-    for (let i = at + 1; i < nodes[at].end; i = nodes[i].end) kids.push(i);
-    const endOf = (i: number) => nodes[i].startMs + nodes[i].durationMs;
-    kids.sort((a, b) => endOf(b) - endOf(a));
-    let cursor = limit;
-    for (const kid of kids) {
-      if (endOf(kid) > cursor + 1e-6 || nodes[kid].durationMs === 0) continue;
-      work.push([kid, endOf(kid)]);
-      cursor = nodes[kid].startMs;
-    }
-  }
-  return path;
 }

@@ -13,13 +13,19 @@ export const PERCENTILE_WORDS = {
   p99: "Slowest: one call in 100 takes longer than this (p99).",
 };
 
-/** The ranking judges by other bands than the page of one endpoint. */
+/** Where "satisfied" and "tolerating" end: the ranking judges by other bands than the page of one endpoint. */
+export const APDEX_BANDS = { ranking: "0.75 s, 1.5 s", detail: "0.5 s, 2 s" };
+
 export const APDEX_WORDS = {
   ranking:
     "Share of satisfied users, 0 to 1: calls up to 750 ms count fully, up to 1.5 s half, slower or failed not at all.",
   detail:
     "Share of satisfied users, 0 to 1: calls up to 500 ms count fully, up to 2 s half, slower or failed not at all. The ranking uses 750 ms and 1.5 s.",
 };
+
+export const SERVER_ERROR_WORDS =
+  "Share of calls that failed on the server: status 500 and above, or a failed span without a status of 400 to 499.";
+export const PER_MINUTE_WORDS = "Over the time from the project's first to its last call in the range.";
 
 export function apdexLevel(apdex: number): "ok" | "warn" | "error" {
   return apdex >= 0.85 ? "ok" : apdex >= 0.7 ? "warn" : "error";

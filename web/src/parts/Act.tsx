@@ -2,7 +2,7 @@
 import { CircleAlert } from "lucide-react";
 import type { ButtonHTMLAttributes, ReactNode } from "react";
 import { ApiError } from "../api/client";
-import { durationMs } from "../model/format";
+import { durationRound } from "../model/format";
 import { problemWords } from "../model/problem";
 import { useWait } from "./useWait";
 
@@ -23,7 +23,7 @@ export function Act({ of, busy, disabled, className = "btn", children, ...button
   const wait = useWait(of.error);
   return (
     <button type="button" {...button} className={className} disabled={disabled || of.isPending || wait > 0}>
-      {wait > 0 ? `Wait ${durationMs(wait * 1000)}` : of.isPending && busy ? busy : children}
+      {wait > 0 ? `Wait ${durationRound(wait * 1000)}` : of.isPending && busy ? busy : children}
     </button>
   );
 }
@@ -45,7 +45,7 @@ export function Problem({ of, own }: { of: Pick<Doing, "error">; own?: Record<nu
         {problemWords({ status, message: of.error.message }, own)}
         {status === 429 && (
           <span className="block" aria-hidden>
-            {wait > 0 ? `${durationMs(wait * 1000)} left.` : "Now."}
+            {wait > 0 ? `${durationRound(wait * 1000)} left.` : "Now."}
           </span>
         )}
       </p>

@@ -3,6 +3,7 @@ import { useState } from "react";
 import type { Attributes } from "../api/types";
 import { prettyJson } from "../model/content";
 import { plural } from "../model/format";
+import { Breakable } from "../ui/Breakable";
 import { CopyButton } from "../ui/Copy";
 import { LongText } from "./LongText";
 
@@ -37,7 +38,9 @@ export function AttributeTable({
             key={key}
             className="group grid grid-cols-[minmax(90px,2fr)_3fr_24px] items-start gap-x-3 border-line border-b py-1 last:border-b-0"
           >
-            <dt className="font-mono text-ink2 [overflow-wrap:anywhere]">{key}</dt>
+            <dt className="font-mono text-ink2 [overflow-wrap:anywhere]">
+              <Breakable name={key} />
+            </dt>
             <dd className="font-mono">
               <LongText text={prettyJson(value)} most={2000} />
             </dd>

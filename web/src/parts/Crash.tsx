@@ -1,4 +1,4 @@
-import { type ErrorComponentProps, Link, useRouter } from "@tanstack/react-router";
+import { type ErrorComponentProps, useRouter } from "@tanstack/react-router";
 import { ErrorState } from "./states";
 
 export function Crash({ error, reset }: ErrorComponentProps) {
@@ -13,18 +13,6 @@ export function Crash({ error, reset }: ErrorComponentProps) {
           router.invalidate();
         }}
       />
-    </main>
-  );
-}
-
-export function NotFound() {
-  return (
-    <main className="mx-auto max-w-md p-8">
-      <h1 className="font-semibold text-title">No page at this address</h1>
-      <p className="mt-2 text-ink2">The link may be old, or mistyped.</p>
-      <Link to="/" className="btn btn-primary mt-4">
-        To the overview
-      </Link>
     </main>
   );
 }

@@ -1,6 +1,6 @@
 // Attribute filters as chips: type `key=value` and Enter.
 import { Plus, X } from "lucide-react";
-import { useState } from "react";
+import { useId, useState } from "react";
 import { type AttributeFilter, parseFilters } from "../model/search";
 
 export function FilterInput({
@@ -13,13 +13,15 @@ export function FilterInput({
   label?: string;
 }) {
   const [text, setText] = useState("");
+  const [isWrong, setWrong] = useState(false);
+  const id = useId();
   const [next] = parseFilters(text.replaceAll("\n", " "));
   return (
     <form
-      className="flex min-w-0 flex-wrap items-center gap-1"
+      className="flex min-w-0 max-w-full shrink-0 flex-wrap items-center gap-1"
       onSubmit={(event) => {
         event.preventDefault();
-        if (!next) return;
+        if (!next) return setWrong(text.trim() !== "");
         onChange([...filters.filter((one) => one.key !== next.key || one.value !== next.value), next]);
         setText("");
       }}
@@ -44,12 +46,23 @@ export function FilterInput({
         className="input w-44! font-mono text-dense!"
         placeholder="key=value"
         value={text}
-        onChange={(event) => setText(event.target.value)}
+        aria-invalid={isWrong || undefined}
+        aria-describedby={isWrong ? id : undefined}
+        onChange={(event) => {
+          setText(event.target.value);
+          setWrong(false);
+        }}
+        onBlur={() => setWrong(text.trim() !== "" && !next)}
       />
       {text && (
-        <button type="submit" className="btn btn-icon" aria-label="Add the filter" disabled={!next}>
+        <button type="submit" className="btn btn-icon" aria-label="Add the filter">
           <Plus size={14} aria-hidden />
         </button>
+      )}
+      {isWrong && (
+        <span id={id} role="alert" className="basis-full text-dense text-error">
+          Not a filter, so nothing is filtered by it: write key=value, for example http.route=/cart.
+        </span>
       )}
     </form>
   );

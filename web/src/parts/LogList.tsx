@@ -9,6 +9,7 @@ import { CopyButton } from "../ui/Copy";
 import { AttributeTable } from "./AttributeTable";
 import { LongText } from "./LongText";
 import { TraceLink } from "./occurrenceColumns";
+import { ServiceName } from "./ServiceName";
 import { SeverityMark } from "./SeverityMark";
 
 interface Props {
@@ -121,8 +122,8 @@ function Line({
         <span role="cell" className="flex w-18 shrink-0 items-center">
           <SeverityMark text={row.severityText} number={row.severityNumber} />
         </span>
-        <span role="cell" className="w-28 shrink-0 truncate text-dense text-ink2" title={row.serviceName}>
-          {row.serviceName || "–"}
+        <span role="cell" className="flex w-28 shrink-0 items-center text-dense text-ink2">
+          <ServiceName name={row.serviceName} />
         </span>
         {/* biome-ignore lint/a11y/useKeyWithClickEvents: the button at the start of the row does the same by keyboard */}
         <span

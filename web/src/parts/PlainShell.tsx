@@ -4,12 +4,14 @@ import { ArrowLeft } from "lucide-react";
 import { useBundle } from "../api/account";
 import { lastProject } from "../api/session";
 import { Logo } from "./Logo";
+import { useLanding } from "./landing";
 import { UserMenu } from "./UserMenu";
 
 const PLACE =
   "inline-flex h-8 items-center rounded-control px-2.5 font-medium text-ink2 hover:bg-hover hover:text-ink aria-[current=page]:bg-accentsoft aria-[current=page]:text-accent";
 
 export function PlainShell() {
+  useLanding();
   return (
     <div className="flex h-dvh flex-col">
       <a href="#main" className="btn btn-primary fixed top-2 left-2 z-50 -translate-y-16 focus:translate-y-0">

@@ -8,11 +8,12 @@ import { NAV, NAV_LOW, type NavItem } from "./nav";
 export function Rail({ narrow, onNarrow, drawer }: { narrow: boolean; onNarrow?: () => void; drawer?: boolean }) {
   const Toggle = narrow ? PanelLeftOpen : PanelLeftClose;
   return (
-    <div
+    <nav
+      aria-label="Pages"
       className={`flex h-full flex-col bg-panel py-2 ${narrow ? "w-13" : "w-50"} ${drawer ? "w-64!" : "border-line border-r"}`}
     >
       <Home narrow={narrow} />
-      <nav aria-label="Pages" className="mt-2 flex flex-1 flex-col gap-0.5 overflow-y-auto px-2">
+      <div className="mt-2 flex flex-1 flex-col gap-0.5 overflow-y-auto px-2">
         {NAV.map((item) => (
           <Item key={item.to} item={item} narrow={narrow} />
         ))}
@@ -20,7 +21,7 @@ export function Rail({ narrow, onNarrow, drawer }: { narrow: boolean; onNarrow?:
         {NAV_LOW.map((item) => (
           <Item key={item.to} item={item} narrow={narrow} />
         ))}
-      </nav>
+      </div>
       {onNarrow && (
         <div className="px-2">
           <button
@@ -34,7 +35,7 @@ export function Rail({ narrow, onNarrow, drawer }: { narrow: boolean; onNarrow?:
           </button>
         </div>
       )}
-    </div>
+    </nav>
   );
 }
 

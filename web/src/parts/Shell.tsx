@@ -1,6 +1,6 @@
 // The frame around every project page: skip link, rail (a drawer on phones), top bar, main, palette, help and shortcuts.
 import { Dialog } from "@base-ui/react/dialog";
-import { Outlet, useLocation, useNavigate } from "@tanstack/react-router";
+import { Outlet, useNavigate } from "@tanstack/react-router";
 import { lazy, Suspense, useEffect, useRef, useState } from "react";
 import { useProject } from "../api/account";
 import { useProjectId } from "../api/hooks";
@@ -9,7 +9,9 @@ import { shift, widen } from "../model/range";
 import { copyText } from "../ui/Copy";
 import { say } from "../ui/Toasts";
 import { moveRow, useKeys } from "./keys";
+import { useLanding } from "./landing";
 import { NAV, NAV_LOW } from "./nav";
+import { usePrefetchedPages } from "./prefetch";
 import { Rail } from "./Rail";
 import { RangeProvider, useRange } from "./range";
 import { TopBar } from "./TopBar";
@@ -38,10 +40,15 @@ function Frame() {
   const [palette, setPalette] = useState(false);
   const [help, setHelp] = useState(false);
   const [newProject, setNewProject] = useState(false);
-  const path = useLocation({ select: (location) => location.pathname });
+  // Closed by going to another page, it leaves the focus to that page.
+  const left = useRef(false);
 
   useEffect(() => rememberProject(pid), [pid]);
-  useFocusOnNavigation(path, () => setDrawer(false));
+  useLanding(() => {
+    left.current = true;
+    setDrawer(false);
+  });
+  usePrefetchedPages();
   useShellKeys(
     () => setPalette(true),
     () => setHelp(true),
@@ -62,14 +69,21 @@ function Frame() {
       <Dialog.Root open={drawer} onOpenChange={setDrawer}>
         <Dialog.Portal>
           <Dialog.Backdrop className="appear fixed inset-0 z-40 bg-black/40" />
-          <Dialog.Popup className="appear fixed inset-y-0 left-0 z-50" aria-label="Pages">
+          <Dialog.Popup
+            className="appear fixed inset-y-0 left-0 z-50"
+            aria-label="Pages"
+            finalFocus={() => !left.current}
+          >
             <Rail narrow={false} drawer />
           </Dialog.Popup>
         </Dialog.Portal>
       </Dialog.Root>
       <div className="flex min-w-0 flex-1 flex-col">
         <TopBar
-          onRail={() => setDrawer(true)}
+          onRail={() => {
+            left.current = false;
+            setDrawer(true);
+          }}
           onPalette={() => setPalette(true)}
           onHelp={() => setHelp(true)}
           onNewProject={() => setNewProject(true)}
@@ -85,25 +99,6 @@ function Frame() {
       </Suspense>
     </div>
   );
-}
-
-/** A new page starts at its heading, for the eye and for the screen reader. */
-function useFocusOnNavigation(path: string, onMove: () => void) {
-  const first = useRef(true);
-  // Deliberate: only a new path counts
-  useEffect(() => {
-    if (first.current) {
-      first.current = false;
-      return;
-    }
-    onMove();
-    document.getElementById("main")?.scrollTo(0, 0);
-    const frame = requestAnimationFrame(() => {
-      const target = document.querySelector<HTMLElement>("main h1") ?? document.getElementById("main");
-      target?.focus({ preventScroll: true });
-    });
-    return () => cancelAnimationFrame(frame);
-  }, [path]);
 }
 
 function useShellKeys(openPalette: () => void, openHelp: () => void) {

@@ -16,18 +16,21 @@ export function StackTrace({ text, sources }: { text: string; sources?: FrameSou
   // Python prints the error last, everybody else first.
   const errorLine = text.trimStart().startsWith("Traceback") ? stack.items.length - 1 : 0;
   return (
-    <ol className="overflow-x-auto font-mono text-dense" aria-label="Stack trace">
-      {blocks.map((block) => (
-        <Block
-          key={block.index}
-          block={block}
-          sources={known}
-          open={block.index === open}
-          culprit={block.index === stack.culprit}
-          error={block.index === errorLine}
-        />
-      ))}
-    </ol>
+    // Deliberate: a scrolling box must be reachable by keyboard
+    <div className="overflow-x-auto" tabIndex={0} role="group" aria-label="Stack trace, scrolls sideways">
+      <ol className="font-mono text-dense" aria-label="Stack trace">
+        {blocks.map((block) => (
+          <Block
+            key={block.index}
+            block={block}
+            sources={known}
+            open={block.index === open}
+            culprit={block.index === stack.culprit}
+            error={block.index === errorLine}
+          />
+        ))}
+      </ol>
+    </div>
   );
 }
 

@@ -72,7 +72,7 @@ function Crumbs() {
   const leaf = useMatches({ select: (matches) => matches.at(-1)?.params as Record<string, string> | undefined });
   const rest = path.replace(/^\/p\/[^/]+/, "");
   const item = [...NAV.slice(1), ...NAV_LOW].find((one) => rest.startsWith(one.to.replace("/p/$pid", "")));
-  if (!item) return <Crumb label="Overview" />;
+  if (!item) return <Crumb label={/^\/?$/.test(rest) ? "Overview" : "Not found"} />;
   const detail =
     leaf?.name ??
     (leaf?.traceId ? leaf.traceId.slice(0, 8) : leaf?.hash ? leaf.hash.slice(0, 8) : leaf?.rowId ? "Call" : undefined);

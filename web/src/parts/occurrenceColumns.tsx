@@ -49,7 +49,14 @@ export function occurrenceColumns<Row extends Occurrence>(withStatus: boolean): 
       card: "main",
       cell: (row) => (
         <span className="flex flex-wrap items-center gap-x-2">
-          <TraceLink traceId={row.traceId} spanId={row.spanId} at={row.recordedAt} row className="font-medium">
+          {/* Of a whole trace the page itself chooses where to look first. */}
+          <TraceLink
+            traceId={row.traceId}
+            spanId={row.isRoot ? undefined : row.spanId}
+            at={row.recordedAt}
+            row
+            className="font-medium"
+          >
             {exactTime(row.recordedAt).replace(/(\.\d{3})\d+$/, "$1")}
           </TraceLink>
           <span className="over-row flex gap-1">{!row.isRoot && <NonRootChip />}</span>

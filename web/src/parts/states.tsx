@@ -3,7 +3,7 @@ import type { UseQueryResult } from "@tanstack/react-query";
 import { CircleAlert, Inbox, RotateCw } from "lucide-react";
 import type { ReactNode } from "react";
 import { ApiError } from "../api/client";
-import { durationMs } from "../model/format";
+import { durationRound } from "../model/format";
 import { sentence } from "../model/problem";
 import { CopyButton } from "../ui/Copy";
 import { useWait } from "./useWait";
@@ -80,7 +80,7 @@ export function ErrorState({ error, retry, slim }: { error: unknown; retry: () =
         words="Copy details"
       />
       <button type="button" className="btn" onClick={retry} disabled={wait > 0}>
-        <RotateCw size={14} aria-hidden /> {wait > 0 ? `Retry in ${durationMs(wait * 1000)}` : "Try again"}
+        <RotateCw size={14} aria-hidden /> {wait > 0 ? `Retry in ${durationRound(wait * 1000)}` : "Try again"}
       </button>
     </div>
   );

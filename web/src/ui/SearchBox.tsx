@@ -28,7 +28,7 @@ export function SearchBox({ value, label, placeholder, onSearch }: Props) {
     return () => clearTimeout(timer);
   }, [text]);
   return (
-    <div className="relative min-w-0 flex-1 max-sm:basis-full sm:max-w-xs">
+    <div className="relative min-w-0 shrink-0 grow basis-56 max-sm:basis-full sm:max-w-xs">
       <Search size={14} aria-hidden className="absolute top-[7px] left-2 text-ink2" />
       <input
         type="text"

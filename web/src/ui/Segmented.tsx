@@ -11,7 +11,7 @@ export function Segmented<T extends string>({
   onChange: (value: T) => void;
 }) {
   return (
-    <fieldset className="inline-flex shrink-0 rounded-control border border-line bg-panel p-px">
+    <fieldset className="inline-flex min-w-0 max-w-full flex-wrap rounded-control border border-line bg-panel p-px">
       <legend className="sr-only">{label}</legend>
       {options.map((option) => (
         <button

@@ -5,6 +5,7 @@ import { useKeys } from "../parts/keys";
 
 export interface ChartTable {
   head: string[];
+  /** In the order of time; shown from the newest. */
   rows: string[][];
 }
 interface Props {
@@ -46,7 +47,7 @@ export function ChartFigure({ title, summary, table, legend, actions, children, 
             ))}
           </ul>
         )}
-        <span className="ml-auto flex items-center gap-2">
+        <span className="ml-auto flex min-w-0 items-center gap-2">
           {actions}
           <button
             type="button"
@@ -87,8 +88,8 @@ function AsTable({ table, label }: { table: ChartTable; label: string }) {
           </tr>
         </thead>
         <tbody>
-          {table.rows.map((row) => (
-            <tr key={row[0]}>
+          {table.rows.toReversed().map((row, i) => (
+            <tr key={table.rows.length - i}>
               {row.map((cell, i) => (
                 <td key={i} className={`h-6! py-0! ${i ? "num" : ""}`}>
                   {cell}

@@ -1,11 +1,14 @@
 // The only file that knows uPlot. Lines with gaps where nothing was measured; lonely points get a dot. Drag to zoom.
-import { useEffect, useRef, useState } from "react";
+// A point stands in the middle of its interval, as the middle of a bar does.
+import { useEffect, useRef } from "react";
 import uPlot from "uplot";
-import { niceTicks } from "../model/buckets";
+import { axisTicks } from "../model/axis";
+import { hasValues, niceTicks } from "../model/buckets";
 import type { Span } from "../model/range";
-import { dateTime, tick, timeZone } from "../model/time";
 import { cssColour, useTheme } from "../ui/theme";
-import { HoverBox } from "./StackedBars";
+import { useCursor } from "./cursor";
+import { FRAME, TICK } from "./frame";
+import { HoverBox, NothingMeasured } from "./HoverBox";
 import { useWidth } from "./useWidth";
 
 export interface LineSeries {
@@ -17,21 +20,26 @@ export interface LineSeries {
 }
 interface Props {
   starts: number[];
+  intervalMs: number;
   series: LineSeries[];
   height: number;
   format: (value: number) => string;
+  /** Labels of the value axis, where numbers are round; `format` unless told. */
+  formatTick?: (value: number) => string;
   /** Axis ticks for 0..max; round numbers unless told. */
-  ticksFor?: (max: number, wanted?: number) => number[];
+  ticksFor?: (max: number) => number[];
   onZoom?: (span: Span) => void;
 }
 
-export function LineChart({ starts, series, height, format, ticksFor = niceTicks, onZoom }: Props) {
+export function LineChart({ starts, intervalMs, series, height, format, onZoom, ...axis }: Props) {
+  const { ticksFor = niceTicks, formatTick = format } = axis;
   const [box, width] = useWidth<HTMLDivElement>();
   const theme = useTheme();
   const plot = useRef<uPlot | null>(null);
-  const [hover, setHover] = useState<{ at: number; left: number } | null>(null);
-  const live = useRef({ format, onZoom, ticksFor });
-  live.current = { format, onZoom, ticksFor };
+  const [hover, setHover] = useCursor(starts, intervalMs);
+  const isEmpty = !hasValues(series);
+  const live = useRef({ formatTick, onZoom, ticksFor, setHover, isEmpty });
+  live.current = { formatTick, onZoom, ticksFor, setHover, isEmpty };
   const shape = series.map((one) => `${one.label}|${one.colour}|${one.dash}`).join("\n");
 
   // Deliberate: series are compared by their shape; data goes in below
@@ -39,30 +47,41 @@ export function LineChart({ starts, series, height, format, ticksFor = niceTicks
     if (!box.current || width === 0) return;
     const ink2 = cssColour("--ink-2");
     const line = cssColour("--line");
-    const axis = {
-      stroke: ink2,
-      font: '11px "Inter Variable"',
-      grid: { stroke: line, width: 1 },
-      ticks: { show: false },
-    };
-    const spanMs = (starts.at(-1) ?? 0) - (starts[0] ?? 0);
+    const look = { stroke: ink2, font: '11px "Inter Variable"' };
+    const from = starts[0] ?? 0;
+    const to = (starts.at(-1) ?? 0) + intervalMs;
+    const timeTicks = (u: uPlot) => axisTicks(starts, intervalMs, u.bbox.width / devicePixelRatio);
     const chart = new uPlot(
       {
         width,
         height,
         ms: 1,
-        tzDate: (ms) => uPlot.tzDate(new Date(ms), timeZone()),
         legend: { show: false },
-        padding: [8, 8, 0, 0],
-        cursor: { y: false, drag: { x: true, y: false, setScale: false }, points: { size: 6 } },
-        scales: { x: { time: true }, y: { range: (_, __, max) => [0, max > 0 ? max * 1.08 : 1] } },
+        padding: [FRAME.top, FRAME.right, 0, 0],
+        cursor: { x: false, y: false, drag: { x: true, y: false, setScale: false }, points: { size: 6 } },
+        scales: {
+          x: { time: false, range: () => [from, to] },
+          y: { range: (_, __, max) => [0, (max > 0 && live.current.ticksFor(max).at(-1)) || 1] },
+        },
         axes: [
-          { ...axis, grid: { show: false }, size: 24, values: (_, ticks) => ticks.map((ms) => tick(ms, spanMs)) },
           {
-            ...axis,
-            size: 56,
-            splits: (_, __, ___, max) => live.current.ticksFor(max, 4).filter((value) => value <= max),
-            values: (_, ticks) => ticks.map((value) => live.current.format(value)),
+            ...look,
+            size: FRAME.bottom,
+            gap: 1,
+            grid: { show: false },
+            border: { show: true, stroke: line, width: 1 },
+            ticks: { show: true, stroke: cssColour("--control"), width: 1, size: TICK },
+            splits: (u) => timeTicks(u).map((tick) => starts[tick.index] + intervalMs / 2),
+            values: (u) => timeTicks(u).map((tick) => tick.label),
+          },
+          {
+            ...look,
+            size: FRAME.left,
+            grid: { stroke: line, width: 1 },
+            ticks: { show: false },
+            splits: (_, __, ___, max) =>
+              live.current.isEmpty ? [] : live.current.ticksFor(max).filter((value) => value <= max),
+            values: (_, ticks) => ticks.map((value) => live.current.formatTick(value)),
           },
         ],
         series: [
@@ -80,11 +99,7 @@ export function LineChart({ starts, series, height, format, ticksFor = niceTicks
           setCursor: [
             (u) => {
               const at = u.cursor.idx;
-              setHover(
-                at === null || at === undefined || (u.cursor.left ?? -1) < 0
-                  ? null
-                  : { at, left: u.valToPos(u.data[0][at], "x") + 56 },
-              );
+              live.current.setHover(at === null || at === undefined || (u.cursor.left ?? -1) < 0 ? null : at);
             },
           ],
           setSelect: [
@@ -99,7 +114,7 @@ export function LineChart({ starts, series, height, format, ticksFor = niceTicks
           ],
         },
       },
-      [starts, ...series.map((one) => one.values)],
+      data(starts, intervalMs, series),
       box.current,
     );
     plot.current = chart;
@@ -107,7 +122,7 @@ export function LineChart({ starts, series, height, format, ticksFor = niceTicks
       chart.destroy();
       plot.current = null;
     };
-  }, [shape, theme, height, width === 0, starts]);
+  }, [shape, theme, height, width === 0, starts, intervalMs]);
 
   useEffect(() => {
     if (width) plot.current?.setSize({ width, height });
@@ -115,29 +130,43 @@ export function LineChart({ starts, series, height, format, ticksFor = niceTicks
 
   // Deliberate: the values are the data
   useEffect(() => {
-    plot.current?.setData([starts, ...series.map((one) => one.values)]);
-  }, [starts, series]);
+    plot.current?.setData(data(starts, intervalMs, series));
+  }, [starts, intervalMs, series]);
 
+  const step = Math.max(10, width - FRAME.left - FRAME.right) / Math.max(1, starts.length);
+  const left = hover === null ? 0 : FRAME.left + (hover + 0.5) * step;
   return (
-    <div ref={box} className="relative w-full" style={{ height }} aria-hidden>
-      {hover && hover.at < starts.length && (
-        <HoverBox left={hover.left} width={width}>
-          <div className="font-medium">{dateTime(starts[hover.at])}</div>
-          {series.map((one) => (
-            <div key={one.label} className="flex items-center gap-1.5">
-              <span className="size-2 shrink-0 rounded-[2px]" style={{ background: `var(${one.colour})` }} />
-              <span className="min-w-0 flex-1 truncate text-ink2">{one.label}</span>
-              <span>
-                {one.values[hover.at] === null || one.values[hover.at] === undefined
-                  ? "–"
-                  : format(one.values[hover.at]!)}
-              </span>
-            </div>
-          ))}
-        </HoverBox>
+    <div ref={box} className="relative w-full" style={{ height }} aria-hidden data-plot>
+      {isEmpty && <NothingMeasured />}
+      {hover !== null && !isEmpty && (
+        <>
+          <div
+            data-cursor
+            className="pointer-events-none absolute w-px bg-control"
+            style={{ left, top: FRAME.top, bottom: FRAME.bottom }}
+          />
+          <HoverBox
+            left={left}
+            width={width}
+            start={starts[hover]}
+            intervalMs={intervalMs}
+            lines={series.map((one) => {
+              const value = one.values[hover];
+              return {
+                label: one.label,
+                colour: `var(${one.colour})`,
+                value: value === null || value === undefined ? "–" : format(value),
+              };
+            })}
+          />
+        </>
       )}
     </div>
   );
+}
+
+function data(starts: number[], intervalMs: number, series: LineSeries[]): uPlot.AlignedData {
+  return [starts.map((start) => start + intervalMs / 2), ...series.map((one) => one.values)];
 }
 
 /** Indices of points without a neighbour: a line cannot show them. */

@@ -1,5 +1,5 @@
 // The whole trace on 56 pixels: one canvas drawn once per size and theme, the zoom window as elements on top.
-import { type PointerEvent, useEffect, useRef, useState } from "react";
+import { type PointerEvent, useEffect, useMemo, useRef, useState } from "react";
 import type { Trace } from "../model/waterfall";
 import { cssColour, useTheme } from "../ui/theme";
 import { slotVariable } from "./palette";
@@ -11,21 +11,28 @@ export interface Zoom {
 }
 interface Props {
   trace: Trace;
+  /** Palette slot of a service. */
+  colourOf: (service: string) => number;
   zoom: Zoom;
   onZoom: (zoom: Zoom) => void;
   selected: number;
 }
 const HEIGHT = 56;
 
-export function Minimap({ trace, zoom, onZoom, selected }: Props) {
+export function Minimap({ trace, colourOf, zoom, onZoom, selected }: Props) {
   const [ref, width] = useWidth<HTMLDivElement>();
   const canvas = useRef<HTMLCanvasElement>(null);
   const theme = useTheme();
+  const slots = trace.services.map((service) => colourOf(service.name)).join();
+  const colours = useMemo(() => {
+    const numbers = slots.split(",").map(Number);
+    return new Map(trace.services.map((service, i) => [service.name, numbers[i]]));
+  }, [trace, slots]);
   const [drag, setDrag] = useState<{ kind: "new" | "move" | "left" | "right"; at: number; zoom: Zoom } | null>(null);
 
   useEffect(() => {
-    if (canvas.current && width) draw(canvas.current, trace, width, theme);
-  }, [trace, width, theme]);
+    if (canvas.current && width) draw(canvas.current, trace, colours, width, theme);
+  }, [trace, colours, width, theme]);
 
   const total = Math.max(trace.totalMs, 1e-6);
   const px = (ms: number) => (ms / total) * width;
@@ -97,7 +104,13 @@ export function Minimap({ trace, zoom, onZoom, selected }: Props) {
   );
 }
 
-function draw(canvas: HTMLCanvasElement, trace: Trace, width: number, _theme: string): void {
+function draw(
+  canvas: HTMLCanvasElement,
+  trace: Trace,
+  slots: Map<string, number>,
+  width: number,
+  _theme: string,
+): void {
   const scale = devicePixelRatio || 1;
   canvas.width = Math.round(width * scale);
   canvas.height = Math.round(HEIGHT * scale);
@@ -109,7 +122,7 @@ function draw(canvas: HTMLCanvasElement, trace: Trace, width: number, _theme: st
   context.clearRect(0, 0, width, HEIGHT);
   const { nodes } = trace;
   const total = Math.max(trace.totalMs, 1e-6);
-  const colours = new Map(trace.services.map((service) => [service.name, cssColour(slotVariable(service.colour))]));
+  const colours = new Map([...slots].map(([name, slot]) => [name, cssColour(slotVariable(slot))]));
   const step = (HEIGHT - 8) / Math.max(nodes.length, 6);
   const bar = Math.max(1, Math.min(6, step - 0.5));
   const put = (i: number, colour: string) => {

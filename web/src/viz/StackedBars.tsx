@@ -1,8 +1,11 @@
 // Bars per interval, stacked by series. A bucket without data has no bar, so a gap stays a gap. Drag to zoom.
 import { type PointerEvent, useState } from "react";
-import { niceTicks } from "../model/buckets";
+import { axisTicks } from "../model/axis";
+import { hasValues, niceTicks } from "../model/buckets";
 import type { Span } from "../model/range";
-import { clockMs, dateTime, tick } from "../model/time";
+import { useCursor } from "./cursor";
+import { FRAME, TICK } from "./frame";
+import { HoverBox, NothingMeasured } from "./HoverBox";
 import { useWidth } from "./useWidth";
 
 export interface BarSeries {
@@ -16,28 +19,29 @@ interface Props {
   series: BarSeries[];
   height: number;
   format: (value: number) => string;
+  /** Labels of the value axis, where numbers are round; `format` unless told. */
+  formatTick?: (value: number) => string;
   /** Axis ticks for 0..max; round numbers unless told. */
   ticksFor?: (max: number) => number[];
   onZoom?: (span: Span) => void;
 }
 
-const LEFT = 56;
-const BOTTOM = 20;
-const TOP = 6;
-
-export function StackedBars({ starts, intervalMs, series, height, format, ticksFor = niceTicks, onZoom }: Props) {
+export function StackedBars({ starts, intervalMs, series, height, format, onZoom, ...axis }: Props) {
+  const { ticksFor = niceTicks, formatTick = format } = axis;
   const [ref, width] = useWidth<HTMLDivElement>();
-  const [hover, setHover] = useState<number | null>(null);
+  const [hover, setHover] = useCursor(starts, intervalMs);
   const [drag, setDrag] = useState<[number, number] | null>(null);
+  const isEmpty = !hasValues(series);
   const totals = starts.map((_, i) => series.reduce((sum, one) => sum + (one.values[i] ?? 0), 0));
-  const ticks = ticksFor(Math.max(...totals, 0));
-  const top = ticks[ticks.length - 1];
-  const plotWidth = Math.max(10, width - LEFT - 4);
-  const plotHeight = height - BOTTOM - TOP;
+  const ticks = isEmpty ? [] : ticksFor(Math.max(...totals, 0));
+  const top = ticks.at(-1) || 1;
+  const plotWidth = Math.max(10, width - FRAME.left - FRAME.right);
+  const plotHeight = height - FRAME.bottom - FRAME.top;
+  const bottom = FRAME.top + plotHeight;
   const step = plotWidth / starts.length;
-  const y = (value: number) => TOP + plotHeight - (value / top) * plotHeight;
+  const y = (value: number) => bottom - (value / top) * plotHeight;
   const slotAt = (event: PointerEvent) => {
-    const x = event.clientX - event.currentTarget.getBoundingClientRect().left - LEFT;
+    const x = event.clientX - event.currentTarget.getBoundingClientRect().left - FRAME.left;
     return Math.max(0, Math.min(starts.length - 1, Math.floor(x / step)));
   };
   const end = () => {
@@ -47,10 +51,8 @@ export function StackedBars({ starts, intervalMs, series, height, format, ticksF
     }
     setDrag(null);
   };
-  const spanMs = starts.length * intervalMs;
-  const labelEvery = Math.max(1, Math.ceil(starts.length / Math.max(2, Math.floor(plotWidth / 90))));
   return (
-    <div ref={ref} className="relative w-full" style={{ height }}>
+    <div ref={ref} className="relative w-full" style={{ height }} data-plot>
       {width > 0 && (
         <svg
           width={width}
@@ -73,16 +75,16 @@ export function StackedBars({ starts, intervalMs, series, height, format, ticksF
         >
           {ticks.map((value) => (
             <g key={value}>
-              <line x1={LEFT} x2={width - 4} y1={y(value)} y2={y(value)} stroke="var(--line)" />
-              <text x={LEFT - 6} y={y(value) + 4} textAnchor="end" fontSize="11" fill="var(--ink-2)">
-                {format(value)}
+              <line x1={FRAME.left} x2={width - FRAME.right} y1={y(value)} y2={y(value)} stroke="var(--line)" />
+              <text x={FRAME.left - 6} y={y(value) + 4} textAnchor="end" fontSize="11" fill="var(--ink-2)">
+                {formatTick(value)}
               </text>
             </g>
           ))}
           {drag && (
             <rect
-              x={LEFT + Math.min(...drag) * step}
-              y={TOP}
+              x={FRAME.left + Math.min(...drag) * step}
+              y={FRAME.top}
               width={(Math.abs(drag[0] - drag[1]) + 1) * step}
               height={plotHeight}
               fill="var(--accent)"
@@ -91,8 +93,9 @@ export function StackedBars({ starts, intervalMs, series, height, format, ticksF
           )}
           {hover !== null && !drag && (
             <rect
-              x={LEFT + hover * step}
-              y={TOP}
+              data-cursor
+              x={FRAME.left + hover * step}
+              y={FRAME.top}
               width={step}
               height={plotHeight}
               fill="var(--ink)"
@@ -109,7 +112,7 @@ export function StackedBars({ starts, intervalMs, series, height, format, ticksF
               return (
                 <rect
                   key={`${start}${one.label}`}
-                  x={LEFT + i * step + (step > 4 ? 0.5 : 0)}
+                  x={FRAME.left + i * step + (step > 4 ? 0.5 : 0)}
                   width={Math.max(0.75, step > 4 ? step - 1 : step)}
                   y={y(base)}
                   height={Math.max(0.75, y(from) - y(base))}
@@ -118,47 +121,33 @@ export function StackedBars({ starts, intervalMs, series, height, format, ticksF
               );
             });
           })}
-          {starts.map((start, i) =>
-            i % labelEvery === 0 && LEFT + i * step < width - 40 ? (
-              <text key={start} x={LEFT + i * step} y={height - 5} fontSize="11" fill="var(--ink-2)">
-                {tick(start, spanMs)}
-              </text>
-            ) : null,
-          )}
+          <line x1={FRAME.left} x2={width - FRAME.right} y1={bottom} y2={bottom} stroke="var(--line)" />
+          {axisTicks(starts, intervalMs, plotWidth).map(({ index, label }) => {
+            const x = FRAME.left + (index + 0.5) * step;
+            return (
+              <g key={index} data-tick>
+                <line x1={x} x2={x} y1={bottom} y2={bottom + TICK} stroke="var(--control)" />
+                <text x={x} y={bottom + 15} textAnchor="middle" fontSize="11" fill="var(--ink-2)">
+                  {label}
+                </text>
+              </g>
+            );
+          })}
         </svg>
       )}
-      {hover !== null && !drag && (
-        <HoverBox left={LEFT + (hover + 0.5) * step} width={width}>
-          <div className="font-medium">
-            {dateTime(starts[hover])} – {clockMs(starts[hover] + intervalMs).slice(0, 8)}
-          </div>
-          {series.map((one) => {
+      {isEmpty && <NothingMeasured />}
+      {hover !== null && !drag && !isEmpty && (
+        <HoverBox
+          left={FRAME.left + (hover + 0.5) * step}
+          width={width}
+          start={starts[hover]}
+          intervalMs={intervalMs}
+          lines={series.map((one) => {
             const value = one.values[hover];
-            return value ? (
-              <div key={one.label} className="flex items-center gap-1.5">
-                <span className="size-2 shrink-0 rounded-[2px]" style={{ background: one.colour }} />
-                <span className="min-w-0 flex-1 truncate text-ink2">{one.label}</span>
-                <span>{format(value)}</span>
-              </div>
-            ) : null;
+            return { label: one.label, colour: one.colour, value: value ? format(value) : undefined };
           })}
-          {totals[hover] === 0 && <div className="text-ink2">nothing arrived</div>}
-        </HoverBox>
+        />
       )}
-    </div>
-  );
-}
-
-/** Follows the cursor without leaving the chart; never takes the pointer. */
-export function HoverBox({ left, width, children }: { left: number; width: number; children: React.ReactNode }) {
-  const flip = left > width / 2;
-  return (
-    <div
-      aria-hidden
-      className="menu pointer-events-none absolute top-1 z-10 max-w-80 min-w-40 px-2! py-1.5! text-dense"
-      style={flip ? { right: width - left + 12 } : { left: left + 12 }}
-    >
-      {children}
     </div>
   );
 }

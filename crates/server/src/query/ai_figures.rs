@@ -25,6 +25,17 @@ pub struct Figures {
     pub has_root: bool,
     pub has_non_root: bool,
     pub rows: u64,
+    /// Of `count`, runs of tools.
+    pub tools: f64,
+}
+
+/// Rows that are no call of a model but the run of a tool. OpenTelemetry: `gen_ai.operation.name`.
+pub fn tool_runs() -> Filter {
+    filters::text("operation", "execute_tool")
+}
+
+pub fn model_calls() -> Filter {
+    filters::not(tool_runs())
 }
 
 /// The aggregates that [`Figures::read`] reads.
@@ -41,12 +52,13 @@ pub fn aggregates() -> Vec<Aggregate> {
         ask::only(Function::Weight, present("output_tokens")),
         ask::only(Function::Sum("total_cost"), present("total_cost")),
         ask::only(Function::Count, filters::is("cost_estimated").and(present("total_cost"))),
-        ask::only(Function::Weight, Filter::IsNull { column: "total_cost" }),
+        ask::only(Function::Weight, model_calls().and(Filter::IsNull { column: "total_cost" })),
         ask::only(Function::Weight, filters::is("is_error")),
         ask::plain(Function::Max("time")),
         ask::only(Function::Count, filters::is("is_root")),
         ask::only(Function::Count, filters::is_not("is_root")),
         ask::plain(Function::Count),
+        ask::only(Function::Weight, tool_runs()),
     ]
 }
 
@@ -69,6 +81,7 @@ impl Figures {
             has_root: row.int("agg13") > 0,
             has_non_root: row.int("agg14") > 0,
             rows: row.count("agg15"),
+            tools: row.number("agg16"),
         }
     }
 

@@ -12,7 +12,7 @@ use tidewatch_store::plan::{Filter, Function, Key};
 use tidewatch_store::tables::Table;
 use uuid::Uuid;
 
-use super::ai_figures::{Figures, aggregates};
+use super::ai_figures::{Figures, aggregates, model_calls, tool_runs};
 use super::answer::{Answer, Row};
 use super::ask::{self, Ask, Window};
 use super::chart::{self, Chart};
@@ -23,7 +23,7 @@ use super::row_list::RowList;
 use super::time::{self, Range};
 use super::trend::{self, Subject};
 use super::views::ai::*;
-use super::views::page::{ListRequest, Page};
+use super::views::page::Page;
 use super::{attributes, filters, ids, occurrences, trace};
 use crate::control::Project;
 use crate::error::ApiError;
@@ -92,11 +92,25 @@ async fn rows(ask: &Ask, project: &Project, list: &RowList, filter: Filter) -> R
 }
 
 /// `POST /api/ai-traces`. `search`: name or model.
-pub async fn list(ask: &Ask, project: &Project, request: ListRequest) -> Result<Page<AiTraceRow>, ApiError> {
-    let list = RowList::read(ask, &request, &ROW_ORDERS)?;
-    let filter = list.filter.clone().and(search(request.search.as_deref()));
+pub async fn list(ask: &Ask, project: &Project, request: AiListRequest) -> Result<Page<AiTraceRow>, ApiError> {
+    let list = RowList::read(ask, &request.list, &ROW_ORDERS)?;
+    let filter = list.filter.clone().and(search(request.list.search.as_deref())).and(narrowed(&request));
     let (answer, total) = ask.page(list.plan(Table::AiTraces, project.number, filter)).await?;
     Ok(list.paging.page(answer.rows().map(|row| view(row, project.id)).collect(), total))
+}
+
+/// `calls` and `conversationId`.
+fn narrowed(request: &AiListRequest) -> Filter {
+    let conversation = request.conversation_id.as_deref().filter(|id| !id.is_empty());
+    of_calls(request.calls).and(conversation.map_or(Filter::True, |id| filters::text("conversation_id", id)))
+}
+
+fn of_calls(calls: AiCalls) -> Filter {
+    match calls {
+        AiCalls::All => Filter::True,
+        AiCalls::Model => model_calls(),
+        AiCalls::Tool => tool_runs(),
+    }
 }
 
 fn search(text: Option<&str>) -> Filter {
@@ -135,12 +149,15 @@ const GROUP_ORDERS: [(&str, GroupOrder); 9] = [
 ];
 
 /// `POST /api/ai-traces/grouped`. Spec: entity rows, "Default ranking": total cost.
-pub async fn groups(ask: &Ask, project: &Project, request: ListRequest) -> Result<Page<AiTraceGroup>, ApiError> {
+pub async fn groups(ask: &Ask, project: &Project, request: AiListRequest) -> Result<Page<AiTraceGroup>, ApiError> {
+    let narrowed = narrowed(&request);
+    let request = request.list;
     let now = ask.app.clock.now_ns();
     let range = Range::of_list(request.from_date.as_deref(), request.to_date.as_deref(), now)?;
     let paging = Paging::read(request.pagination)?;
     let order = page::order(request.order_by.as_deref(), &GROUP_ORDERS)?;
     let filter = filters::root(request.root_filter.as_deref())?.and(search(request.search.as_deref()));
+    let filter = filter.and(narrowed);
 
     let number = project.number;
     let keys = vec![Key::Column("name")];
@@ -160,6 +177,7 @@ pub async fn groups(ask: &Ask, project: &Project, request: ListRequest) -> Resul
         let average = |sum: Option<f64>, counted: f64| sum.filter(|_| counted > 0.0).map(|sum| sum / counted);
         AiTraceGroup {
             count: whole(figures.count),
+            tool_count: whole(figures.tools),
             p50_duration: figures.percentile(0).round() as i64,
             p95_duration: figures.percentile(1).round() as i64,
             avg_duration: figures.average().round() as i64,
@@ -229,14 +247,18 @@ async fn models(
 }
 
 /// `POST /api/ai-traces/trace`. `search` looks into the attributes' values.
-pub async fn one(ask: &Ask, project: &Project, name: &str, request: ListRequest) -> Result<AiTracePage, ApiError> {
-    let list = RowList::read(ask, &request, &ROW_ORDERS)?;
-    let filter = list.of_name(name, &request);
+pub async fn one(ask: &Ask, project: &Project, name: &str, request: AiListRequest) -> Result<AiTracePage, ApiError> {
+    let list = RowList::read(ask, &request.list, &ROW_ORDERS)?;
+    let filter = list.of_name(name, &request.list).and(narrowed(&request));
     let plan = ask::groups(Table::AiTraces, &[project.number], list.range, filter.clone(), vec![], aggregates());
     let (data, answer) = tokio::try_join!(rows(ask, project, &list, filter.clone()), ask.ask(plan))?;
     let figures = answer.first().map(Figures::read).unwrap_or_default();
+    if figures.rows == 0 && !entities::is_known(ask, Table::AiTraces, project.number, name).await? {
+        return Err(ApiError::not_found("this project has never recorded an AI trace of this name"));
+    }
     let stats = AiTraceStats {
         count: whole(figures.count),
+        tool_count: whole(figures.tools),
         avg_duration: milliseconds(figures.average()),
         median_duration: milliseconds(figures.percentile(0)),
         p95_duration: milliseconds(figures.percentile(1)),
@@ -269,6 +291,7 @@ pub async fn chart(ask: &Ask, project: &Project, request: AiChartRequest) -> Res
         range,
         interval_minutes: request.interval_minutes,
         only: request.trace.filter(|name| !name.is_empty()),
+        filter: of_calls(request.calls),
         weight: ask::plain(weight),
         value: ask::plain(value),
     };

@@ -24,6 +24,8 @@ pub struct Chart {
     pub interval_minutes: Option<i64>,
     /// One name alone.
     pub only: Option<String>,
+    /// Rows that count.
+    pub filter: Filter,
     /// Names are chosen by this, greatest first.
     pub weight: Aggregate,
     /// What a point shows.
@@ -54,10 +56,11 @@ pub async fn lines(ask: &Ask, chart: Chart, number: impl Fn(Row<'_>) -> Option<f
     let (mut names, has_others) = names(ask, &chart).await?;
 
     // One question for all lines: what has no line of its own is the group of no name.
-    let (filter, name) = match has_others {
+    let (named, name) = match has_others {
         true => (Filter::True, Key::OneOf { column: "name", texts: names.clone() }),
         false => (filters::texts("name", &names), Key::Column("name")),
     };
+    let filter = chart.filter.clone().and(named);
     let (keys, aggregates) = (vec![bucket, name], vec![chart.value.clone()]);
     let answer = ask.ask(ask::groups(chart.table, &[chart.project], chart.range, filter, keys, aggregates)).await?;
     let point = |row: Row<'_>| {
@@ -84,7 +87,7 @@ async fn names(ask: &Ask, chart: &Chart) -> Result<(Vec<String>, bool), ApiError
             chart.table,
             &[chart.project],
             chart.range,
-            Filter::True,
+            chart.filter.clone(),
             vec![Key::Column("name")],
             vec![chart.weight.clone()],
             order,

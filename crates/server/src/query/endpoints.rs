@@ -75,9 +75,10 @@ enum GroupOrder {
     LastSeen,
     Name,
     ErrorRate,
+    ServerErrorRate,
 }
 
-const GROUP_ORDERS: [(&str, GroupOrder); 9] = [
+const GROUP_ORDERS: [(&str, GroupOrder); 10] = [
     ("impact", GroupOrder::Impact),
     ("count", GroupOrder::Count),
     ("p50_duration", GroupOrder::Percentile(0)),
@@ -87,6 +88,7 @@ const GROUP_ORDERS: [(&str, GroupOrder); 9] = [
     ("last_seen", GroupOrder::LastSeen),
     ("endpoint", GroupOrder::Name),
     ("error_rate", GroupOrder::ErrorRate),
+    ("server_error_rate", GroupOrder::ServerErrorRate),
 ];
 
 /// One Endpoint of the ranking.
@@ -157,6 +159,7 @@ fn sort(ranked: &mut [Ranked], order: GroupOrder, is_descending: bool) {
         GroupOrder::LastSeen => row.figures.last_seen as f64,
         GroupOrder::Name => 0.0,
         GroupOrder::ErrorRate => row.figures.error_rate(),
+        GroupOrder::ServerErrorRate => row.figures.server_error_rate(),
     };
     ranked.sort_by(|left, right| {
         let by_name = left.name.cmp(&right.name);
@@ -203,6 +206,7 @@ fn group(row: &Ranked, trend: Vec<super::views::page::TrendPoint>) -> EndpointGr
         },
         apdex: ranking::apdex(figures.satisfied, figures.tolerating, figures.timed),
         error_count: whole(figures.errors),
+        server_error_count: whole(figures.server_errors),
         client_error_count: whole(figures.client_errors),
         stream_count: whole(figures.total - figures.timed),
         has_root: figures.has_root,
@@ -216,11 +220,15 @@ pub async fn one(ask: &Ask, project: &Project, name: &str, request: ListRequest)
     let list = RowList::read(ask, &request, &ROW_ORDERS)?;
     let filter = list.of_name(name, &request);
     let bands = Bands::same(ApdexBands::detail());
-    let (data, figures, status_counts) = tokio::try_join!(
+    let (data, figures, status_counts, minutes) = tokio::try_join!(
         rows(ask, project, &list, filter.clone()),
         entities::figures(ask, Table::Endpoints, project.number, list.range, filter.clone(), &bands),
         status_counts(ask, project, list.range, filter.clone()),
+        entities::minutes_with_data(ask, Table::Endpoints, project.number, list.range),
     )?;
+    if figures.rows == 0 && !entities::is_known(ask, Table::Endpoints, project.number, name).await? {
+        return Err(ApiError::not_found("this project has never recorded an endpoint of this name"));
+    }
     let stats = EndpointStats {
         count: whole(figures.total),
         avg_duration: milliseconds(figures.average()),
@@ -229,8 +237,9 @@ pub async fn one(ask: &Ask, project: &Project, name: &str, request: ListRequest)
         p99_duration: milliseconds(figures.percentile(2)),
         apdex: ranking::apdex(figures.satisfied, figures.tolerating, figures.timed),
         error_rate: figures.error_rate(),
+        server_error_rate: figures.server_error_rate(),
         client_error_rate: figures.share(figures.client_errors),
-        throughput: figures.total / list.range.minutes(),
+        throughput: figures.total / minutes,
     };
     Ok(EndpointPage { data, pagination: list.paging.info(figures.rows), stats, status_counts })
 }
@@ -288,7 +297,7 @@ pub async fn entity_chart(
         ChartMetric::P99 => (total_time, quantile(0.99)),
         ChartMetric::Count => (ask::plain(Function::Weight), ask::plain(Function::Weight)),
     };
-    let chart = Chart { table, project, range, interval_minutes, only, weight, value };
+    let chart = Chart { table, project, range, interval_minutes, only, filter: Filter::True, weight, value };
     chart::lines(ask, chart, |row| match metric {
         ChartMetric::Count => row.opt_number("agg0"),
         ChartMetric::TotalTime => row.opt_number("agg0").map(milliseconds),

@@ -7,7 +7,8 @@ use tidewatch_store::tables::Table;
 use super::answer::{Answer, Row};
 use super::ask::{self, Ask, Window};
 use super::filters;
-use super::time::Range;
+use super::time::{Buckets, MINUTE, Range};
+use super::trend;
 use crate::error::ApiError;
 
 pub const PERCENTILES: [f64; 3] = [0.50, 0.95, 0.99];
@@ -85,6 +86,7 @@ pub fn aggregates(bands: &Bands) -> Vec<Aggregate> {
         ask::only(Function::Count, filters::is("is_root")),
         ask::only(Function::Count, filters::is_not("is_root")),
         ask::plain(Function::Count),
+        ask::only(Function::Weight, filters::is("is_error").and(filters::not(client_error()))),
     ]
 }
 
@@ -99,6 +101,8 @@ pub struct Figures {
     pub satisfied: f64,
     pub tolerating: f64,
     pub errors: f64,
+    /// Of these, without HTTP status 400 to 499.
+    pub server_errors: f64,
     pub bad: f64,
     pub client_errors: f64,
     pub last_seen: i64,
@@ -124,6 +128,7 @@ impl Figures {
             has_root: row.int("agg10") > 0,
             has_non_root: row.int("agg11") > 0,
             rows: row.count("agg12"),
+            server_errors: row.number("agg13"),
         }
     }
 
@@ -144,6 +149,10 @@ impl Figures {
 
     pub fn error_rate(&self) -> f64 {
         self.share(self.errors)
+    }
+
+    pub fn server_error_rate(&self) -> f64 {
+        self.share(self.server_errors)
     }
 }
 
@@ -172,6 +181,40 @@ pub async fn figures(
 ) -> Result<Figures, ApiError> {
     let plan = ask::groups(table, &[project], range, filter, vec![], aggregates(bands));
     Ok(ask.ask(plan).await?.first().map(Figures::read).unwrap_or_default())
+}
+
+/// Minutes from the first to the last row that the project has in the range, whatever its name; at least one.
+///
+/// The first is known to the minute. Roll-ups answer both plans.
+pub async fn minutes_with_data(ask: &Ask, table: Table, project: u32, range: Range) -> Result<f64, ApiError> {
+    let coarse = Buckets::at_most(range, trend::BUCKETS_MAX, MINUTE);
+    let Some((first, last)) = extent(ask, table, project, range, coarse).await? else { return Ok(1.0) };
+    let within = Range { from: first.max(range.from), to: first.saturating_add(coarse.width).min(range.to) };
+    let fine = extent(ask, table, project, within, Buckets::over(within, MINUTE)).await?;
+    let first = fine.map_or(first, |(first, _)| first).max(range.from);
+    Ok((last.saturating_sub(first) as f64 / MINUTE as f64).max(1.0))
+}
+
+/// Start of the first bucket with a row, and the time of the last row.
+async fn extent(
+    ask: &Ask,
+    table: Table,
+    project: u32,
+    range: Range,
+    buckets: Buckets,
+) -> Result<Option<(i64, i64)>, ApiError> {
+    let keys = vec![Key::TimeBucket { origin: buckets.origin, width: buckets.width }];
+    let plan = ask::groups(table, &[project], range, Filter::True, keys, vec![ask::plain(Function::Max("time"))]);
+    let answer = ask.ask(plan).await?;
+    let found = answer.rows().map(|row| (row.int("key0"), row.int("agg0")));
+    Ok(found.reduce(|(first, last), (start, latest)| (first.min(start), last.max(latest))))
+}
+
+/// Whether a row of this name was ever stored.
+pub async fn is_known(ask: &Ask, table: Table, project: u32, name: &str) -> Result<bool, ApiError> {
+    let (filter, window) = (filters::text("name", name), Window::first(1));
+    let plan = ask::rows(table, &[project], Range::ALL, filter, vec!["time"], vec![], window);
+    Ok(!ask.ask(plan).await?.is_empty())
 }
 
 /// The row with this id: near `recorded_at` first, then in all time.

@@ -253,10 +253,13 @@ pub async fn detail(
     let drawn = if range == Range::ALL { seen } else { range };
 
     let select = |window| occurrences::select(ask, project, seen, in_groups([hash]), ask::descending("time"), window);
-    let (mut views, page, tags) = tokio::try_join!(
+    let (mut views, page, (tags, tagged_count)) = tokio::try_join!(
         views(ask, project, drawn, vec![group]),
         async { occurrences::read(ask, project, &select(paging.window()).await?).await },
-        async { Ok::<_, ApiError>(tags(&select(Window::first(TAGGED_MAX)).await?)) },
+        async {
+            let tagged = select(Window::first(TAGGED_MAX)).await?;
+            Ok::<_, ApiError>((tags(&tagged), tagged.len() as u64))
+        },
     )?;
     let group = views.pop().ok_or_else(|| ApiError::not_found("there is no such issue in this project"))?;
     let related_entity = match page.first() {
@@ -269,6 +272,7 @@ pub async fn detail(
         pagination: paging.info(rows),
         related_entity,
         tags,
+        tagged_count,
     })
 }
 
@@ -299,10 +303,11 @@ fn tags(answer: &super::answer::Answer) -> Vec<TagDistribution> {
 }
 
 fn distribution(key: String, values: BTreeMap<String, u64>) -> TagDistribution {
+    let (distinct, count) = (values.len() as u64, values.values().sum());
     let mut values: Vec<TagValue> = values.into_iter().map(|(value, count)| TagValue { value, count }).collect();
     values.sort_by(|left, right| right.count.cmp(&left.count).then_with(|| left.value.cmp(&right.value)));
     values.truncate(TAG_VALUES_MAX);
-    TagDistribution { key, values }
+    TagDistribution { key, values, distinct, count }
 }
 
 /// `POST /api/exception-stack-traces/by-id/{id}`.

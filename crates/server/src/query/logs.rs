@@ -99,12 +99,16 @@ fn conditions(request: &LogListRequest, now_ns: i64) -> Result<Conditions, ApiEr
 }
 
 fn attribute_filter(condition: &LogAttributeFilter) -> Filter {
-    let scope = match condition.scope {
-        LogScope::Resource => AttributeScope::Resource,
-        LogScope::Scope => AttributeScope::Scope,
-        LogScope::Log => AttributeScope::Record,
-    };
-    Filter::Attribute { scope, key: condition.key.clone(), op: Op::Eq, value: condition.value.clone() }
+    let within =
+        |scope| Filter::Attribute { scope, key: condition.key.clone(), op: Op::Eq, value: condition.value.clone() };
+    match condition.scope {
+        LogScope::Resource => within(AttributeScope::Resource),
+        LogScope::Scope => within(AttributeScope::Scope),
+        LogScope::Log => within(AttributeScope::Record),
+        LogScope::Any => {
+            Filter::Any([AttributeScope::Record, AttributeScope::Scope, AttributeScope::Resource].map(within).to_vec())
+        }
+    }
 }
 
 /// `POST /api/logs`.

@@ -34,6 +34,7 @@ pub mod owners;
 pub mod page;
 pub mod projects;
 pub mod row_list;
+pub mod span_search;
 pub mod spans;
 pub mod symbols;
 pub mod tasks;

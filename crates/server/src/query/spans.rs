@@ -4,13 +4,14 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use tidewatch_domain::model::{SpanId, TraceId};
-use tidewatch_store::plan::{AttributeScope, By, Filter, GroupOrder, Key, Op, Order, Value};
+use tidewatch_store::plan::{By, Filter, GroupOrder, Key, Order};
 use tidewatch_store::tables::Table;
 
 use super::answer::Row;
 use super::ask::{self, Ask, Window};
 use super::page::{self, Paging};
 use super::projects::Projects;
+use super::span_search::Search;
 use super::time::{self, DAY, Range};
 use super::views::AttributeMap;
 use super::views::span::{SpanListRequest, SpanPage, SpanView};
@@ -20,8 +21,6 @@ use crate::error::ApiError;
 
 /// Days a list may cover. WIRE 8.8.
 pub const DAYS_MAX: i64 = 31;
-/// Conditions on attributes at most.
-pub const ATTRIBUTE_FILTERS_MAX: usize = 20;
 /// Services named beside a list.
 const SERVICES_MAX: usize = 200;
 
@@ -125,7 +124,7 @@ pub async fn list(ask: &Ask, project: &Arc<Project>, request: SpanListRequest) -
     let paging = Paging::read(request.pagination)?;
     let column = page::order(request.order_by.as_deref(), &[("start_time", "time"), ("duration", "duration")])?;
     let order = vec![Order { column, descending: page::is_descending(request.sort_direction) }];
-    let filter = filter(&request)?;
+    let Search { filter, is_partial } = Search::of(ask, project.number, range, &request).await?;
 
     let numbers = [project.number];
     let plan = ask::rows(Table::Spans, &numbers, range, filter, COLUMNS.to_vec(), order, paging.window());
@@ -134,45 +133,7 @@ pub async fn list(ask: &Ask, project: &Arc<Project>, request: SpanListRequest) -
     let mut records: Vec<SpanRecord> = answer.rows().map(|row| SpanRecord::read(row, &projects)).collect();
     name_entities(ask, &mut records).await?;
     let data = records.into_iter().map(|record| record.view).collect();
-    Ok(SpanPage { data, pagination: paging.info(total), services })
-}
-
-fn filter(request: &SpanListRequest) -> Result<Filter, ApiError> {
-    let given = |text: &Option<String>| text.clone().filter(|text| !text.is_empty());
-    let mut all = vec![filters::contains("name", request.name.as_deref())];
-    if let Some(service) = given(&request.service_name) {
-        all.push(filters::text("server_name", &service));
-    }
-    if let Some(id) = given(&request.trace_id) {
-        all.push(filters::trace(ids::parse_trace(&id)?));
-    }
-    for (column, wanted, max) in [("kind", request.kind, 5), ("status", request.status, 2)] {
-        match wanted {
-            Some(number) if number > max => {
-                return Err(ApiError::unprocessable(format!("{column} is a number from 0 to {max}")));
-            }
-            Some(number) => all.push(Filter::eq(column, Value::U64(number.into()))),
-            None => {}
-        }
-    }
-    for (bound, op) in [(request.min_duration_ms, Op::Ge), (request.max_duration_ms, Op::Le)] {
-        if let Some(milliseconds) = bound {
-            all.push(filters::compare("duration", op, (milliseconds * 1.0e6).round() as i64));
-        }
-    }
-    if request.attribute_filters.len() > ATTRIBUTE_FILTERS_MAX {
-        return Err(ApiError::unprocessable(format!("at most {ATTRIBUTE_FILTERS_MAX} attribute filters")));
-    }
-    all.extend(request.attribute_filters.iter().map(|condition| Filter::Attribute {
-        scope: AttributeScope::RecordThenResource,
-        key: condition.key.clone(),
-        op: Op::Eq,
-        value: condition.value.clone(),
-    }));
-    if request.roots_only {
-        all.push(Filter::eq("parent_span_id", Value::Bytes(vec![0; 8])));
-    }
-    Ok(filters::all(all))
+    Ok(SpanPage { data, pagination: paging.info(total), services, is_partial })
 }
 
 async fn services(ask: &Ask, project: u32, range: Range) -> Result<Vec<String>, ApiError> {

@@ -70,7 +70,7 @@ enum GroupOrder {
     ErrorRate,
 }
 
-const GROUP_ORDERS: [(&str, GroupOrder); 9] = [
+const GROUP_ORDERS: [(&str, GroupOrder); 10] = [
     ("impact", GroupOrder::Impact),
     ("count", GroupOrder::Count),
     ("p50_duration", GroupOrder::Percentile(0)),
@@ -79,6 +79,7 @@ const GROUP_ORDERS: [(&str, GroupOrder); 9] = [
     ("avg_duration", GroupOrder::Average),
     ("last_seen", GroupOrder::LastSeen),
     ("task", GroupOrder::Name),
+    ("task_name", GroupOrder::Name),
     ("error_rate", GroupOrder::ErrorRate),
 ];
 
@@ -150,17 +151,21 @@ pub async fn one(ask: &Ask, project: &Project, name: &str, request: ListRequest)
     let list = RowList::read(ask, &request, &ROW_ORDERS)?;
     let filter = list.of_name(name, &request);
     let bands = Bands::same(ApdexBands::detail());
-    let (data, figures) = tokio::try_join!(
+    let (data, figures, minutes) = tokio::try_join!(
         rows(ask, project, &list, filter.clone()),
         entities::figures(ask, Table::Tasks, project.number, list.range, filter.clone(), &bands),
+        entities::minutes_with_data(ask, Table::Tasks, project.number, list.range),
     )?;
+    if figures.rows == 0 && !entities::is_known(ask, Table::Tasks, project.number, name).await? {
+        return Err(ApiError::not_found("this project has never recorded a task of this name"));
+    }
     let stats = TaskStats {
         count: whole(figures.total),
         avg_duration: milliseconds(figures.average()),
         median_duration: milliseconds(figures.percentile(0)),
         p95_duration: milliseconds(figures.percentile(1)),
         p99_duration: milliseconds(figures.percentile(2)),
-        throughput: figures.total / list.range.minutes(),
+        throughput: figures.total / minutes,
         error_rate: figures.error_rate(),
     };
     Ok(TaskPage { data, stats, pagination: list.paging.info(figures.rows) })

@@ -68,10 +68,6 @@ impl Range {
     pub fn length(self) -> i64 {
         self.to.saturating_sub(self.from).max(1)
     }
-
-    pub fn minutes(self) -> f64 {
-        self.length() as f64 / MINUTE as f64
-    }
 }
 
 /// RFC 3339 with any offset.

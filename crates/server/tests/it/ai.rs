@@ -98,3 +98,48 @@ async fn one_call_comes_with_its_conversation() {
     assert_eq!(found["spans"][1]["entityName"], "chat");
     assert_eq!(detail(&list["data"][1]).await["conversation"], Value::Null);
 }
+
+// A run of a tool is no call of a model: it has no price to lack, and can be left out.
+#[tokio::test]
+async fn runs_of_tools_are_told_from_calls_of_models() {
+    let (harness, project) = Harness::with_project().await;
+    let tool = |span: u64| {
+        made(span, span, 1, "execute_tool find_order", span as f64, 10.0)
+            .with("gen_ai.operation.name", "execute_tool")
+            .with("gen_ai.conversation.id", "talk-1")
+    };
+    let spans = [
+        call(1, 1, "chat", "unheard-of").with("gen_ai.conversation.id", "talk-1"),
+        call(2, 2, "chat", "unheard-of").with("gen_ai.conversation.id", "talk-2"),
+        tool(3),
+        tool(4),
+    ];
+    harness.send(&project, &spans).await;
+    let groups = |calls: &'static str| {
+        let (harness, project) = (&harness, &project);
+        async move {
+            let body = json!({ "calls": calls, "orderBy": "trace_name", "sortDirection": "asc" });
+            harness.asked(project, "/api/ai-traces/grouped", body).await
+        }
+    };
+    let all = groups("all").await;
+    assert_eq!(column(&all, "traceName"), ["chat", "execute_tool find_order"]);
+    assert_eq!(column(&all, "toolCount"), [&json!(0), &json!(2)]);
+    assert_eq!(column(&all, "unpricedCount"), [&json!(2), &json!(0)], "only calls of models can be unpriced");
+    assert_eq!(column(&groups("model").await, "traceName"), ["chat"]);
+    assert_eq!(column(&groups("tool").await, "traceName"), ["execute_tool find_order"]);
+
+    let page = harness.asked(&project, "/api/ai-traces/trace?trace=execute_tool%20find_order", json!({})).await;
+    assert_eq!((&page["stats"]["count"], &page["stats"]["toolCount"]), (&json!(2), &json!(2)));
+    let body = json!({ "metricType": "count", "calls": "model" });
+    let chart = harness.asked(&project, "/api/ai-traces/chart", body).await;
+    assert_eq!(chart["traces"], json!(["chat"]));
+    let range = "from=2026-06-01T00:00:00Z&to=2026-06-02T00:00:00Z";
+    let overview = harness.got(&project, &format!("/api/dashboard/overview?{range}")).await;
+    assert_eq!(overview["counts"]["aiTraces"], 2);
+
+    let body = json!({ "conversationId": "talk-1", "sortDirection": "asc" });
+    let talk = harness.asked(&project, "/api/ai-traces", body).await;
+    assert_eq!(column(&talk, "traceName"), ["chat", "execute_tool find_order", "execute_tool find_order"]);
+    harness.ask(&project, "/api/ai-traces", json!({ "calls": "both" })).await.expect(400);
+}

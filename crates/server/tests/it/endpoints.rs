@@ -105,12 +105,80 @@ async fn one_endpoint_has_its_figures() {
         (&stats["apdex"], &stats["errorRate"], &stats["clientErrorRate"]),
         (&json!(0.8), &json!(0.2), &json!(0.0))
     );
-    assert_eq!(stats["throughput"], json!(5.0 / 1440.0));
+    // All of the project's requests came within a minute.
+    assert_eq!(stats["throughput"], json!(5.0));
     assert_eq!(page["statusCounts"], json!({ "200": 4, "500": 1 }));
     assert_eq!(page["pagination"]["total"], 5);
-    let unknown = harness.asked(&project, "/api/endpoints/endpoint?endpoint=none", json!({})).await;
-    assert_eq!((&unknown["data"], &unknown["stats"]["apdex"]), (&json!([]), &Value::Null));
+    let quiet = json!({ "fromDate": "2026-05-01T00:00:00Z", "toDate": "2026-05-02T00:00:00Z" });
+    let quiet = harness.asked(&project, "/api/endpoints/endpoint?endpoint=GET%20%2Ffast", quiet).await;
+    assert_eq!(
+        (&quiet["data"], &quiet["stats"]["apdex"], &quiet["stats"]["count"]),
+        (&json!([]), &Value::Null, &json!(0))
+    );
     harness.ask(&project, "/api/endpoints/endpoint", json!({})).await.expect(400);
+}
+
+// A name that was never recorded is not found, in whatever range; one without calls in the range is.
+#[tokio::test]
+async fn a_name_that_was_never_recorded_is_not_found() {
+    let (harness, project) = shop().await;
+    for path in
+        ["/api/endpoints/endpoint?endpoint=none", "/api/tasks/task?task=none", "/api/ai-traces/trace?trace=none"]
+    {
+        let answer = harness.ask(&project, path, json!({})).await.expect(404);
+        assert!(text(&answer.json()["error"]).contains("never recorded"), "{path}");
+    }
+    let other_day = json!({ "fromDate": "2026-05-01T00:00:00Z", "toDate": "2026-05-02T00:00:00Z" });
+    harness.ask(&project, "/api/tasks/task?task=mail.send", other_day).await.expect(200);
+    let nothing_matches = json!({ "search": "no attribute has this" });
+    harness.ask(&project, "/api/endpoints/endpoint?endpoint=GET%20%2Ffast", nothing_matches).await.expect(200);
+}
+
+// The range is a day; requests came for ten minutes of it.
+#[tokio::test]
+async fn per_minute_is_over_the_time_that_has_data() {
+    let (harness, project) = Harness::with_project().await;
+    let mut spans: Vec<_> = (0..=10).map(|n| request(n + 1, "/often", 200, 60.0 * n as f64, 5.0)).collect();
+    spans.extend((0..2).map(|n| request(n + 20, "/rare", 200, 90.0 + n as f64, 5.0)));
+    spans.extend((0..4).map(|n| made(n + 30, n + 30, CONSUMER, "mail.send", 60.0 * n as f64, 5.0)));
+    harness.send(&project, &spans).await;
+    for (path, expected) in [
+        ("/api/endpoints/endpoint?endpoint=GET%20%2Foften", 11.0 / 10.0),
+        ("/api/endpoints/endpoint?endpoint=GET%20%2Frare", 2.0 / 10.0),
+        ("/api/tasks/task?task=mail.send", 4.0 / 3.0),
+    ] {
+        let page = harness.asked(&project, path, json!({})).await;
+        assert_eq!(page["stats"]["throughput"], json!(expected), "{path}");
+    }
+    let part = json!({ "fromDate": "2026-06-01T12:05:00Z", "toDate": "2026-06-01T12:08:30Z" });
+    let page = harness.asked(&project, "/api/endpoints/endpoint?endpoint=GET%20%2Foften", part).await;
+    assert_eq!(page["stats"]["throughput"], json!(4.0 / 3.0), "four requests from 12:05 to 12:08");
+}
+
+// A status of 400 to 499 is the client's error, also when the span says that it failed.
+#[tokio::test]
+async fn what_the_client_did_wrong_is_no_server_error() {
+    let (harness, project) = Harness::with_project().await;
+    let spans = [
+        request(1, "/pay", 200, 0.0, 5.0),
+        request(2, "/pay", 402, 1.0, 5.0).failed(),
+        request(3, "/pay", 402, 2.0, 5.0).failed(),
+        request(4, "/pay", 500, 3.0, 5.0).failed(),
+        request(5, "/slow", 200, 4.0, 9000.0),
+        request(6, "/unanswered", 200, 5.0, 5.0).failed(),
+    ];
+    harness.send(&project, &spans).await;
+    let page = harness.asked(&project, "/api/endpoints/endpoint?endpoint=GET%20%2Fpay", json!({})).await;
+    let stats = &page["stats"];
+    assert_eq!(
+        (&stats["serverErrorRate"], &stats["clientErrorRate"], &stats["errorRate"]),
+        (&json!(0.25), &json!(0.5), &json!(0.75))
+    );
+    let body = json!({ "orderBy": "server_error_rate" });
+    let ranking = harness.asked(&project, "/api/endpoints/grouped", body).await;
+    assert_eq!(column(&ranking, "endpoint"), ["GET /unanswered", "GET /pay", "GET /slow"]);
+    assert_eq!(column(&ranking, "serverErrorCount"), [&json!(1), &json!(1), &json!(0)]);
+    assert_eq!(ranking["data"][1]["errorCount"], 3);
 }
 
 #[tokio::test]
@@ -202,6 +270,10 @@ async fn tasks_are_ranked_by_count_times_spread() {
     let even = &ranking["data"][1];
     assert_eq!((&even["count"], &even["errorCount"], &even["impact"]), (&json!(4), &json!(1), &json!(0.0)));
     assert_eq!((&even["hasRoot"], &even["hasNonRoot"]), (&json!(true), &json!(true)));
+
+    // The order is called what the field is.
+    let body = json!({ "orderBy": "task_name", "sortDirection": "asc" });
+    assert_eq!(column(&harness.asked(&project, "/api/tasks/grouped", body).await, "taskName"), ["even", "uneven"]);
 
     let page = harness.asked(&project, "/api/tasks/task?task=even", json!({ "rootFilter": "non_root" })).await;
     assert_eq!((&page["pagination"]["total"], &page["stats"]["errorRate"]), (&json!(1), &json!(1.0)));

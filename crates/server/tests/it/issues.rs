@@ -69,9 +69,11 @@ async fn one_issue_has_its_occurrences_entity_and_tags() {
     assert_eq!((&related["name"], &related["traceType"]), (&json!("GET /pay"), &json!("endpoint")));
     assert_eq!((&related["id"], &related["statusCode"]), (&latest["ownerId"], &json!(500)));
     let tags = issue["tags"].as_array().unwrap();
-    assert_eq!(tags[0], json!({ "key": "server_name", "values": [{ "value": "shop", "count": 3 }] }));
-    let country =
-        json!({ "key": "shop.country", "values": [{ "value": "de", "count": 2 }, { "value": "at", "count": 1 }] });
+    let server =
+        json!({ "key": "server_name", "values": [{ "value": "shop", "count": 3 }], "distinct": 1, "count": 3 });
+    assert_eq!(tags[0], server);
+    let values = json!([{ "value": "de", "count": 2 }, { "value": "at", "count": 1 }]);
+    let country = json!({ "key": "shop.country", "values": values, "distinct": 2, "count": 3 });
     assert!(tags.contains(&country), "{tags:?}");
 
     let by_id = format!("{LIST}/by-id/{}", text(&latest["id"]));
@@ -80,6 +82,23 @@ async fn one_issue_has_its_occurrences_entity_and_tags() {
     harness.ask(&project, &format!("{LIST}/0000000000000000"), json!({})).await.expect(404);
     harness.ask(&project, &format!("{LIST}/by-id/00000000-0000-5000-8000-000000000000"), json!({})).await.expect(404);
     harness.ask(&project, &format!("{LIST}/xyz"), json!({})).await.expect(400);
+}
+
+// The ten most frequent values are listed; their shares are of all occurrences.
+#[tokio::test]
+async fn a_tag_says_how_many_values_and_occurrences_it_has() {
+    let (harness, project) = Harness::with_project().await;
+    let failed = |n: u64| request(n, "/pay", 500, n as f64, 5.0).exception("PayError", "declined");
+    let mut spans: Vec<_> = (1..=14).map(|n| failed(n).with("user.id", &format!("u{}", n.max(2)))).collect();
+    spans.extend((15..=20).map(failed));
+    harness.send(&project, &spans).await;
+    let hash = text(&harness.asked(&project, LIST, json!({})).await["data"][0]["exceptionHash"]);
+    let issue = harness.asked(&project, &format!("{LIST}/{hash}"), json!({})).await;
+    assert_eq!(issue["taggedCount"], 20);
+    let tag = issue["tags"].as_array().unwrap().iter().find(|tag| tag["key"] == "user.id").unwrap();
+    assert_eq!((&tag["distinct"], &tag["count"]), (&json!(13), &json!(14)));
+    assert_eq!(tag["values"].as_array().unwrap().len(), 10);
+    assert_eq!(tag["values"][0], json!({ "value": "u2", "count": 2 }));
 }
 
 // DECISIONS 8: children often arrive before their server span; reads never show a stale owner.

@@ -28,9 +28,10 @@ async fn logs() -> (Harness, Project) {
         of_span(record(3, 13, "another trace"), 2, 2),
         tagged,
     ];
+    let lib = json!({ "name": "lib", "attributes": [{ "key": "lib.lang", "value": { "stringValue": "rust" } }] });
     let export = json!({ "resourceLogs": [
         { "resource": resource("shop"), "scopeLogs": [{ "scope": { "name": "app" }, "logRecords": shop }] },
-        { "resource": resource("mail"), "scopeLogs": [{ "logRecords": [record(5, 0, "no severity")] }] },
+        { "resource": resource("mail"), "scopeLogs": [{ "scope": lib, "logRecords": [record(5, 0, "no severity")] }] },
     ] });
     harness.post_json("logs", &project.token, &export).await.expect(200);
     (harness, project)
@@ -63,6 +64,11 @@ async fn logs_are_listed_and_filtered() {
         (json!({ "minSeverity": 9, "excludeTraceId": trace }), vec!["order placed", "another trace"]),
         (json!({ "attributeFilters": [{ "scope": "log", "key": "tenant", "value": "acme" }] }), vec!["order placed"]),
         (json!({ "attributeFilters": [{ "key": "tenant", "value": "other" }] }), vec![]),
+        // Without a scope: wherever it is.
+        (json!({ "attributeFilters": [{ "key": "tenant", "value": "acme" }] }), vec!["order placed"]),
+        (json!({ "attributeFilters": [{ "key": "service.name", "value": "mail" }] }), vec!["no severity"]),
+        (json!({ "attributeFilters": [{ "scope": "any", "key": "lib.lang", "value": "rust" }] }), vec!["no severity"]),
+        (json!({ "attributeFilters": [{ "scope": "log", "key": "service.name", "value": "mail" }] }), vec![]),
         (
             json!({ "attributeFilters": [{ "scope": "resource", "key": "service.name", "value": "mail" }] }),
             vec!["no severity"],

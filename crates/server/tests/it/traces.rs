@@ -68,6 +68,86 @@ async fn spans_are_listed_and_filtered() {
     }
 }
 
+// A list of roots is a list of traces: service and attributes are met by any one span of the trace.
+#[tokio::test]
+async fn traces_are_found_by_any_of_their_spans() {
+    let (harness, project) = Harness::with_project().await;
+    let web = [request(20, "/orders", 200, 0.0, 100.0), request(21, "/other", 200, 5.0, 1.0)];
+    harness.post_json("traces", &project.token, &export("web", &web)).await.expect(200);
+    // The second lies after the end of a range that ends with its root.
+    let billing = [
+        made(20, 30, CLIENT, "charge", 0.01, 80.0).parent(20).with("region", "eu"),
+        made(21, 31, CLIENT, "refund", 30.0, 1.0).parent(21).with("tier", "gold"),
+        made(20, 32, 1, "log", 0.02, 1.0).parent(30).with("tier", "gold"),
+    ];
+    harness.post_json("traces", &project.token, &export("billing", &billing)).await.expect(200);
+    for (body, expected) in [
+        (json!({ "serviceName": "billing" }), vec!["/other", "/orders"]),
+        (json!({ "attributeFilters": [{ "key": "region", "value": "eu" }] }), vec!["/orders"]),
+        (
+            json!({ "serviceName": "billing", "attributeFilters": [{ "key": "region", "value": "eu" }] }),
+            vec!["/orders"],
+        ),
+        (json!({ "serviceName": "web", "attributeFilters": [{ "key": "region", "value": "eu" }] }), vec![]),
+        // One span meets all conditions, not each another.
+        (
+            json!({ "attributeFilters": [{ "key": "region", "value": "eu" }, { "key": "tier", "value": "gold" }] }),
+            vec![],
+        ),
+        (json!({ "attributeFilters": [{ "key": "http.route", "value": "/other" }] }), vec!["/other"]),
+        (
+            json!({ "attributeFilters": [{ "key": "tier", "value": "gold" }], "toDate": "2026-06-01T12:00:10Z" }),
+            vec!["/other", "/orders"],
+        ),
+        // Everything else is asked of the root.
+        (json!({ "serviceName": "billing", "minDurationMs": 50 }), vec!["/orders"]),
+        (json!({ "serviceName": "billing", "kind": CLIENT }), vec![]),
+    ] {
+        let mut whole = json!({ "rootsOnly": true });
+        whole.as_object_mut().unwrap().extend(body.as_object().unwrap().clone());
+        let list = harness.asked(&project, "/api/spans", whole).await;
+        let routes: Vec<&Value> = column(&list, "attributes").iter().map(|one| &one["http.route"]).collect();
+        assert_eq!(routes, expected, "{body}");
+        assert_eq!(list["isPartial"], false);
+        assert_eq!(list["pagination"]["total"], expected.len());
+    }
+    let all = json!({ "serviceName": "billing" });
+    assert_eq!(harness.asked(&project, "/api/spans", all).await["pagination"]["total"], 3, "of all spans, these");
+}
+
+// A search that looked at the latest matches only says so; roots that match by themselves are all there.
+#[tokio::test]
+async fn a_search_over_more_spans_than_it_looks_at_says_so() {
+    let (harness, project) = Harness::with_project().await;
+    let limit = tidewatch_server::limits::TRACE_MATCHES_MAX as u64;
+    let spans = [
+        request(1 << 40, "/early", 200, 0.0, 1.0),
+        made(1 << 40, 1 << 42, CLIENT, "call", 0.1, 1.0).parent(1 << 40).with("job", "bulk"),
+        request(1 << 41, "/own", 200, 0.0, 1.0).with("job", "bulk"),
+    ];
+    harness.send(&project, &spans).await;
+    for part in 0..3 {
+        let of_part = (0..limit / 3 + 1).map(|n| of_job("bulk", part * limit + n)).collect();
+        let body = crate::otlp::traces(of_part);
+        harness.post_otlp("traces", &project.token, &[crate::otlp::PROTOBUF], &body).await.expect(200);
+    }
+    let body = json!({ "rootsOnly": true, "attributeFilters": [{ "key": "job", "value": "bulk" }] });
+    let list = harness.asked(&project, "/api/spans", body).await;
+    let routes: Vec<&Value> = column(&list, "attributes").iter().map(|one| &one["http.route"]).collect();
+    assert_eq!((&list["isPartial"], routes), (&json!(true), vec![&json!("/own")]));
+}
+
+/// A span that starts ten seconds after noon, below a parent that is not stored.
+fn of_job(job: &str, number: u64) -> opentelemetry_proto::tonic::trace::v1::Span {
+    use opentelemetry_proto::tonic::common::v1::{AnyValue, KeyValue, any_value};
+    let mut span = crate::otlp::span(number);
+    span.start_time_unix_nano += 10_000_000_000;
+    span.end_time_unix_nano += 10_000_000_000;
+    let value = Some(AnyValue { value: Some(any_value::Value::StringValue(job.to_owned())) });
+    span.attributes.push(KeyValue { key: "job".to_owned(), value, ..KeyValue::default() });
+    span
+}
+
 #[tokio::test]
 async fn one_span_has_everything() {
     let (harness, front, back) = chain().await;

@@ -65,6 +65,7 @@ const AI: Spec = Spec {
     dims: &[
         Dim::Column("name"),
         Dim::Column("model"),
+        Dim::Column("operation"),
         Dim::Column("is_root"),
         Dim::Column("is_error"),
         Dim::Column("cost_estimated"),

@@ -1,4 +1,5 @@
 import { getRouteApi, Link } from "@tanstack/react-router";
+import { Wrench } from "lucide-react";
 import { usePost, useProjectId } from "../../api/hooks";
 import type { AiGroup } from "../../api/types";
 import { count, durationNs, plural, usd } from "../../model/format";
@@ -13,11 +14,14 @@ import { PageHead, Toolbar } from "../../parts/Page";
 import { Pager } from "../../parts/Pager";
 import { useRange } from "../../parts/range";
 import { QueryView } from "../../parts/states";
+import type { AiSearch } from "../../router";
 import { Chip } from "../../ui/Chip";
 import { SearchBox } from "../../ui/SearchBox";
+import { Segmented } from "../../ui/Segmented";
 import { Sparkline } from "../../viz/Sparkline";
 import { ErrorRate } from "../endpoints/columns";
 import { EntityChart } from "../endpoints/EntityChart";
+import { ConversationCalls } from "./ConversationCalls";
 import { Cost } from "./Cost";
 
 const route = getRouteApi("/p/$pid/ai");
@@ -33,16 +37,28 @@ const SORTS = [
 
 export function AiPage() {
   const search = route.useSearch();
+  return search.conversation ? <ConversationCalls id={search.conversation} /> : <Ranking search={search} />;
+}
+
+const SUBS = {
+  model: "Calls to language models, the most expensive first.",
+  tool: "Tools that models had run.",
+  all: "Calls to language models and runs of their tools, the most expensive first.",
+};
+
+function Ranking({ search }: { search: AiSearch }) {
   const patch = usePatchSearch();
   const { span } = useRange();
+  const calls = search.calls ?? "model";
   const { sort, body } = useListBody(search, SORTS, { by: "total_cost", desc: true });
-  const list = usePost("/api/ai-traces/grouped", body);
+  const list = usePost("/api/ai-traces/grouped", { ...body, calls });
   return (
     <>
-      <PageHead title="AI traces" sub="Calls to language models, the most expensive first." />
+      <PageHead title="AI traces" sub={SUBS[calls]} />
       <div className="px-4 pb-4">
         <EntityChart
           kind="ai"
+          calls={calls}
           metric={search.metric}
           onMetric={(metric) => patch({ metric, page: search.page }, true)}
         />
@@ -53,6 +69,16 @@ export function AiPage() {
           placeholder="Search by name"
           value={search.q ?? ""}
           onSearch={(q) => patch({ q: q || undefined }, true)}
+        />
+        <Segmented
+          label="Which traces"
+          value={calls}
+          options={[
+            { value: "model", label: "Model calls" },
+            { value: "tool", label: "Tool runs" },
+            { value: "all", label: "Both" },
+          ]}
+          onChange={(value) => patch({ calls: value === "model" ? undefined : value })}
         />
       </Toolbar>
       <div className="panel mx-4 mb-6 overflow-x-auto">
@@ -73,8 +99,8 @@ export function AiPage() {
               <NoData
                 what="AI traces"
                 about="Spans with gen_ai attributes become rows here, with model, tokens and cost."
-                filtered={!!search.q}
-                onClear={() => patch({ q: undefined })}
+                filtered={!!(search.q || search.calls)}
+                onClear={() => patch({ q: undefined, calls: undefined })}
               />
             )
           }
@@ -103,6 +129,14 @@ function Name({ row }: { row: AiGroup }) {
           </span>
         ))}
         {row.hasNonRoot && <NonRootChip some={row.hasRoot} />}
+        {row.toolCount > 0 && (
+          <Chip
+            icon={<Wrench size={11} aria-hidden />}
+            tip="Runs of a tool that a model asked for: no tokens, no cost."
+          >
+            {row.toolCount < row.count ? `${count(row.toolCount)} tool runs` : "tool"}
+          </Chip>
+        )}
         {row.unpricedCount > 0 && (
           <Chip tone="warn" tip="No price is known for the model of these calls, so they are missing from the cost.">
             {plural(row.unpricedCount, "call")} unpriced
@@ -131,7 +165,11 @@ function columns(span: Span): Column<AiGroup>[] {
       width: "84px",
       card: "hide",
       cell: (row) =>
-        usd(row.totalCost === null || !row.count ? null : row.totalCost / Math.max(1, row.count - row.unpricedCount)),
+        usd(
+          row.totalCost === null || !row.count
+            ? null
+            : row.totalCost / Math.max(1, row.count - row.toolCount - row.unpricedCount),
+        ),
     },
     { key: "count", head: "Calls", sort: "count", num: true, width: "72px", cell: (row) => count(row.count) },
     {

@@ -10,6 +10,7 @@ import { TraceLink } from "../../parts/occurrenceColumns";
 import { PageHead, Section, Stats } from "../../parts/Page";
 import { Empty, QueryView, SkeletonRows } from "../../parts/states";
 import { Chip } from "../../ui/Chip";
+import { isTool } from "../ai/callColumns";
 import { Conversation } from "./Conversation";
 
 const route = getRouteApi("/p/$pid/ai/t/$rowId");
@@ -40,8 +41,9 @@ function Detail({ detail }: { detail: AiDetail }) {
             {!row.isRoot && <NonRootChip />}
             {row.isError && <Chip tone="error">failed</Chip>}
             {row.isStream && <Chip>Streaming</Chip>}
+            {isTool(row) && <Chip>tool run</Chip>}
             <Link to="/p/$pid/ai/$name" params={{ pid, name: row.traceName }} className="link">
-              all calls of this name
+              all {isTool(row) ? "runs" : "calls"} of this name
             </Link>
           </>
         }
@@ -53,7 +55,21 @@ function Detail({ detail }: { detail: AiDetail }) {
       />
       <div className="space-y-4 px-4 pb-6">
         <Numbers row={row} />
-        <Section title="Conversation">
+        <Section
+          title="Conversation"
+          actions={
+            row.conversationId && (
+              <Link
+                to="/p/$pid/ai"
+                params={{ pid }}
+                search={{ conversation: row.conversationId }}
+                className="link max-w-full truncate font-mono text-dense"
+              >
+                {row.conversationId}
+              </Link>
+            )
+          }
+        >
           {conversation?.messages?.length ? (
             <Conversation talk={conversation} />
           ) : (
@@ -77,16 +93,20 @@ function Numbers({ row }: { row: AiRow }) {
   return (
     <Stats
       items={[
-        {
-          label: `Cost${estimate}`,
-          value: usd(row.totalCost),
-          help: `Input ${usd(row.inputCost)}, output ${usd(row.outputCost)}`,
-        },
         { label: "Duration", value: durationNs(row.duration) },
-        { label: "Input tokens", value: count(row.inputTokens) },
-        { label: "of them cached", value: count(row.cachedTokens) },
-        { label: "Output tokens", value: count(row.outputTokens) },
-        { label: "of them reasoning", value: count(row.reasoningTokens) },
+        ...(isTool(row)
+          ? []
+          : [
+              {
+                label: `Cost${estimate}`,
+                value: usd(row.totalCost),
+                help: `Input ${usd(row.inputCost)}, output ${usd(row.outputCost)}`,
+              },
+              { label: "Input tokens", value: count(row.inputTokens) },
+              { label: "of them cached", value: count(row.cachedTokens) },
+              { label: "Output tokens", value: count(row.outputTokens) },
+              { label: "of them reasoning", value: count(row.reasoningTokens) },
+            ]),
         { label: "Ended", value: <span className="text-body">{row.finishReason || NONE}</span> },
         { label: "User", value: <span className="text-body [overflow-wrap:anywhere]">{row.userId || NONE}</span> },
       ]}

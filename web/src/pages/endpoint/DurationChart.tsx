@@ -2,7 +2,7 @@
 import { usePost } from "../../api/hooks";
 import type { ChartAnswer } from "../../api/types";
 import { align, durationTicks, slots } from "../../model/buckets";
-import { durationMs } from "../../model/format";
+import { durationMs, durationRound } from "../../model/format";
 import { dateTime, parseMs } from "../../model/time";
 import { useRange } from "../../parts/range";
 import { QueryView, SkeletonBox } from "../../parts/states";
@@ -49,9 +49,11 @@ export function DurationChart({ kind, name }: { kind: "endpoint" | "task"; name:
           >
             <LineChart
               starts={starts}
+              intervalMs={intervalMs}
               series={series}
               height={190}
               format={durationMs}
+              formatTick={durationRound}
               ticksFor={durationTicks}
               onZoom={zoomTo}
             />

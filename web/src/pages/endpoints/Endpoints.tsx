@@ -22,7 +22,7 @@ const SORTS = [
   "p99_duration",
   "last_seen",
   "endpoint",
-  "error_rate",
+  "server_error_rate",
 ] as const;
 
 export function EndpointsPage() {

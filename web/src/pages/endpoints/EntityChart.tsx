@@ -3,7 +3,7 @@ import { usePost } from "../../api/hooks";
 import type { PostRoutes } from "../../api/routes";
 import type { ChartAnswer } from "../../api/types";
 import { align, durationTicks, niceTicks, slots } from "../../model/buckets";
-import { count, durationMs, usd } from "../../model/format";
+import { count, durationMs, durationRound, usd, usdRound } from "../../model/format";
 import { dateTime, parseMs } from "../../model/time";
 import { useRange } from "../../parts/range";
 import { QueryView, SkeletonBox } from "../../parts/states";
@@ -20,19 +20,22 @@ interface Metric {
   title: string;
   stacked?: boolean;
   format: (value: number) => string;
+  /** On the axis; `format` unless told. */
+  formatTick?: (value: number) => string;
 }
+const DURATION = { format: durationMs, formatTick: durationRound };
 const TIME: Metric[] = [
-  { value: "total_time", label: "Time spent", title: "Where the time goes", stacked: true, format: durationMs },
-  { value: "p50", label: "Usual", title: "Usual duration (p50)", format: durationMs },
-  { value: "p95", label: "Slow", title: "Slow calls (p95)", format: durationMs },
-  { value: "p99", label: "Slowest", title: "Slowest calls (p99)", format: durationMs },
+  { value: "total_time", label: "Time spent", title: "Where the time goes", stacked: true, ...DURATION },
+  { value: "p50", label: "Usual", title: "Usual duration (p50)", ...DURATION },
+  { value: "p95", label: "Slow", title: "Slow calls (p95)", ...DURATION },
+  { value: "p99", label: "Slowest", title: "Slowest calls (p99)", ...DURATION },
   { value: "count", label: "Calls", title: "Calls", stacked: true, format: count },
 ];
 const AI: Metric[] = [
-  { value: "cost", label: "Cost", title: "What it costs", stacked: true, format: usd },
+  { value: "cost", label: "Cost", title: "What it costs", stacked: true, format: usd, formatTick: usdRound },
   { value: "tokens", label: "Tokens", title: "Tokens", stacked: true, format: count },
   { value: "count", label: "Calls", title: "Calls", stacked: true, format: count },
-  { value: "p95", label: "Slow", title: "Slow calls (p95)", format: durationMs },
+  { value: "p95", label: "Slow", title: "Slow calls (p95)", ...DURATION },
 ];
 const ROUTE = { endpoints: "/api/endpoints/chart", tasks: "/api/tasks/chart", ai: "/api/ai-traces/chart" } as const;
 export const CHART_HEIGHT = 190;
@@ -40,16 +43,19 @@ export const CHART_HEIGHT = 190;
 export function EntityChart({
   kind,
   metric,
+  calls,
   onMetric,
 }: {
   kind: Kind;
   metric?: string;
+  /** Which AI traces. */
+  calls?: "all" | "model" | "tool";
   onMetric: (metric: string | undefined) => void;
 }) {
   const choices = kind === "ai" ? AI : TIME;
   const chosen = choices.find((one) => one.value === metric) ?? choices[0];
   const { body } = useRange();
-  const query = usePost(ROUTE[kind], { ...body, metricType: chosen.value as never });
+  const query = usePost(ROUTE[kind], { ...body, metricType: chosen.value as never, ...(calls && { calls }) });
   const picker = (
     <Segmented
       label="Measure"
@@ -107,6 +113,7 @@ function Chart({ answer, metric, picker }: { answer: ChartAnswer; metric: Metric
           intervalMs={intervalMs}
           height={CHART_HEIGHT}
           format={metric.format}
+          formatTick={metric.formatTick}
           ticksFor={ticksFor}
           onZoom={zoomTo}
           series={series.map((one) => ({ ...one, colour: `var(${slotVariable(one.slot)})` }))}
@@ -114,8 +121,10 @@ function Chart({ answer, metric, picker }: { answer: ChartAnswer; metric: Metric
       ) : (
         <LineChart
           starts={starts}
+          intervalMs={intervalMs}
           height={CHART_HEIGHT}
           format={metric.format}
+          formatTick={metric.formatTick}
           ticksFor={ticksFor}
           onZoom={zoomTo}
           series={series.map((one) => ({ ...one, colour: slotVariable(one.slot), dash: one.slot < 0 }))}

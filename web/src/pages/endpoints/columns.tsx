@@ -3,7 +3,7 @@ import { useProjectId } from "../../api/hooks";
 import type { EndpointGroup } from "../../api/types";
 import { count, durationNs, percent, score } from "../../model/format";
 import type { Span } from "../../model/range";
-import { APDEX_WORDS, apdexLevel, PERCENTILE_WORDS } from "../../model/words";
+import { APDEX_BANDS, APDEX_WORDS, apdexLevel, PERCENTILE_WORDS, SERVER_ERROR_WORDS } from "../../model/words";
 import { Ago } from "../../parts/Ago";
 import type { Column } from "../../parts/DataTable";
 import { EndpointChips, ImpactChip } from "../../parts/EntityChips";
@@ -72,12 +72,12 @@ export function endpointColumns(span: Span): Column<EndpointGroup>[] {
     { key: "count", head: "Calls", sort: "count", num: true, width: "72px", cell: (row) => count(row.count) },
     {
       key: "errors",
-      head: "Errors",
-      sort: "error_rate",
+      head: "Server errors",
+      sort: "server_error_rate",
       num: true,
-      width: "72px",
-      help: "Share of calls that failed on the server (status 500 and above).",
-      cell: (row) => <ErrorRate errors={row.errorCount} all={row.count} />,
+      width: "96px",
+      help: SERVER_ERROR_WORDS,
+      cell: (row) => <ErrorRate errors={row.serverErrorCount} all={row.count} />,
     },
     {
       key: "p50",
@@ -109,9 +109,9 @@ export function endpointColumns(span: Span): Column<EndpointGroup>[] {
     },
     {
       key: "apdex",
-      head: "Apdex",
+      head: `Apdex (${APDEX_BANDS.ranking})`,
       num: true,
-      width: "64px",
+      width: "132px",
       help: APDEX_WORDS.ranking,
       cell: (row) => <Apdex value={row.apdex} />,
     },

@@ -78,7 +78,7 @@ function Detail({ detail, event }: { detail: IssueDetail; event: number }) {
         <aside aria-label="About this issue" className="min-w-0 space-y-4">
           <Facts detail={detail} />
           <TrendChart points={group.hourlyTrend} />
-          <Tags tags={detail.tags} />
+          <Tags tags={detail.tags} events={detail.taggedCount} total={pagination.total} />
         </aside>
       </div>
     </>

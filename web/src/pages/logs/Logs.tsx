@@ -98,7 +98,7 @@ export function LogsPage() {
           onChange={(service) => patch({ service: service || undefined })}
         />
         <FilterInput
-          label="Attribute filter (resource: in front for resource attributes)"
+          label="Attribute filter (log:, scope: or resource: in front looks only there)"
           filters={filters}
           onChange={(next) => patch({ attr: filtersText(next) })}
         />

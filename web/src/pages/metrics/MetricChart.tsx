@@ -2,7 +2,7 @@ import { getRouteApi } from "@tanstack/react-router";
 import { usePost } from "../../api/hooks";
 import type { Aggregation, MetricAnswer, MetricInfo } from "../../api/types";
 import { align, slots } from "../../model/buckets";
-import { count, withUnit } from "../../model/format";
+import { count, durationRound, withUnit } from "../../model/format";
 import { filtersText, parseFilters } from "../../model/search";
 import { dateTime, parseMs } from "../../model/time";
 import { FilterInput } from "../../parts/FilterInput";
@@ -13,6 +13,7 @@ import { Select } from "../../ui/Select";
 import { ChartFigure } from "../../viz/ChartFigure";
 import { LineChart } from "../../viz/LineChart";
 import { slotVariable } from "../../viz/palette";
+import { useServiceColours } from "../../viz/useServiceColours";
 
 const route = getRouteApi("/p/$pid/metrics");
 const AGGREGATIONS: [Aggregation, string][] = [
@@ -28,6 +29,8 @@ const AGGREGATIONS: [Aggregation, string][] = [
   ["p99", "p99"],
 ];
 const LINES_MAX = 12;
+/** Tags whose values are services: their lines have the services' colours. */
+const SERVICE_TAGS = ["server_name", "service.name"];
 
 export function MetricChart({ metric }: { metric: MetricInfo }) {
   const search = route.useSearch();
@@ -73,7 +76,13 @@ export function MetricChart({ metric }: { metric: MetricInfo }) {
       </div>
       <QueryView query={query} skeleton={<SkeletonBox height={340} />}>
         {(answer) => (
-          <Lines answer={answer} metric={metric} perSecond={aggregation === "rate"} plain={aggregation === "count"} />
+          <Lines
+            answer={answer}
+            metric={metric}
+            perSecond={aggregation === "rate"}
+            plain={aggregation === "count"}
+            by={search.by}
+          />
         )}
       </QueryView>
     </section>
@@ -85,11 +94,13 @@ function Lines({
   metric,
   perSecond,
   plain,
+  by,
 }: {
   answer: MetricAnswer;
   metric: MetricInfo;
   perSecond: boolean;
   plain: boolean;
+  by?: string;
 }) {
   const { span, zoomTo } = useRange();
   const result = answer.results[0];
@@ -98,10 +109,14 @@ function Lines({
   const starts = slots(span.fromMs, span.toMs, intervalMs);
   const unit = plain ? "" : (result?.unit ?? metric.unit);
   const format = (value: number) => `${withUnit(value, unit)}${perSecond ? "/s" : ""}`;
+  const formatTick = (value: number) => `${withUnit(value, unit, durationRound)}${perSecond ? "/s" : ""}`;
   const groups = Object.entries(result?.series ?? {})
     .map(([key, points]) => ({ key, points, size: points.reduce((sum, point) => sum + Math.abs(point.value), 0) }))
     .filter((group) => group.points.length > 0)
     .sort((a, b) => b.size - a.size);
+  const lines = groups.slice(0, LINES_MAX);
+  const isByService = SERVICE_TAGS.includes(by ?? "");
+  const colourOf = useServiceColours(isByService ? lines.map((group) => group.key) : []);
   if (!groups.length)
     return (
       <div className="panel">
@@ -110,9 +125,9 @@ function Lines({
         </Empty>
       </div>
     );
-  const series = groups.slice(0, LINES_MAX).map((group, i) => ({
+  const series = lines.map((group, i) => ({
     label: group.key === "__all__" ? metric.name : group.key || "(empty)",
-    colour: slotVariable(i),
+    colour: slotVariable(isByService ? colourOf(group.key) : i),
     dash: i >= 8,
     values: align(
       starts,
@@ -137,7 +152,15 @@ function Lines({
           ]),
         })}
       >
-        <LineChart starts={starts} series={series} height={300} format={format} onZoom={zoomTo} />
+        <LineChart
+          starts={starts}
+          intervalMs={intervalMs}
+          series={series}
+          height={300}
+          format={format}
+          formatTick={formatTick}
+          onZoom={zoomTo}
+        />
       </ChartFigure>
       <p className="text-ink2">
         One point per {minutes} min.

@@ -7,6 +7,7 @@ import { NoData } from "../../parts/NoData";
 import { PageHead } from "../../parts/Page";
 import { useRange } from "../../parts/range";
 import { Empty, QueryView } from "../../parts/states";
+import { Breakable } from "../../ui/Breakable";
 import { SearchBox } from "../../ui/SearchBox";
 import { SearchLink } from "../../ui/SearchLink";
 import { MetricChart } from "./MetricChart";
@@ -77,7 +78,9 @@ function Names({ metrics, chosen }: { metrics: MetricInfo[]; chosen?: string }) 
             className="block rounded-control px-2 py-1 hover:bg-hover aria-[current=page]:bg-accentsoft"
             data-row-link
           >
-            <span className="block font-mono text-dense [overflow-wrap:anywhere]">{metric.name}</span>
+            <span className="block font-mono text-dense [overflow-wrap:anywhere]">
+              <Breakable name={metric.name} />
+            </span>
             <span className="text-caption text-ink2">
               {metric.metricType}
               {metric.unit && metric.unit !== "1" ? ` · ${metric.unit}` : ""} · {count(metric.pointCount)} points

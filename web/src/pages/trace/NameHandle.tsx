@@ -2,11 +2,13 @@
 import { type KeyboardEvent, type PointerEvent, useState } from "react";
 
 const KEY = "tidewatch.names";
-const clamp = (width: number) => Math.max(120, Math.min(window.innerWidth * 0.6, width));
+/** Pixels. */
+export const NAMES_MIN = 112;
+const clamp = (width: number) => Math.max(NAMES_MIN, Math.min(window.innerWidth * 0.6, width));
 
 export function useNameWidth(): [number, (width: number) => void] {
   const [width, setWidth] = useState(() =>
-    clamp(Number(localStorage.getItem(KEY)) || (window.innerWidth < 700 ? 170 : 400)),
+    clamp(Number(localStorage.getItem(KEY)) || (window.innerWidth < 700 ? window.innerWidth * 0.4 : 400)),
   );
   return [
     width,
@@ -31,7 +33,7 @@ export function NameHandle({ width, onWidth }: { width: number; onWidth: (width:
       aria-orientation="vertical"
       aria-label="Width of the names"
       aria-valuenow={Math.round(width)}
-      aria-valuemin={120}
+      aria-valuemin={NAMES_MIN}
       aria-valuemax={Math.round(window.innerWidth * 0.6)}
       tabIndex={0}
       className="absolute inset-y-0 w-2 cursor-col-resize touch-none hover:bg-accent/30"

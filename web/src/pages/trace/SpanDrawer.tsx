@@ -19,11 +19,13 @@ import { EntityLinks } from "./EntityLinks";
 interface Props {
   node: Node<Span>;
   trace: Trace<Span>;
+  /** Milliseconds of own time on the critical path; null beside it. */
+  pathMs: number | null;
   answer: TraceAnswer;
   onClose: () => void;
 }
 
-export function SpanDrawer({ node, trace, answer, onClose }: Props) {
+export function SpanDrawer({ node, trace, pathMs, answer, onClose }: Props) {
   const head = useRef<HTMLElement>(null);
   const full = useGet("/api/spans/{traceId}/{spanId}", {
     path: { traceId: node.span.traceId, spanId: node.span.spanId },
@@ -56,7 +58,7 @@ export function SpanDrawer({ node, trace, answer, onClose }: Props) {
         </button>
       </div>
       <div className="space-y-4 px-4 py-3">
-        <Facts node={node} trace={trace} span={span} />
+        <Facts node={node} trace={trace} span={span} pathMs={pathMs} />
         {span.statusMessage && (
           <p className="rounded-control bg-errorsoft px-3 py-2 text-error [overflow-wrap:anywhere]">
             {span.statusMessage}
@@ -98,13 +100,14 @@ export function SpanDrawer({ node, trace, answer, onClose }: Props) {
   );
 }
 
-function Facts({ node, trace, span }: { node: Node<Span>; trace: Trace<Span>; span: Span }) {
+function Facts({ node, trace, span, pathMs }: Pick<Props, "node" | "trace" | "pathMs"> & { span: Span }) {
   const rows: [string, React.ReactNode][] = [
     [
       "Duration",
       `${durationNs(span.duration)} (${percent(trace.totalMs ? node.durationMs / trace.totalMs : 0)} of the trace)`,
     ],
     ["Own time", node.childCount ? durationMs(node.selfMs) : "all of it"],
+    ["Critical path", pathMs === null ? "not on it" : `${durationMs(pathMs)} of own time`],
     ["Started", `${exactTime(span.startTime)} (+${durationMs(node.startMs)})`],
     ["Scope", span.scopeName || NONE],
     ["Span id", <Id key="s" id={span.spanId} label="Copy the span id" />],

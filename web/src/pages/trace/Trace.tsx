@@ -1,13 +1,15 @@
 import { getRouteApi } from "@tanstack/react-router";
-import { useCallback, useMemo } from "react";
+import { useCallback, useEffect, useMemo, useState } from "react";
 import { ApiError } from "../../api/client";
 import { usePost } from "../../api/hooks";
 import type { TraceAnswer } from "../../api/types";
+import { criticalPath, ownMs, SLOW_TRACE_MS } from "../../model/critical-path";
 import { count } from "../../model/format";
 import { buildTrace } from "../../model/waterfall";
 import { Empty, QueryView, SkeletonBox } from "../../parts/states";
 import { SearchLink } from "../../ui/SearchLink";
 import { TAB } from "../../ui/Tabs";
+import { useMedia } from "../../ui/useMedia";
 import { SpanDrawer } from "./SpanDrawer";
 import { TraceHead } from "./TraceHead";
 import { TraceIssues } from "./TraceIssues";
@@ -24,7 +26,7 @@ export function TracePage() {
   return (
     <div className="flex h-full flex-col [&>div]:flex [&>div]:min-h-0 [&>div]:flex-1 [&>div]:flex-col">
       <QueryView query={query} skeleton={<Skeleton />}>
-        {(answer) => (answer.spans?.length ? <Body answer={answer} /> : <Nothing traceId={traceId} />)}
+        {(answer) => (answer.spans?.length ? <Body key={traceId} answer={answer} /> : <Nothing traceId={traceId} />)}
       </QueryView>
     </div>
   );
@@ -54,6 +56,12 @@ function Body({ answer }: { answer: TraceAnswer }) {
   const { traceId } = route.useParams();
   const navigate = route.useNavigate();
   const trace = useMemo(() => buildTrace(answer.spans), [answer.spans]);
+  const path = useMemo(() => criticalPath(trace), [trace]);
+  const isSlow = path.totalMs >= SLOW_TRACE_MS;
+  // Beside the waterfall the drawer shows whatever is selected; over it only what somebody asked to see.
+  const isWide = useMedia("(min-width: 1024px)");
+  const [asked, setAsked] = useState(false);
+  const ask = useCallback(() => setAsked(true), []);
   const selected = search.span ? trace.indexOf.get(search.span) : undefined;
   const had = search.span !== undefined;
   const select = useCallback(
@@ -61,6 +69,12 @@ function Body({ answer }: { answer: TraceAnswer }) {
     (span: string | undefined) => navigate({ search: (old) => ({ ...old, span }), replace: had && span !== undefined }),
     [navigate, had],
   );
+  // Deliberate: once, when the trace opens
+  useEffect(() => {
+    const worst = trace.nodes[path.worst]?.span.spanId;
+    if (isSlow && !search.span && !search.tab && worst)
+      navigate({ search: (old) => ({ ...old, span: worst }), replace: true });
+  }, []);
   const issues = answer.exceptions?.length ?? 0;
   const tabs = [
     { value: undefined, label: "Waterfall" },
@@ -82,10 +96,19 @@ function Body({ answer }: { answer: TraceAnswer }) {
       {!search.tab && (
         <div className="flex min-h-[460px] flex-1">
           <div className="flex min-h-0 min-w-0 flex-1 flex-col">
-            <Waterfall trace={trace} search={search} onSelect={select} />
+            <Waterfall trace={trace} path={path} lit={isSlow} search={search} onSelect={select} onOpen={ask} />
           </div>
-          {selected !== undefined && (
-            <SpanDrawer node={trace.nodes[selected]} trace={trace} answer={answer} onClose={() => select(undefined)} />
+          {selected !== undefined && (isWide || asked) && (
+            <SpanDrawer
+              node={trace.nodes[selected]}
+              trace={trace}
+              pathMs={path.own.has(selected) ? ownMs(path.own, selected) : null}
+              answer={answer}
+              onClose={() => {
+                setAsked(false);
+                select(undefined);
+              }}
+            />
           )}
         </div>
       )}

@@ -7,9 +7,11 @@ import { graphSentence } from "../../model/words";
 import { CopyButton } from "../../ui/Copy";
 import { useTitle } from "../../ui/theme";
 import { slotColour } from "../../viz/palette";
+import { useServiceColours } from "../../viz/useServiceColours";
 
 /** What the trace is, how long it took, where the time went, and what may be missing. */
 export function TraceHead({ answer, trace }: { answer: TraceAnswer; trace: Trace<Span> }) {
+  const colourOf = useServiceColours(trace.services.map((service) => service.name));
   const root = trace.nodes[0]?.span;
   const title = root?.name ?? "Trace";
   useTitle(title);
@@ -47,7 +49,12 @@ export function TraceHead({ answer, trace }: { answer: TraceAnswer; trace: Trace
             className="inline-flex items-center gap-1.5"
             title={`${plural(service.spans, "span")}, ${durationMs(service.selfMs)} of own time`}
           >
-            <span aria-hidden className="size-2.5 rounded-[2px]" style={{ background: slotColour(service.colour) }} />
+            <span
+              aria-hidden
+              className="size-2.5 rounded-[2px]"
+              data-service={service.name}
+              style={{ background: slotColour(colourOf(service.name)) }}
+            />
             {service.name || "no service name"}
             <span className="text-ink2">{percent(service.share)}</span>
           </li>

@@ -2,30 +2,42 @@
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { type CSSProperties, type KeyboardEvent, useCallback, useEffect, useMemo, useRef, useState } from "react";
 import type { Span } from "../../api/types";
+import type { CriticalPath, Stretch } from "../../model/critical-path";
 import { plural } from "../../model/format";
-import { criticalPath, type Trace, visibleRows } from "../../model/waterfall";
+import { type Trace, visibleRows } from "../../model/waterfall";
 import { useKeys } from "../../parts/keys";
 import { Empty } from "../../parts/states";
 import type { TraceSearch } from "../../router";
 import { Minimap } from "../../viz/Minimap";
-import { NameHandle, useNameWidth } from "./NameHandle";
+import { useServiceColours } from "../../viz/useServiceColours";
+import { useWidth } from "../../viz/useWidth";
+import { NAMES_MIN, NameHandle, useNameWidth } from "./NameHandle";
 import { Grid, Ruler } from "./Ruler";
 import { scaled, useZoom } from "./useZoom";
 import { WaterfallBar } from "./WaterfallBar";
-import { ROW_HEIGHT, WaterfallRow } from "./WaterfallRow";
+import { COLUMNS, ROW_HEIGHT, TIMES, WaterfallRow } from "./WaterfallRow";
 
 interface Props {
   trace: Trace<Span>;
+  path: CriticalPath;
+  /** The critical path is shown from the start. */
+  lit: boolean;
   search: TraceSearch;
   onSelect: (spanId: string | undefined) => void;
+  /** A span is wanted in full, not only walked over. */
+  onOpen: () => void;
 }
 
-export function Waterfall({ trace, search, onSelect }: Props) {
+export function Waterfall({ trace, path, lit, search, onSelect, onOpen }: Props) {
   const [collapsed, setCollapsed] = useState<ReadonlySet<string>>(new Set());
   const [dim, setDim] = useState(false);
-  const [critical, setCritical] = useState(false);
+  const [critical, setCritical] = useState(lit);
   const [zoom, setZoom] = useZoom(search.z, trace.totalMs);
-  const [names, setNames] = useNameWidth();
+  const [wanted, setNames] = useNameWidth();
+  const [frame, width] = useWidth<HTMLDivElement>();
+  // Names leave room for the bars, also beside the drawer.
+  const names = width ? Math.min(wanted, Math.max(NAMES_MIN, width * 0.42)) : wanted;
+  const bars = Math.max(0, width - names - (width && innerWidth < 640 ? 64 : 144));
   const scroller = useRef<HTMLDivElement>(null);
   const selected = search.span ? (trace.indexOf.get(search.span) ?? -1) : -1;
   const view = useMemo(
@@ -39,8 +51,7 @@ export function Waterfall({ trace, search, onSelect }: Props) {
       }),
     [trace, collapsed, search.q, search.min, search.errors, dim],
   );
-  const path = useMemo(() => (critical ? criticalPath(trace) : null), [trace, critical]);
-  const colours = useMemo(() => new Map(trace.services.map((service) => [service.name, service.colour])), [trace]);
+  const colourOf = useServiceColours(trace.services.map((service) => service.name));
   const positions = useMemo(() => new Map(view.rows.map((index, position) => [index, position])), [view.rows]);
   const virtual = useVirtualizer({
     count: view.rows.length,
@@ -50,6 +61,13 @@ export function Waterfall({ trace, search, onSelect }: Props) {
   });
 
   const select = useCallback((index: number) => onSelect(trace.nodes[index]?.span.spanId), [onSelect, trace]);
+  const open = useCallback(
+    (index: number) => {
+      select(index);
+      onOpen();
+    },
+    [select, onOpen],
+  );
   const toggle = useCallback(
     (index: number) =>
       setCollapsed((old) => {
@@ -78,6 +96,7 @@ export function Waterfall({ trace, search, onSelect }: Props) {
       End: () => go(view.rows.length - 1),
       ArrowLeft: () => left(),
       ArrowRight: () => right(),
+      Enter: () => selected >= 0 && onOpen(),
     }[event.key];
     if (!run) return;
     event.preventDefault();
@@ -124,9 +143,7 @@ export function Waterfall({ trace, search, onSelect }: Props) {
       scroller.current?.focus({ preventScroll: true });
     },
   });
-  useWheelZoom(scroller, names, (factor, part) =>
-    setZoom(scaled(zoom, factor, zoom.from + (zoom.to - zoom.from) * part)),
-  );
+  useWheelZoom(scroller, (factor, part) => setZoom(scaled(zoom, factor, zoom.from + (zoom.to - zoom.from) * part)));
 
   const collapseAll = () =>
     setCollapsed(
@@ -135,15 +152,21 @@ export function Waterfall({ trace, search, onSelect }: Props) {
         : new Set(trace.nodes.filter((node) => node.childCount && node.depth > 0).map((node) => node.span.spanId)),
     );
   return (
-    <div className="flex min-h-0 flex-1 flex-col" style={{ "--names": `${names}px` } as CSSProperties}>
+    <div
+      ref={frame}
+      className={`flex min-h-0 flex-1 flex-col ${TIMES}`}
+      style={{ "--names": `${names}px` } as CSSProperties}
+    >
       <WaterfallBar
         trace={trace}
         search={search}
         matched={view.matched}
         dim={dim}
         onDim={setDim}
+        path={path}
         critical={critical}
         onCritical={setCritical}
+        onWorst={() => open(path.worst)}
         onCollapse={collapseAll}
         allCollapsed={collapsed.size > 0}
         onNextError={nextError}
@@ -151,11 +174,13 @@ export function Waterfall({ trace, search, onSelect }: Props) {
         onReset={() => setZoom({ from: 0, to: trace.totalMs })}
       />
       <div className="px-4 pb-2">
-        <Minimap trace={trace} zoom={zoom} onZoom={setZoom} selected={selected} />
+        <Minimap trace={trace} colourOf={colourOf} zoom={zoom} onZoom={setZoom} selected={selected} />
       </div>
-      <div className="relative grid grid-cols-[var(--names)_minmax(0,1fr)] border-line border-y bg-panel">
+      <div className={`relative grid border-line border-y bg-panel ${COLUMNS}`}>
         <div className="px-4 text-[11px] text-ink2 leading-7">Span</div>
-        <Ruler zoom={zoom} />
+        <div className="px-2 text-right text-[11px] text-ink2 leading-7">Duration</div>
+        <div className="px-2 text-right text-[11px] text-ink2 leading-7 max-sm:hidden">Own time</div>
+        <Ruler zoom={zoom} width={bars} />
         <NameHandle width={names} onWidth={setNames} />
       </div>
       <div
@@ -165,11 +190,12 @@ export function Waterfall({ trace, search, onSelect }: Props) {
         aria-rowcount={view.rows.length}
         aria-activedescendant={at >= 0 ? `span-row-${selected}` : undefined}
         tabIndex={0}
+        data-landing
         onKeyDown={onKeyDown}
         className="min-h-0 flex-1 overflow-y-auto overflow-x-hidden outline-offset-[-2px]!"
       >
         <div className="relative w-full" style={{ height: Math.max(virtual.getTotalSize(), ROW_HEIGHT) }}>
-          <Grid zoom={zoom} />
+          <Grid zoom={zoom} width={bars} />
           {virtual.getVirtualItems().map((item) => {
             const index = view.rows[item.index];
             const node = trace.nodes[index];
@@ -180,14 +206,14 @@ export function Waterfall({ trace, search, onSelect }: Props) {
                 index={index}
                 position={item.index}
                 top={item.start}
-                colour={colours.get(node.span.serviceName) ?? -1}
+                colour={colourOf(node.span.serviceName)}
                 zoom={zoom}
                 collapsed={collapsed.has(node.span.spanId)}
                 selected={index === selected}
-                dimmed={(dim && !view.matches[index]) || (!!path && !path.has(index))}
-                critical={!!path?.has(index)}
+                dimmed={dim && !view.matches[index]}
+                path={critical ? (path.own.get(index) ?? BESIDE) : undefined}
                 href={`?span=${node.span.spanId}`}
-                onSelect={select}
+                onSelect={open}
                 onToggle={toggle}
               />
             );
@@ -200,6 +226,9 @@ export function Waterfall({ trace, search, onSelect }: Props) {
     </div>
   );
 }
+
+/** On no path. One object for all rows, so that they are drawn once. */
+const BESIDE: Stretch[] = [];
 
 /** A span chosen from outside (link, next error) is opened up and scrolled to. */
 function useReveal(
@@ -228,11 +257,7 @@ function useReveal(
 }
 
 /** Ctrl or Cmd with the wheel zooms around the pointer. */
-function useWheelZoom(
-  scroller: React.RefObject<HTMLDivElement | null>,
-  names: number,
-  zoom: (factor: number, part: number) => void,
-) {
+function useWheelZoom(scroller: React.RefObject<HTMLDivElement | null>, zoom: (factor: number, part: number) => void) {
   const latest = useRef(zoom);
   latest.current = zoom;
   useEffect(() => {
@@ -242,10 +267,13 @@ function useWheelZoom(
       if (!event.ctrlKey && !event.metaKey) return;
       event.preventDefault();
       const box = element.getBoundingClientRect();
-      const part = (event.clientX - box.left - names) / Math.max(1, box.width - names);
+      const style = getComputedStyle(element);
+      const before =
+        Number.parseFloat(style.getPropertyValue("--names")) + Number.parseFloat(style.getPropertyValue("--times"));
+      const part = (event.clientX - box.left - before) / Math.max(1, box.width - before);
       latest.current(event.deltaY > 0 ? 1.25 : 0.8, Math.max(0, Math.min(1, part)));
     };
     element.addEventListener("wheel", listen, { passive: false });
     return () => element.removeEventListener("wheel", listen);
-  }, [scroller, names]);
+  }, [scroller]);
 }

@@ -1,7 +1,8 @@
 // Filters and view switches above the waterfall.
 import { ChevronsDownUp, ChevronsUpDown, CircleAlert, Route, ZoomOut } from "lucide-react";
 import type { Span } from "../../api/types";
-import { count, durationMs } from "../../model/format";
+import { type CriticalPath, ownMs } from "../../model/critical-path";
+import { count, durationMs, durationRound, percent } from "../../model/format";
 import type { Trace } from "../../model/waterfall";
 import { usePatchSearch } from "../../parts/listSearch";
 import type { TraceSearch } from "../../router";
@@ -15,8 +16,10 @@ interface Props {
   matched: number;
   dim: boolean;
   onDim: (dim: boolean) => void;
+  path: CriticalPath;
   critical: boolean;
   onCritical: (on: boolean) => void;
+  onWorst: () => void;
   onCollapse: () => void;
   allCollapsed: boolean;
   onNextError: () => void;
@@ -95,7 +98,24 @@ export function WaterfallBar({ trace, search, matched, ...props }: Props) {
       >
         <Collapse size={14} aria-hidden />
       </button>
+      {props.critical && <PathWords trace={trace} path={props.path} onWorst={props.onWorst} />}
     </div>
+  );
+}
+
+/** How long the critical path is, and where most of it was spent. */
+function PathWords({ trace, path, onWorst }: Pick<Props, "trace" | "path" | "onWorst">) {
+  const worst = trace.nodes[path.worst];
+  if (!worst) return null;
+  const ms = ownMs(path.own, path.worst);
+  return (
+    <p role="status" className="basis-full text-ink2">
+      Critical path <span className="font-medium text-ink">{durationMs(path.totalMs)}</span>, most of it in{" "}
+      <button type="button" className="link max-w-full truncate align-bottom font-mono text-dense" onClick={onWorst}>
+        {worst.span.name}
+      </button>
+      : {durationMs(ms)} of own time ({percent(path.totalMs ? ms / path.totalMs : 0)})
+    </p>
   );
 }
 
@@ -104,6 +124,6 @@ function minChoices(totalMs: number, chosen: number | undefined) {
   const values = [...new Set([...parts, ...(chosen ? [chosen] : [])])].filter((ms) => ms > 0).sort((a, b) => a - b);
   return [
     { value: "", label: "Any duration" },
-    ...values.map((ms) => ({ value: String(ms), label: `at least ${durationMs(ms)}` })),
+    ...values.map((ms) => ({ value: String(ms), label: `at least ${durationRound(ms)}` })),
   ];
 }

@@ -1,13 +1,18 @@
-// One span: indented name on the left, its bar on the right.
+// One span: indented name on the left, its duration and own time, its bar on the right.
 import { Activity, Bot, ChevronRight, CircleAlert, ListChecks, Unlink } from "lucide-react";
-import { memo } from "react";
+import { type CSSProperties, memo } from "react";
 import type { Span } from "../../api/types";
+import type { Stretch } from "../../model/critical-path";
 import { durationMs } from "../../model/format";
 import type { Node } from "../../model/waterfall";
 import type { Zoom } from "../../viz/Minimap";
 import { slotColour } from "../../viz/palette";
 
 export const ROW_HEIGHT = 26;
+/** Width of the columns of times; own time is left out on phones. */
+export const TIMES = "[--times:144px] max-sm:[--times:64px]";
+export const COLUMNS =
+  "grid-cols-[var(--names)_72px_72px_minmax(0,1fr)] max-sm:grid-cols-[var(--names)_64px_minmax(0,1fr)]";
 const INDENT = 12;
 const INDENT_MAX = 24;
 
@@ -21,7 +26,8 @@ interface Props {
   collapsed: boolean;
   selected: boolean;
   dimmed: boolean;
-  critical: boolean;
+  /** Own time on the critical path, empty beside it; absent while the path is not shown. */
+  path?: Stretch[];
   href: string;
   onSelect: (index: number) => void;
   onToggle: (index: number) => void;
@@ -39,7 +45,7 @@ export const WaterfallRow = memo(function WaterfallRow(props: Props) {
       aria-level={node.depth + 1}
       aria-selected={selected}
       aria-expanded={node.childCount ? !collapsed : undefined}
-      className={`absolute left-0 grid w-full grid-cols-[var(--names)_minmax(0,1fr)] ${selected ? "bg-accentsoft" : "hover:bg-hover"} ${dimmed ? "opacity-35" : ""}`}
+      className={`absolute left-0 grid w-full ${COLUMNS} ${selected ? "bg-accentsoft" : "hover:bg-hover"} ${dimmed ? "opacity-35" : ""}`}
       style={{ top, height: ROW_HEIGHT }}
       onClick={(event) => {
         if (event.metaKey || event.ctrlKey || event.shiftKey) return;
@@ -48,6 +54,15 @@ export const WaterfallRow = memo(function WaterfallRow(props: Props) {
       }}
     >
       <Name {...props} />
+      <div role="gridcell" className="whitespace-nowrap px-2 text-right text-dense leading-[26px]">
+        {durationMs(node.durationMs)}
+      </div>
+      <div
+        role="gridcell"
+        className="whitespace-nowrap px-2 text-right text-dense text-ink2 leading-[26px] max-sm:hidden"
+      >
+        {durationMs(node.selfMs)}
+      </div>
       <Bar {...props} />
     </div>
   );
@@ -114,42 +129,42 @@ function EntityIcon({ span }: { span: Span }) {
   );
 }
 
-function Bar({ node, colour, zoom, critical }: Props) {
-  const length = zoom.to - zoom.from;
-  const left = ((node.startMs - zoom.from) / length) * 100;
-  const width = (node.durationMs / length) * 100;
-  const right = left + width;
-  const hidden = right < 0 || left > 100;
-  const from = Math.max(0, left);
-  const to = Math.min(100, right);
-  const after = to < 82;
+function Bar({ node, colour, zoom, path }: Props) {
+  const bar = place({ from: node.startMs, to: node.startMs + node.durationMs }, zoom);
   return (
-    <div role="gridcell" className="relative min-w-0 overflow-hidden">
-      <span className="sr-only">{durationMs(node.durationMs)}</span>
-      {!hidden && (
-        <>
-          <div
-            aria-hidden
-            className={`absolute top-[7px] h-3 rounded-[2px] ${node.error ? "outline outline-1 outline-error" : ""}`}
-            style={{
-              left: `${from}%`,
-              width: `${Math.max(0, to - from)}%`,
-              minWidth: 2,
-              background: slotColour(colour),
-            }}
-          >
-            {node.error && <span className="hatch absolute inset-0 rounded-[2px]" />}
-            {critical && <span className="absolute inset-x-0 -bottom-[4px] h-[2px] rounded bg-ink" />}
-          </div>
-          <span
-            aria-hidden
-            className="absolute top-[5px] whitespace-nowrap px-1.5 text-[11px] text-ink2 leading-4"
-            style={after ? { left: `${to}%` } : { right: `${100 - from}%` }}
-          >
-            {after || from > 12 ? durationMs(node.durationMs) : ""}
-          </span>
-        </>
+    <div role="gridcell" className="relative min-w-0 overflow-hidden border-line border-l">
+      {bar && (
+        <div
+          aria-hidden
+          className={`absolute top-[6px] h-3 min-w-[2px] rounded-[2px] ${node.error ? "outline outline-1 outline-error" : ""} ${path?.length === 0 ? "opacity-40" : ""}`}
+          style={{ ...bar, background: slotColour(colour) }}
+        >
+          {node.error && <span className="hatch absolute inset-0 rounded-[2px]" />}
+        </div>
       )}
+      {path?.map((stretch) => {
+        const mark = place(stretch, zoom);
+        return (
+          mark && (
+            <span
+              key={stretch.from}
+              aria-hidden
+              data-path
+              className="absolute bottom-[2px] h-[3px] min-w-[2px] bg-ink"
+              style={mark}
+            />
+          )
+        );
+      })}
     </div>
   );
+}
+
+/** Left and width in percent of the zoomed time; null outside of it. */
+function place({ from, to }: Stretch, zoom: Zoom): CSSProperties | null {
+  const share = (ms: number) => ((ms - zoom.from) / (zoom.to - zoom.from)) * 100;
+  const [left, right] = [share(from), share(to)];
+  if (right < 0 || left > 100) return null;
+  const start = Math.max(0, left);
+  return { left: `${start}%`, width: `${Math.max(0, Math.min(100, right) - start)}%` };
 }

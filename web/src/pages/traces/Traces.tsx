@@ -57,7 +57,7 @@ export function TracesPage() {
         sub={
           search.all
             ? "Every stored span; a row opens its trace."
-            : "First spans of each trace; a row opens the waterfall."
+            : "Traces by their first span. Service and attributes find a trace by any of its spans; a row opens the waterfall."
         }
       />
       <Toolbar>
@@ -117,6 +117,12 @@ export function TracesPage() {
           {(page) =>
             page.data?.length ? (
               <>
+                {page.isPartial && (
+                  <p className="border-line border-b bg-warnsoft px-3 py-1.5">
+                    More spans match than are looked at: traces whose first span does not match itself are of the latest
+                    50,000 matching spans. Narrow the time range or the filters for the rest.
+                  </p>
+                )}
                 <DataTable
                   label="Spans"
                   columns={spanColumns(page.data)}

@@ -1,11 +1,12 @@
 import { Activity, Bot, CircleAlert, ListChecks } from "lucide-react";
 import type { Span } from "../../api/types";
-import { durationNs, NONE } from "../../model/format";
+import { durationNs } from "../../model/format";
 import { exactTime } from "../../model/time";
 import { spanKind } from "../../model/words";
 import type { Column } from "../../parts/DataTable";
 import { StatusCode } from "../../parts/EntityChips";
 import { TraceLink } from "../../parts/occurrenceColumns";
+import { ServiceName } from "../../parts/ServiceName";
 
 export function spanColumns(rows: Span[]): Column<Span>[] {
   const longest = Math.max(1, ...rows.map((row) => row.duration));
@@ -22,7 +23,7 @@ export function spanColumns(rows: Span[]): Column<Span>[] {
           {row.isAiTrace && <Bot size={12} aria-label="AI trace" className="shrink-0 text-ink2" />}
           <TraceLink
             traceId={row.traceId}
-            spanId={row.spanId}
+            spanId={row.parentSpanId ? row.spanId : undefined}
             at={row.startTime}
             row
             className="font-medium font-mono text-dense [overflow-wrap:anywhere]"
@@ -32,7 +33,7 @@ export function spanColumns(rows: Span[]): Column<Span>[] {
         </span>
       ),
     },
-    { key: "service", head: "Service", width: "150px", cell: (row) => row.serviceName || NONE },
+    { key: "service", head: "Service", width: "150px", cell: (row) => <ServiceName name={row.serviceName} /> },
     {
       key: "kind",
       head: "Kind",

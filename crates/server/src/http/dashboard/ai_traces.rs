@@ -34,13 +34,13 @@ pub fn routes() -> Api {
     operation_id = "listAiTraces",
     tag = "ai-traces",
     params(ProjectQuery),
-    request_body = ListRequest,
+    request_body = AiListRequest,
     responses((status = 200, description = "The answer", body = Page<AiTraceRow>), Failures)
 )]
 async fn list(
     State(app): State<Arc<App>>,
     access: ProjectAccess,
-    JsonBody(request): JsonBody<ListRequest>,
+    JsonBody(request): JsonBody<AiListRequest>,
 ) -> Result<Json<Page<AiTraceRow>>, ApiError> {
     let ask = Ask::within(app, limits::LIST_DEADLINE);
     ai_traces::list(&ask, &access.project, request).await.map(Json)
@@ -53,13 +53,13 @@ async fn list(
     operation_id = "groupAiTraces",
     tag = "ai-traces",
     params(ProjectQuery),
-    request_body = ListRequest,
+    request_body = AiListRequest,
     responses((status = 200, description = "The answer", body = Page<AiTraceGroup>), Failures)
 )]
 async fn groups(
     State(app): State<Arc<App>>,
     access: ProjectAccess,
-    JsonBody(request): JsonBody<ListRequest>,
+    JsonBody(request): JsonBody<AiListRequest>,
 ) -> Result<Json<Page<AiTraceGroup>>, ApiError> {
     let ask = Ask::within(app, limits::LIST_DEADLINE);
     ai_traces::groups(&ask, &access.project, request).await.map(Json)
@@ -72,14 +72,14 @@ async fn groups(
     operation_id = "getAiTraceGroup",
     tag = "ai-traces",
     params(ProjectQuery, TraceNameQuery),
-    request_body = ListRequest,
-    responses((status = 200, description = "The answer", body = AiTracePage), Failures)
+    request_body = AiListRequest,
+    responses((status = 200, description = "The answer", body = AiTracePage), Failures, NotFound)
 )]
 async fn one(
     State(app): State<Arc<App>>,
     access: ProjectAccess,
     query: Result<Query<TraceNameQuery>, QueryRejection>,
-    JsonBody(request): JsonBody<ListRequest>,
+    JsonBody(request): JsonBody<AiListRequest>,
 ) -> Result<Json<AiTracePage>, ApiError> {
     let Query(query) = query.map_err(|error| ApiError::malformed(error.body_text()))?;
     let ask = Ask::within(app, limits::LIST_DEADLINE);

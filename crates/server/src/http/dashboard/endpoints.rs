@@ -47,7 +47,7 @@ async fn list(
     endpoints::list(&ask, &access.project, request).await.map(Json)
 }
 
-/// One row per Endpoint. Orders: `impact` (default), `count`, `p50_duration`, `p95_duration`, `p99_duration`, `avg_duration`, `last_seen`, `endpoint`, `error_rate`.
+/// One row per Endpoint. Orders: `impact` (default), `count`, `p50_duration`, `p95_duration`, `p99_duration`, `avg_duration`, `last_seen`, `endpoint`, `error_rate`, `server_error_rate`.
 #[utoipa::path(
     post,
     path = "/api/endpoints/grouped",
@@ -74,7 +74,7 @@ async fn groups(
     tag = "endpoints",
     params(ProjectQuery, EndpointQuery),
     request_body = ListRequest,
-    responses((status = 200, description = "The answer", body = EndpointPage), Failures)
+    responses((status = 200, description = "The answer", body = EndpointPage), Failures, NotFound)
 )]
 async fn one(
     State(app): State<Arc<App>>,

@@ -46,7 +46,7 @@ async fn list(
     tasks::list(&ask, &access.project, request).await.map(Json)
 }
 
-/// One row per Task. Orders: `impact` (default), `count`, `p50_duration`, `p95_duration`, `p99_duration`, `avg_duration`, `last_seen`, `task`, `error_rate`.
+/// One row per Task. Orders: `impact` (default), `count`, `p50_duration`, `p95_duration`, `p99_duration`, `avg_duration`, `last_seen`, `task` or `task_name`, `error_rate`.
 #[utoipa::path(
     post,
     path = "/api/tasks/grouped",
@@ -73,7 +73,7 @@ async fn groups(
     tag = "tasks",
     params(ProjectQuery, TaskQuery),
     request_body = ListRequest,
-    responses((status = 200, description = "The answer", body = TaskPage), Failures)
+    responses((status = 200, description = "The answer", body = TaskPage), Failures, NotFound)
 )]
 async fn one(
     State(app): State<Arc<App>>,

@@ -5,7 +5,7 @@ use utoipa::{IntoParams, ToSchema};
 
 use super::AttributeMap;
 use super::issue::Occurrence;
-use super::page::{PageInfo, TrendPoint};
+use super::page::{ListRequest, PageInfo, TrendPoint};
 use super::span::{SpanGraphStatus, SpanView};
 
 /// One gen_ai call. Absent texts are empty; absent tokens and costs are null, never 0.
@@ -69,12 +69,37 @@ pub struct AiTraceRow {
     pub flagged_terms: Vec<String>,
 }
 
+/// Which AI Traces.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, Serialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum AiCalls {
+    #[default]
+    All,
+    /// Everything but runs of tools.
+    Model,
+    /// Runs of tools: `gen_ai.operation.name` is `execute_tool`.
+    Tool,
+}
+
+/// Body of the lists of AI Traces.
+#[derive(Debug, Clone, PartialEq, Default, Deserialize, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub struct AiListRequest {
+    #[serde(flatten)]
+    pub list: ListRequest,
+    pub calls: AiCalls,
+    /// Only what belongs to this conversation.
+    pub conversation_id: Option<String>,
+}
+
 /// All AI Traces of one name in the range. Counts and sums are weighted by sampling.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct AiTraceGroup {
     pub trace_name: String,
     pub count: u64,
+    /// Of these, runs of tools.
+    pub tool_count: u64,
     /// Nanoseconds.
     pub p50_duration: i64,
     pub p95_duration: i64,
@@ -86,7 +111,7 @@ pub struct AiTraceGroup {
     pub total_cost: Option<f64>,
     /// Some of `totalCost` comes from the price table.
     pub estimated_cost: bool,
-    /// Calls whose model has no price: unpriced, not free.
+    /// Calls of a model that has no price: unpriced, not free.
     pub unpriced_count: u64,
     #[schema(required)]
     pub avg_input_tokens: Option<f64>,
@@ -116,6 +141,8 @@ pub struct TraceNameQuery {
 #[serde(rename_all = "camelCase")]
 pub struct AiTraceStats {
     pub count: u64,
+    /// Of these, runs of tools.
+    pub tool_count: u64,
     /// Milliseconds.
     pub avg_duration: f64,
     pub median_duration: f64,
@@ -165,6 +192,7 @@ pub struct AiChartRequest {
     pub interval_minutes: Option<i64>,
     /// One name alone; otherwise the top five and "Other".
     pub trace: Option<String>,
+    pub calls: AiCalls,
 }
 
 /// One value of one line.

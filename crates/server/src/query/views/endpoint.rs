@@ -74,6 +74,8 @@ pub struct EndpointGroup {
     pub apdex: Option<f64>,
     /// Status 500 and above, or error status.
     pub error_count: u64,
+    /// Of these, all but status 400 to 499.
+    pub server_error_count: u64,
     /// Status 400 to 499.
     pub client_error_count: u64,
     pub stream_count: u64,
@@ -106,8 +108,10 @@ pub struct EndpointStats {
     pub apdex: Option<f64>,
     /// 0 to 1.
     pub error_rate: f64,
+    /// Without status 400 to 499.
+    pub server_error_rate: f64,
     pub client_error_rate: f64,
-    /// Requests per minute.
+    /// Requests per minute, over the time from the project's first to its last request in the range; at least a minute.
     pub throughput: f64,
 }
 

@@ -142,6 +142,10 @@ pub struct TagDistribution {
     pub key: String,
     /// Most frequent first; at most ten.
     pub values: Vec<TagValue>,
+    /// Values there are, with those that `values` leaves out.
+    pub distinct: u64,
+    /// Occurrences that have one of them.
+    pub count: u64,
 }
 
 /// `POST /api/exception-stack-traces/{hash}`.
@@ -157,6 +161,8 @@ pub struct IssueDetail {
     pub related_entity: Option<RelatedEntity>,
     /// Over the latest 1000 occurrences; service and version first, then attributes by name.
     pub tags: Vec<TagDistribution>,
+    /// Occurrences that `tags` is about: what its counts are shares of.
+    pub tagged_count: u64,
 }
 
 /// `POST /api/exception-stack-traces/by-id/{id}`.

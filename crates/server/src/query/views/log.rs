@@ -42,8 +42,10 @@ pub struct LogView {
 pub enum LogScope {
     Resource,
     Scope,
-    #[default]
     Log,
+    /// The record's own, its scope's or its resource's.
+    #[default]
+    Any,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize, ToSchema)]

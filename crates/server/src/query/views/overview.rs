@@ -23,6 +23,7 @@ pub struct OverviewQuery {
 pub struct Counts {
     pub endpoints: u64,
     pub tasks: u64,
+    /// Without runs of tools.
     pub ai_traces: u64,
     /// Occurrences.
     pub issues: u64,

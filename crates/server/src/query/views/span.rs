@@ -142,18 +142,22 @@ pub struct SpanListRequest {
     pub max_duration_ms: Option<f64>,
     /// All must hold; at most 20.
     pub attribute_filters: Vec<SpanAttributeFilter>,
-    /// Only spans without a parent.
+    /// Only spans without a parent: a list of traces. `serviceName` and `attributeFilters` then hold for a trace of which
+    /// any one span meets all of them; everything else is asked of the listed span.
     pub roots_only: bool,
     pub pagination: Option<PageRequest>,
 }
 
 /// `POST /api/spans`.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
 pub struct SpanPage {
     pub data: Vec<SpanView>,
     pub pagination: PageInfo,
     /// Every service with a span in the range, whatever the filters; at most 200, by name.
     pub services: Vec<String>,
+    /// With `rootsOnly`: more than 50,000 inner spans matched, and only the latest of them were looked at.
+    pub is_partial: bool,
 }
 
 /// When the span was recorded.

@@ -77,7 +77,7 @@ pub struct TaskStats {
     pub median_duration: f64,
     pub p95_duration: f64,
     pub p99_duration: f64,
-    /// Runs per minute.
+    /// Runs per minute, over the time from the project's first to its last run in the range; at least a minute.
     pub throughput: f64,
     /// 0 to 1.
     pub error_rate: f64,

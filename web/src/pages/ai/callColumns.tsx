@@ -1,0 +1,92 @@
+// Columns of single calls of models and runs of tools; the row opens the conversation.
+import { Link } from "@tanstack/react-router";
+import { useProjectId } from "../../api/hooks";
+import type { AiRow } from "../../api/types";
+import { count, durationNs, NONE, plural } from "../../model/format";
+import { exactTime } from "../../model/time";
+import type { Column } from "../../parts/DataTable";
+import { NonRootChip } from "../../parts/EntityChips";
+import { Chip } from "../../ui/Chip";
+import { Cost } from "./Cost";
+
+/** `gen_ai.operation.name` of what is no call of a model. */
+export const isTool = (row: AiRow) => row.operation === "execute_tool";
+
+function When({ row }: { row: AiRow }) {
+  const pid = useProjectId();
+  return (
+    <span className="flex flex-wrap items-center gap-x-2">
+      <Link
+        to="/p/$pid/ai/t/$rowId"
+        params={{ pid, rowId: row.id }}
+        search={{ at: row.recordedAt }}
+        data-row-link
+        className="row-link font-medium"
+      >
+        {exactTime(row.recordedAt).replace(/(\.\d{3})\d+$/, "$1")}
+      </Link>
+      <span className="over-row flex gap-1">
+        {!row.isRoot && <NonRootChip />}
+        {row.isError && <Chip tone="error">failed</Chip>}
+        {isTool(row) ? (
+          <Chip>tool run</Chip>
+        ) : (
+          row.toolCallCount > 0 && (
+            <Chip tip={row.toolNames?.join(", ")}>asked for {plural(row.toolCallCount, "tool call")}</Chip>
+          )
+        )}
+      </span>
+    </span>
+  );
+}
+
+export const CALL_COLUMNS: Column<AiRow>[] = [
+  { key: "time", head: "Time", sort: "recorded_at", card: "main", cell: (row) => <When row={row} /> },
+  {
+    key: "model",
+    head: "Model",
+    className: "font-mono text-dense",
+    card: "half",
+    cell: (row) => row.model || row.responseModel || NONE,
+  },
+  {
+    key: "cost",
+    head: "Cost",
+    sort: "total_cost",
+    num: true,
+    width: "96px",
+    cell: (row) => <Cost value={row.totalCost} estimated={row.costEstimated} />,
+  },
+  { key: "in", head: "In", num: true, width: "76px", help: "Input tokens", cell: (row) => count(row.inputTokens) },
+  { key: "out", head: "Out", num: true, width: "76px", help: "Output tokens", cell: (row) => count(row.outputTokens) },
+  {
+    key: "cached",
+    head: "Cached",
+    num: true,
+    width: "76px",
+    card: "hide",
+    help: "Input tokens read from the provider's cache",
+    cell: (row) => count(row.cachedTokens),
+  },
+  {
+    key: "duration",
+    head: "Duration",
+    sort: "duration",
+    num: true,
+    width: "96px",
+    cell: (row) => durationNs(row.duration),
+  },
+  {
+    key: "finish",
+    head: "Ended",
+    className: "text-ink2",
+    card: "hide",
+    cell: (row) =>
+      row.finishReason === "max_tokens" || row.finishReason === "length" ? (
+        <Chip tone="warn">cut off</Chip>
+      ) : (
+        row.finishReason || NONE
+      ),
+  },
+  { key: "user", head: "User", className: "text-ink2 max-lg:hidden", card: "hide", cell: (row) => row.userId || NONE },
+];
