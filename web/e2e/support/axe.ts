@@ -5,6 +5,19 @@ import type { Page } from "@playwright/test";
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
+/** Content outside of every landmark. A best practice that axe calls moderate, so `serious` does not see it. */
+export async function outsideLandmarks(page: Page): Promise<string[]> {
+  await page.evaluate(AXE);
+  return page.evaluate(async () => {
+    const axe = (window as unknown as { axe: { run: (root: Document, options: object) => Promise<Found> } }).axe;
+    interface Found {
+      violations: { nodes: { html: string }[] }[];
+    }
+    const { violations } = await axe.run(document, { runOnly: { type: "rule", values: ["region"] } });
+    return violations.flatMap((one) => one.nodes.map((node) => node.html.slice(0, 200)));
+  });
+}
+
 /** Serious and critical violations of WCAG 2.2 A and AA and of best practice, one line each. */
 export async function serious(page: Page): Promise<string[]> {
   await page.evaluate(AXE);

@@ -1,6 +1,7 @@
 // `server`: the real binary. `shop`: an account, a project and the seeded data. `page`: signed in, with every console
 // error, page error and CSP violation collected; a test fails when one shows up.
 import { test as base, expect } from "@playwright/test";
+import { seedDesk } from "./desk.ts";
 import { seed, seedBig } from "./seed.ts";
 import { type Server, startServer } from "./server.ts";
 
@@ -18,7 +19,7 @@ export const ACCOUNT = {
   projectName: "shop",
 };
 
-export const test = base.extend<{ problems: string[] }, { server: Server; shop: Shop }>({
+export const test = base.extend<{ problems: string[] }, { server: Server; shop: Shop; desk: Shop }>({
   server: [
     // biome-ignore lint/correctness/noEmptyPattern: Playwright reads the parameter's shape
     async ({}, use) => {
@@ -39,6 +40,12 @@ export const test = base.extend<{ problems: string[] }, { server: Server; shop: 
       await seed(server.url, session.project.token);
       await seedBig(server.url, session.project.token);
       await use({ url: server.url, session: session.token, project: session.project.id, token: session.project.token });
+    },
+    { scope: "worker" },
+  ],
+  desk: [
+    async ({ shop }, use) => {
+      await use(await seedDesk(shop));
     },
     { scope: "worker" },
   ],

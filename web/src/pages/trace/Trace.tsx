@@ -107,6 +107,7 @@ function Body({ answer }: { answer: TraceAnswer }) {
               onClose={() => {
                 setAsked(false);
                 select(undefined);
+                document.querySelector<HTMLElement>("main [data-landing]")?.focus({ preventScroll: true });
               }}
             />
           )}

@@ -1,0 +1,76 @@
+// Charts over time: side by side they read as one, and they do not make up what was not measured.
+import { at, expect, test } from "./support/fixtures.ts";
+
+const ENDPOINT = "/endpoints/POST%20%2Fpay";
+
+test("charts side by side have the same plot and share the cursor", async ({ page, desk }) => {
+  await page.goto(at(desk, `${ENDPOINT}?from=now-1h`));
+  const duration = page.getByRole("figure", { name: "Duration" });
+  const calls = page.getByRole("figure", { name: "Calls" });
+  const plots = [duration.locator("[data-plot]"), calls.locator("[data-plot]")];
+  await expect(plots[0].locator("canvas")).toBeVisible();
+  await expect(plots[1].locator("svg")).toBeVisible();
+  const [a, b] = [(await plots[0].boundingBox())!, (await plots[1].boundingBox())!];
+  expect([a.y, a.height]).toEqual([b.y, b.height]);
+  expect(Math.abs(a.width - b.width)).toBeLessThanOrEqual(1);
+  // Over the one the pointer is, in both there is a cursor, at the same place, with the same time.
+  await plots[0].hover({ position: { x: a.width - 120, y: 60 } });
+  const times = [];
+  for (const plot of plots) {
+    await expect(plot.locator("[data-cursor]")).toBeVisible();
+    times.push((await plot.locator("[data-hover] > div").first().textContent()) ?? "");
+  }
+  expect(times[0]).toMatch(/\d\d:\d\d – \d\d:\d\d/);
+  expect(times[1]).toBe(times[0]);
+  const middles = [];
+  for (const [plot, box] of [[plots[0], a] as const, [plots[1], b] as const]) {
+    const cursor = (await plot.locator("[data-cursor]").boundingBox())!;
+    middles.push(cursor.x + cursor.width / 2 - box.x);
+  }
+  expect(Math.abs(middles[0] - middles[1])).toBeLessThan(2);
+  await page.mouse.move(5, 5);
+  await expect(page.locator("[data-cursor]")).toHaveCount(0);
+});
+
+test("labels stand under the middle of their bar, and say the day where the range spans midnight", async ({
+  page,
+  desk,
+}) => {
+  const day = 86_400_000;
+  const from = new Date(Math.floor(Date.now() / day) * day - day / 2).toISOString();
+  await page.goto(at(desk, `${ENDPOINT}?from=${from}&to=now`));
+  const plot = page.getByRole("figure", { name: "Calls" }).locator("[data-plot]");
+  const ticks = plot.locator("[data-tick]");
+  await expect(ticks.first()).toBeVisible();
+  const found = await ticks.evaluateAll((groups) =>
+    groups.map((group) => ({
+      label: group.querySelector("text")?.textContent ?? "",
+      anchor: group.querySelector("text")?.getAttribute("text-anchor"),
+      same: group.querySelector("text")?.getAttribute("x") === group.querySelector("line")?.getAttribute("x1"),
+    })),
+  );
+  expect(found.every((tick) => tick.anchor === "middle" && tick.same)).toBe(true);
+  expect(found[0].label).toMatch(/^\d+ \w{3}/);
+  const days = found.map((tick) => tick.label).filter((label) => /\w{3}/.test(label));
+  expect(new Set(days).size).toBe(days.length);
+  expect(days.length).toBeGreaterThan(1);
+});
+
+test("nothing measured: a sentence, no axis", async ({ page, desk }) => {
+  await page.goto(at(desk, `${ENDPOINT}?from=2020-01-01T00:00:00Z&to=2020-01-01T06:00:00Z`));
+  const calls = page.getByRole("figure", { name: "Calls" });
+  await expect(calls.getByText("Nothing was measured in this time range.")).toBeVisible();
+  await expect(page.getByRole("figure", { name: "Duration" })).toContainText("Nothing was measured");
+  const labels = await calls.locator("svg text").allTextContents();
+  expect(labels.filter((label) => /^[\d.]+$/.test(label))).toEqual([]);
+});
+
+test("a chart as a table starts at the newest row", async ({ page, desk }) => {
+  await page.goto(at(desk, `${ENDPOINT}?from=now-1h`));
+  await page.getByRole("button", { name: "View Calls as table" }).click();
+  const cells = page.getByRole("region", { name: "Calls, table" }).getByRole("row");
+  const time = async (row: number) => (await cells.nth(row).getByRole("cell").first().textContent()) ?? "";
+  const [first, last] = [await time(1), await time((await cells.count()) - 1)];
+  const year = new Date().getUTCFullYear();
+  expect(Date.parse(`${first} ${year} UTC`)).toBeGreaterThan(Date.parse(`${last} ${year} UTC`));
+});

@@ -1,0 +1,118 @@
+// What lists and figures say: searches, errors, rates, shares, costs.
+import { at, expect, test } from "./support/fixtures.ts";
+
+test("traces are found by the service or an attribute of any of their spans", async ({ page, desk }) => {
+  await page.goto(at(desk, "/traces"));
+  const table = page.getByRole("table", { name: "Spans" });
+  await page.getByLabel("Service").selectOption("stock");
+  await expect(table.getByRole("link", { name: "POST /slow" })).toBeVisible();
+  await expect(table.getByRole("link", { name: "POST /pay" })).toHaveCount(0);
+  await page.getByLabel("Service").selectOption("");
+  await page.getByRole("textbox", { name: /Attribute filter/ }).fill("db.system.name=postgresql");
+  await page.keyboard.press("Enter");
+  await expect(table.getByRole("row")).toHaveCount(2);
+  await expect(table.getByRole("link", { name: "POST /slow" })).toBeVisible();
+});
+
+test("logs: a filter finds attributes of the resource and the scope; text that is no filter says so", async ({
+  page,
+  desk,
+}) => {
+  await page.goto(at(desk, "/logs"));
+  const logs = page.getByRole("table", { name: "Logs" });
+  const filter = page.getByRole("textbox", { name: /Attribute filter/ });
+  await expect(logs.getByRole("row")).toHaveCount(2);
+  await filter.fill("host.name=stock-2");
+  await page.keyboard.press("Enter");
+  await expect(logs.getByRole("row")).toHaveCount(1);
+  await expect(logs).toContainText("counted again");
+  await page.getByRole("button", { name: /Remove the filter/ }).click();
+  await filter.fill("lib.lang=java");
+  await page.keyboard.press("Enter");
+  await expect(page.getByRole("button", { name: "Remove the filter lib.lang=java" })).toBeVisible();
+  await expect(logs.getByRole("row")).toHaveCount(2);
+  await filter.fill("stock-2");
+  await page.keyboard.press("Enter");
+  await expect(page.getByRole("alert")).toContainText("Not a filter");
+  await expect(filter).toHaveAttribute("aria-invalid", "true");
+  await filter.fill("host.name=");
+  await expect(page.getByRole("alert")).toHaveCount(0);
+});
+
+test("tasks sorted by name", async ({ page, desk }) => {
+  await page.goto(at(desk, "/tasks"));
+  const table = page.getByRole("table", { name: /^Tasks/ });
+  await table.getByRole("link", { name: "Task", exact: true }).click();
+  await expect(page).toHaveURL(/sort=task_name/);
+  await expect(table.locator("tbody").getByRole("row").first()).toContainText("ant process");
+  await table.getByRole("link", { name: "Task", exact: true }).click();
+  await expect(table.locator("tbody").getByRole("row").first()).toContainText("zebra process");
+});
+
+const figure = (label: string) => ({ label, selector: `dt:text-is("${label}") + dd` });
+
+test("refused payments are no server errors; per minute is over the time that has data", async ({ page, desk }) => {
+  await page.goto(at(desk, "/endpoints"));
+  const row = page.getByRole("row", { name: /POST \/pay/ });
+  await expect(row).toContainText("0 %");
+  await expect(page.getByRole("columnheader", { name: "Apdex (0.75 s, 1.5 s)" })).toBeVisible();
+  await row.getByRole("link", { name: "POST /pay" }).click();
+  await expect(page.getByRole("heading", { level: 1 })).toHaveText("POST /pay");
+  for (const [label, value] of [
+    ["Calls", "11"],
+    ["Server errors", "0 %"],
+    ["Client errors", "36.4 %"],
+  ])
+    await expect(page.locator(figure(label).selector)).toHaveText(value);
+  // Eleven in the ten minutes that the project has data of (the first is known to the minute), not in a day.
+  await expect(page.locator(figure("Per minute").selector)).toHaveText(/^1(\.0\d|\.1)?$/);
+  await expect(page.getByText("Apdex (0.5 s, 2 s)")).toBeVisible();
+});
+
+test("an endpoint without calls shows dashes; one that never was is not found", async ({ page, desk, problems }) => {
+  await page.goto(at(desk, "/endpoints/POST%20%2Fpay?from=2020-01-01T00:00:00Z&to=2020-01-02T00:00:00Z"));
+  await expect(page.locator(figure("Calls").selector)).toHaveText("0");
+  for (const label of ["Per minute", "Usual (p50)", "Slow (p95)", "Slowest (p99)", "Server errors", "Client errors"])
+    await expect(page.locator(figure(label).selector)).toHaveText("–");
+  for (const [path, what] of [
+    ["/endpoints/GET%20%2Fnever", "endpoint"],
+    ["/tasks/never", "task"],
+    ["/ai/never", "AI trace"],
+  ]) {
+    await page.goto(at(desk, path));
+    await expect(page.getByRole("heading", { level: 1 })).toHaveText(`No ${what} of this name`);
+  }
+  // The browser itself reports the 404s that these pages are about.
+  problems.length = 0;
+});
+
+test("an issue's spread is of its events, and says how many values there are", async ({ page, desk }) => {
+  await page.goto(at(desk, "/issues"));
+  await page.getByRole("link", { name: "OutOfStock", exact: true }).click();
+  const spread = page.getByRole("region", { name: "Spread over tags" });
+  await expect(spread).toContainText("over 40 events");
+  const tag = spread.locator("div", { has: page.getByRole("heading", { name: "user.id" }) }).last();
+  await expect(tag.getByRole("listitem").first()).toContainText("2.5 %");
+  await expect(tag).toContainText("and 25 more values, not set on 25 %");
+});
+
+test("tools are not calls of models; costs have four digits; the conversation is a link", async ({ page, desk }) => {
+  await page.goto(at(desk));
+  await expect(page.getByRole("link", { name: /AI calls/ })).toContainText("3");
+  await page.goto(at(desk, "/ai"));
+  const table = page.getByRole("table", { name: /^AI traces/ });
+  await expect(table.locator("tbody").getByRole("row")).toHaveCount(1);
+  await expect(table).toContainText("$0.03704");
+  await expect(table).toContainText("$0.01235");
+  await page.getByRole("button", { name: "Tool runs" }).click();
+  await expect(table).toContainText("execute_tool find_order");
+  await expect(table).not.toContainText("unpriced");
+  await expect(table.locator("tbody").getByRole("row")).toHaveCount(1);
+  await page.goto(at(desk, "/ai/desk-assistant"));
+  await page.getByRole("table", { name: "Calls" }).getByRole("row").nth(1).getByRole("link").first().click();
+  await page.getByRole("link", { name: "talk-7" }).click();
+  await expect(page.getByRole("heading", { level: 1 })).toHaveText("Conversation");
+  const calls = page.getByRole("table", { name: "Calls of the conversation" });
+  await expect(calls.locator("tbody").getByRole("row")).toHaveCount(6);
+  await expect(calls.getByText("tool run")).toHaveCount(3);
+});
