@@ -173,6 +173,7 @@ impl From<ControlError> for ApiError {
             ControlError::Gone(what) => ApiError::Gone(what),
             ControlError::Conflict(why) => ApiError::Conflict(why),
             ControlError::InvalidGrant => ApiError::malformed("invalid_grant"),
+            ControlError::InvalidTarget => ApiError::malformed("invalid_target"),
             ControlError::TooMany(_) => ApiError::Unprocessable(error.to_string()),
             other => ApiError::internal(other),
         }

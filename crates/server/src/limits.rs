@@ -284,9 +284,13 @@ pub const REDIRECT_URIS_MAX: usize = 3;
 pub const REDIRECT_URI_BYTES_MAX: usize = 500;
 /// Of a client or a personal access token.
 pub const CREDENTIAL_NAME_CHARS_MAX: usize = 100;
+/// Projects that a token can be limited to.
+pub const TOKEN_PROJECTS_MAX: usize = 100;
 /// Personal access tokens of one person.
 pub const PERSONAL_TOKENS_MAX: i64 = 100;
-/// Days that one may live when it is to expire at all.
+/// Days that one lives when it does not say.
+pub const PERSONAL_TOKEN_DAYS: u32 = 90;
+/// Days that one may live.
 pub const PERSONAL_TOKEN_DAYS_MAX: u32 = 3650;
 /// Between password and second factor.
 pub const SECOND_FACTOR_MAX: Duration = minutes(5);

@@ -11,8 +11,17 @@ export const deviceQuery = (code: string) =>
     staleTime: 0,
     gcTime: 0,
   });
-export function answerDevice(code: string, answer: "approve" | "deny"): Promise<{ status: string }> {
-  return request("POST", `/api/device/${answer}`, { body: { user_code: code } });
+/** What the person allows: at most the scope that was asked for. */
+export interface Allowance {
+  scope: string;
+  project_ids?: string[];
+}
+export function answerDevice(
+  code: string,
+  answer: "approve" | "deny",
+  allowed?: Allowance,
+): Promise<{ status: string }> {
+  return request("POST", `/api/device/${answer}`, { body: { user_code: code, ...allowed } });
 }
 
 export const clientQuery = (search: ConsentSearch) =>
@@ -24,7 +33,11 @@ export const clientQuery = (search: ConsentSearch) =>
       }),
     gcTime: 0,
   });
-export function answerConsent(search: ConsentSearch, answer: "approve" | "deny"): Promise<{ redirectTo: string }> {
+export function answerConsent(
+  search: ConsentSearch,
+  answer: "approve" | "deny",
+  allowed: Allowance,
+): Promise<{ redirectTo: string }> {
   const { response_type: _, ...asked } = search;
-  return request("POST", `/api/oauth/${answer}`, { body: { code_challenge_method: "S256", ...asked } });
+  return request("POST", `/api/oauth/${answer}`, { body: { code_challenge_method: "S256", ...asked, ...allowed } });
 }

@@ -1,5 +1,6 @@
 // One's own account: preferences, password, second step, passkeys, tokens, signed-in applications.
 import { type QueryClient, queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
+import type { Scope } from "../model/scopes";
 import { bundleQuery } from "./account";
 import type {
   AccessToken,
@@ -49,8 +50,13 @@ export async function changePassword(currentPassword: string, newPassword: strin
   keepSession((await request<{ token: string }>("PUT", "/api/me/password", { body, challenge: true })).token);
 }
 
-export async function revokeSessions(): Promise<void> {
-  keepSession((await request<{ token: string }>("POST", "/api/me/sessions/revoke", { body: {} })).token);
+/** What outlives sessions and can be ended with them. */
+export interface AlsoEnd {
+  endPersonalAccessTokens: boolean;
+  endPasskeys: boolean;
+}
+export async function revokeSessions(also: AlsoEnd): Promise<void> {
+  keepSession((await request<{ token: string }>("POST", "/api/me/sessions/revoke", { body: also })).token);
 }
 
 export const twoFactorQuery = queryOptions({
@@ -95,7 +101,13 @@ export const tokensQuery = queryOptions({
   queryKey: ["me", "tokens"],
   queryFn: () => request<AccessToken[]>("GET", "/api/personal-access-tokens"),
 });
-export function createToken(body: { name: string; expiresInDays?: number }): Promise<AccessToken & { token: string }> {
+export interface NewToken {
+  name: string;
+  expiresInDays: number;
+  scopes: Scope[];
+  projectIds?: string[];
+}
+export function createToken(body: NewToken): Promise<AccessToken & { token: string }> {
   return request("POST", "/api/personal-access-tokens", { body });
 }
 export function revokeToken(id: AccessToken["id"]): Promise<unknown> {

@@ -65,8 +65,16 @@ export const resetQuery = (token: string) =>
     queryFn: () =>
       request<{ valid: boolean; email?: string }>("GET", "/api/password-reset", { anonymous: true, linkToken: token }),
   });
-export function resetPassword(token: string, password: string): Promise<{ message: string }> {
-  return request("POST", "/api/password-reset", { body: { password }, anonymous: true, linkToken: token });
+export function resetPassword(
+  token: string,
+  password: string,
+  endPersonalAccessTokens: boolean,
+): Promise<{ message: string }> {
+  return request("POST", "/api/password-reset", {
+    body: { password, endPersonalAccessTokens },
+    anonymous: true,
+    linkToken: token,
+  });
 }
 
 export const invitationQuery = (token: string) =>

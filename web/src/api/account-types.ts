@@ -1,6 +1,7 @@
 // Accounts in the words of the HTTP API, until docs/openapi.json knows these routes: then each becomes a name for a
 // generated schema, like those in types.ts.
 import type { Role } from "../model/roles";
+import type { Scope } from "../model/scopes";
 import type { Bundle, Project, ProjectChange } from "./types";
 
 export type ThemePreference = "system" | "light" | "dark";
@@ -66,6 +67,10 @@ export interface AccessToken {
   id: string | number;
   name: string;
   prefix: string;
+  /** The highest and those it contains. */
+  scopes: Scope[];
+  /** Null: all of one's projects. */
+  projectIds?: string[] | null;
   createdAt: string;
   expiresAt?: string | null;
   lastUsedAt?: string | null;
@@ -74,6 +79,8 @@ export interface Grant {
   id: string | number;
   clientName: string;
   clientId: string;
+  scopes: Scope[];
+  projectIds?: string[] | null;
   createdAt: string;
   lastUsedAt?: string | null;
 }
@@ -136,6 +143,8 @@ export interface DeviceRequest {
   user_code: string;
   status: string;
   clientName: string;
+  /** What it asks for, between spaces. */
+  scope: string;
   requestedAt: string;
   expiresAt: string;
 }

@@ -986,7 +986,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Signs out everywhere else. The answer is a new login. */
+        /** Signs out everywhere else, and ends personal access tokens and passkeys where asked. The answer is a new login. */
         post: operations["revokeSessions"];
         delete?: never;
         options?: never;
@@ -1470,7 +1470,10 @@ export interface paths {
         /** The reader's tokens, newest first. */
         get: operations["listPersonalAccessTokens"];
         put?: never;
-        /** A token that stands for its maker in programs: the same rights, but no further credentials. */
+        /**
+         * A token that stands for its maker in programs, with the rights of its scopes. Without `scopes` it reads and writes;
+         *     without `expiresInDays` it ends after 90 days.
+         */
         post: operations["createPersonalAccessToken"];
         delete?: never;
         options?: never;
@@ -2276,6 +2279,7 @@ export interface components {
             issuer: string;
             registration_endpoint: string;
             response_types_supported: string[];
+            scopes_supported: string[];
             token_endpoint: string;
             token_endpoint_auth_methods_supported: string[];
         };
@@ -2319,8 +2323,11 @@ export interface components {
             code_challenge?: string | null;
             /** @description `S256` */
             code_challenge_method?: string | null;
+            /** @description The projects that the client is let into; all of the reader's when absent. */
+            project_ids?: string[] | null;
             redirect_uri: string;
             resource?: string | null;
+            /** @description `read`, `write`, `admin`, between spaces; `read write` when absent. The person may allow less. */
             scope?: string | null;
             state?: string | null;
         };
@@ -2407,9 +2414,15 @@ export interface components {
         DeviceAuthorizeRequest: {
             /** @description `traceway-cli` when absent; `traceway-mcp`, `tidewatch-cli` and `tidewatch-mcp` are known besides. */
             client_id?: string | null;
+            /** @description `read`, `write`, `admin`, between spaces; `read write` when absent. */
+            scope?: string | null;
         };
         /** @description Body of `POST /api/device/approve` and `/deny`. */
         DeviceDecision: {
+            /** @description The projects that it is let into; all of the reader's when absent. */
+            project_ids?: string[] | null;
+            /** @description Less than the device asks for; as it asks when absent. */
+            scope?: string | null;
             user_code: string;
         };
         /** @description A device that waits for its person. */
@@ -2421,6 +2434,8 @@ export interface components {
             expiresAt: string;
             /** Format: date-time */
             requestedAt: string;
+            /** @description What it asks for: `read`, `read write` or `read write admin`. */
+            scope: string;
             /** @description `pending`, `approved`, `denied` or `used`. */
             status: string;
             user_code: string;
@@ -2763,6 +2778,10 @@ export interface components {
             id: number;
             /** Format: date-time */
             lastUsedAt?: string | null;
+            /** @description The projects that it is for; null: all of the reader's. */
+            projectIds?: string[] | null;
+            /** @description `read`, `write`, `admin`: the highest and those it contains. */
+            scopes: string[];
         };
         /** @enum {string} */
         GraphReason: "span_limit" | "missing_parents" | "window";
@@ -3219,6 +3238,8 @@ export interface components {
             id: number;
             name: string;
             prefix: string;
+            projectIds?: string[] | null;
+            scopes: string[];
             /** @description Shown this once. */
             token: string;
         };
@@ -3226,10 +3247,14 @@ export interface components {
         NewPersonalTokenRequest: {
             /**
              * Format: int32
-             * @description For ever, when absent.
+             * @description 90 when absent.
              */
             expiresInDays?: number | null;
             name: string;
+            /** @description The projects that it is for; all of its maker's when absent. */
+            projectIds?: string[] | null;
+            /** @description `read`, `write` (and `read`) or `admin` (and both); `read` and `write` when absent. */
+            scopes?: string[] | null;
         };
         NewProjectEntry: {
             framework?: string | null;
@@ -3510,6 +3535,10 @@ export interface components {
             name: string;
             /** @description Its first characters. */
             prefix: string;
+            /** @description The projects that it is for; null: all of its maker's. */
+            projectIds?: string[] | null;
+            /** @description `read`, `write`, `admin`: the highest and those it contains. */
+            scopes: string[];
         };
         PlannedProjectView: {
             framework: string;
@@ -3622,6 +3651,7 @@ export interface components {
             authorization_servers: string[];
             bearer_methods_supported: string[];
             resource: string;
+            scopes_supported: string[];
         };
         ProviderView: {
             /** @description `google`, `github` or `oidc`. */
@@ -3725,6 +3755,8 @@ export interface components {
         };
         /** @description Body of `POST /api/password-reset/{token}`. */
         ResetPasswordRequest: {
+            /** @description Ends the account's personal access tokens too. */
+            endPersonalAccessTokens?: boolean | null;
             password: string;
         };
         /** @description `GET /api/password-reset/{token}`. */
@@ -3748,6 +3780,13 @@ export interface components {
             resolved: number;
             /** @description As sent, where nothing was found. */
             stackTrace: string;
+        };
+        /** @description Body of `POST /api/me/sessions/revoke`. */
+        RevokeSessionsRequest: {
+            /** @description Removes one's passkeys too. */
+            endPasskeys?: boolean | null;
+            /** @description Ends one's personal access tokens too. */
+            endPersonalAccessTokens?: boolean | null;
         };
         /** @description Body of `PUT /api/organizations/{id}/members/{userId}`. */
         RoleRequest: {
@@ -4256,6 +4295,8 @@ export interface components {
              */
             expires_in: number;
             refresh_token: string;
+            /** @description What was granted: `read`, `read write` or `read write admin`. */
+            scope: string;
             /** @description `Bearer` */
             token_type: string;
         };
@@ -9232,7 +9273,11 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        requestBody?: never;
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RevokeSessionsRequest"];
+            };
+        };
         responses: {
             /** @description The answer */
             200: {

@@ -4,7 +4,7 @@ use serde_json::json;
 
 use super::audit::By;
 use super::tokens::{hash, prefixed_token};
-use super::{Control, ControlError};
+use super::{Control, ControlError, Scope};
 use crate::limits;
 
 /// What every such token begins with.
@@ -17,13 +17,16 @@ pub struct PersonalToken {
     pub name: String,
     /// Its first characters.
     pub prefix: String,
+    pub scope: Scope,
     /// Nanoseconds since the epoch, as all times here.
     pub created_ns: i64,
     pub expires_ns: Option<i64>,
     pub last_used_ns: Option<i64>,
 }
 
-type Columns = (i64, String, String, i64, Option<i64>, Option<i64>);
+/// Id, user, last use, scope and projects.
+type Held = (i64, i64, Option<i64>, String, Option<String>);
+type Columns = (i64, String, String, String, Option<String>, i64, Option<i64>, Option<i64>);
 
 impl Control {
     /// Returns the token itself, which nobody sees again. [`ControlError::TooMany`] beyond
@@ -33,6 +36,7 @@ impl Control {
         by: &By,
         user: i64,
         name: &str,
+        scope: &Scope,
         expires_ns: Option<i64>,
     ) -> Result<(PersonalToken, String), ControlError> {
         let token = prefixed_token(PERSONAL_PREFIX)?;
@@ -46,8 +50,8 @@ impl Control {
             return Err(ControlError::TooMany("personal access tokens"));
         }
         let id: i64 = sqlx::query_scalar(
-            "INSERT INTO personal_access_tokens (user_id, name, prefix, token_hash, created_ns, expires_ns) \
-             VALUES ($1, $2, $3, $4, $5, $6) RETURNING id",
+            "INSERT INTO personal_access_tokens (user_id, name, prefix, token_hash, created_ns, expires_ns, \
+             scope, projects) VALUES ($1, $2, $3, $4, $5, $6, $7, $8) RETURNING id",
         )
         .bind(user)
         .bind(name)
@@ -55,31 +59,37 @@ impl Control {
         .bind(hash(&token))
         .bind(by.at_ns)
         .bind(expires_ns)
+        .bind(scope.level.as_str())
+        .bind(scope.stored_projects())
         .fetch_one(write.on())
         .await?;
-        write.audit(by.did("token.create").on("personal_access_token", id).with(json!({ "name": name }))).await?;
+        let details = json!({ "name": name, "scope": scope.level.as_str(), "projects": scope.projects });
+        write.audit(by.did("token.create").on("personal_access_token", id).with(details)).await?;
         write.commit().await?;
         let (name, created_ns) = (name.to_owned(), by.at_ns);
-        Ok((PersonalToken { id, name, prefix, created_ns, expires_ns, last_used_ns: None }, token))
+        let scope = scope.clone();
+        Ok((PersonalToken { id, name, prefix, scope, created_ns, expires_ns, last_used_ns: None }, token))
     }
 
     /// Newest first; expired ones too.
     pub async fn personal_tokens(&self, user: i64) -> Result<Vec<PersonalToken>, ControlError> {
         let rows: Vec<Columns> = sqlx::query_as(
-            "SELECT id, name, prefix, created_ns, expires_ns, last_used_ns FROM personal_access_tokens \
-             WHERE user_id = $1 AND revoked_ns IS NULL ORDER BY id DESC",
+            "SELECT id, name, prefix, scope, projects, created_ns, expires_ns, last_used_ns \
+             FROM personal_access_tokens WHERE user_id = $1 AND revoked_ns IS NULL ORDER BY id DESC",
         )
         .bind(user)
         .fetch_all(self.pool())
         .await?;
-        let token = |(id, name, prefix, created_ns, expires_ns, last_used_ns): Columns| PersonalToken {
-            id,
-            name,
-            prefix,
-            created_ns,
-            expires_ns,
-            last_used_ns,
-        };
+        let token =
+            |(id, name, prefix, level, projects, created_ns, expires_ns, last_used_ns): Columns| PersonalToken {
+                id,
+                name,
+                prefix,
+                scope: Scope::read(&level, projects.as_deref()),
+                created_ns,
+                expires_ns,
+                last_used_ns,
+            };
         Ok(rows.into_iter().map(token).collect())
     }
 
@@ -99,17 +109,18 @@ impl Control {
         Ok(true)
     }
 
-    /// Whose token it is, when it holds at `now_ns`. Notes its use, at most once in [`limits::LAST_USED_PAUSE`].
-    pub async fn user_of_personal_token(&self, token: &str, now_ns: i64) -> Result<Option<i64>, ControlError> {
-        let found: Option<(i64, i64, Option<i64>)> = sqlx::query_as(
-            "SELECT id, user_id, last_used_ns FROM personal_access_tokens \
+    /// Whose token it is and what it may do, when it holds at `now_ns`. Notes its use, at most once in
+    /// [`limits::LAST_USED_PAUSE`].
+    pub async fn user_of_personal_token(&self, token: &str, now_ns: i64) -> Result<Option<(i64, Scope)>, ControlError> {
+        let found: Option<Held> = sqlx::query_as(
+            "SELECT id, user_id, last_used_ns, scope, projects FROM personal_access_tokens \
              WHERE token_hash = $1 AND revoked_ns IS NULL AND (expires_ns IS NULL OR expires_ns > $2)",
         )
         .bind(hash(token))
         .bind(now_ns)
         .fetch_optional(self.pool())
         .await?;
-        let Some((id, user, last_used_ns)) = found else { return Ok(None) };
+        let Some((id, user, last_used_ns, level, projects)) = found else { return Ok(None) };
         let pause = limits::LAST_USED_PAUSE.as_nanos() as i64;
         if last_used_ns.is_none_or(|last| now_ns.saturating_sub(last) >= pause) {
             sqlx::query("UPDATE personal_access_tokens SET last_used_ns = $2 WHERE id = $1")
@@ -118,7 +129,7 @@ impl Control {
                 .execute(self.pool())
                 .await?;
         }
-        Ok(Some(user))
+        Ok(Some((user, Scope::read(&level, projects.as_deref()))))
     }
 }
 

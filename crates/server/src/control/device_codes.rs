@@ -5,7 +5,7 @@ use serde_json::json;
 use super::audit::By;
 use super::grants::{Approval, Issued, insert_family};
 use super::tokens::{hash, prefixed_token};
-use super::{Control, ControlError, User};
+use super::{Control, ControlError, Scope, ScopeLevel, User};
 use crate::limits;
 
 /// A device's request that waits for a person.
@@ -26,6 +26,8 @@ pub struct DeviceRequest {
     pub status: String,
     /// Where the device asked from.
     pub address: String,
+    /// What it asks for.
+    pub level: ScopeLevel,
     pub created_ns: i64,
     pub expires_ns: i64,
 }
@@ -43,11 +45,16 @@ pub enum Poll {
     Issued(Issued),
 }
 
-/// Client, status, user, session epoch, interval, last poll and end of a device code.
-type Polled = (String, String, Option<i64>, Option<i64>, i64, Option<i64>, i64);
+/// Client, status, user, session epoch, interval, last poll, end, scope and projects of a device code.
+type Polled = (String, String, Option<i64>, Option<i64>, i64, Option<i64>, i64, String, Option<String>);
 
 impl Control {
-    pub async fn begin_device_login(&self, by: &By, client: &str) -> Result<DeviceCode, ControlError> {
+    pub async fn begin_device_login(
+        &self,
+        by: &By,
+        client: &str,
+        level: ScopeLevel,
+    ) -> Result<DeviceCode, ControlError> {
         let code = DeviceCode { device_code: prefixed_token("twd_")?, user_code: user_code()? };
         let mut write = self.write().await?;
         let day_ns = 24 * 60 * 60 * NS_PER_SECOND;
@@ -57,7 +64,7 @@ impl Control {
             .await?;
         sqlx::query(
             "INSERT INTO device_codes (device_code_hash, user_code, client_id, status, interval_seconds, address, \
-             created_ns, expires_ns) VALUES ($1, $2, $3, 'pending', $4, $5, $6, $7)",
+             created_ns, expires_ns, scope) VALUES ($1, $2, $3, 'pending', $4, $5, $6, $7, $8)",
         )
         .bind(hash(&code.device_code))
         .bind(&code.user_code)
@@ -66,6 +73,7 @@ impl Control {
         .bind(&by.address)
         .bind(by.at_ns)
         .bind(by.at_ns.saturating_add(limits::DEVICE_CODE_LIFE.as_nanos() as i64))
+        .bind(level.as_str())
         .execute(write.on())
         .await?;
         write.commit().await?;
@@ -74,46 +82,49 @@ impl Control {
 
     /// By the code that the person types, in any spelling.
     pub async fn device_request(&self, user_code: &str) -> Result<Option<DeviceRequest>, ControlError> {
-        let found: Option<(String, String, String, String, i64, i64)> = sqlx::query_as(
-            "SELECT user_code, client_id, status, address, created_ns, expires_ns FROM device_codes \
+        let found: Option<(String, String, String, String, String, i64, i64)> = sqlx::query_as(
+            "SELECT user_code, client_id, status, address, scope, created_ns, expires_ns FROM device_codes \
              WHERE user_code = $1",
         )
         .bind(canonical(user_code))
         .fetch_optional(self.pool())
         .await?;
-        Ok(found.map(|(user_code, client_id, status, address, created_ns, expires_ns)| DeviceRequest {
+        Ok(found.map(|(user_code, client_id, status, address, level, created_ns, expires_ns)| DeviceRequest {
             user_code,
             client_id,
             status,
             address,
+            level: Scope::read(&level, None).level,
             created_ns,
             expires_ns,
         }))
     }
 
-    /// A person's answer, which ends with the sessions of `user` as they were read. False when the request has been
-    /// answered already, has expired or never was.
+    /// A person's answer, which ends with the sessions of `user` as they were read. `approved`: what the device may do;
+    /// none: it is turned away. False when the request has been answered already, has expired or never was.
     pub async fn answer_device(
         &self,
         by: &By,
         user: &User,
         user_code: &str,
-        is_approved: bool,
+        approved: Option<&Scope>,
     ) -> Result<bool, ControlError> {
         let mut write = self.write().await?;
         let answered: Option<String> = sqlx::query_scalar(
-            "UPDATE device_codes SET status = $3, user_id = $2, session_epoch = $5 \
-             WHERE user_code = $1 AND status = 'pending' AND expires_ns > $4 RETURNING client_id",
+            "UPDATE device_codes SET status = $3, user_id = $2, session_epoch = $5, \
+             scope = COALESCE($6, scope), projects = $7 WHERE user_code = $1 AND status = 'pending' AND expires_ns > $4 RETURNING client_id",
         )
         .bind(canonical(user_code))
         .bind(user.id)
-        .bind(if is_approved { "approved" } else { "denied" })
+        .bind(if approved.is_some() { "approved" } else { "denied" })
         .bind(by.at_ns)
         .bind(user.session_epoch)
+        .bind(approved.map(|scope| scope.level.as_str()))
+        .bind(approved.and_then(Scope::stored_projects))
         .fetch_optional(write.on())
         .await?;
         let Some(client) = answered else { return Ok(false) };
-        let action = if is_approved { "device.approve" } else { "device.deny" };
+        let action = if approved.is_some() { "device.approve" } else { "device.deny" };
         write.audit(by.did(action).on("client", client)).await?;
         write.commit().await?;
         Ok(true)
@@ -123,13 +134,14 @@ impl Control {
     pub async fn poll_device(&self, by: &By, device_code: &str, client: Option<&str>) -> Result<Poll, ControlError> {
         let mut write = self.write().await?;
         let found: Option<Polled> = sqlx::query_as(
-            "SELECT client_id, status, user_id, session_epoch, interval_seconds, last_poll_ns, expires_ns \
-             FROM device_codes WHERE device_code_hash = $1",
+            "SELECT client_id, status, user_id, session_epoch, interval_seconds, last_poll_ns, expires_ns, \
+             scope, projects FROM device_codes WHERE device_code_hash = $1",
         )
         .bind(hash(device_code))
         .fetch_optional(write.on())
         .await?;
-        let Some((known, status, user, session_epoch, interval, last_poll_ns, expires_ns)) = found else {
+        let Some((known, status, user, session_epoch, interval, last_poll_ns, expires_ns, level, projects)) = found
+        else {
             return Ok(Poll::Invalid);
         };
         if client.is_some_and(|client| client != known) || status == "used" {
@@ -141,7 +153,8 @@ impl Control {
         match (status.as_str(), user) {
             ("denied", _) => Ok(Poll::Denied),
             ("approved", Some(user)) => {
-                let approval = Approval { user, session_epoch, client: &known, resource: "" };
+                let scope = Scope::read(&level, projects.as_deref());
+                let approval = Approval { user, session_epoch, client: &known, resource: "", scope: &scope };
                 let (family, refresh_token) = insert_family(&mut write, &approval, by.at_ns).await?;
                 sqlx::query("UPDATE device_codes SET status = 'used' WHERE device_code_hash = $1")
                     .bind(hash(device_code))
@@ -151,7 +164,8 @@ impl Control {
                 write.audit(by.did("grant.create").on("grant", family).with(json!({ "client": known }))).await?;
                 write.commit().await?;
                 let user = self.user(user).ok_or(ControlError::InvalidGrant)?;
-                Ok(Poll::Issued(Issued { user, family, refresh_token, at_ns: by.at_ns }))
+                let resource = String::new();
+                Ok(Poll::Issued(Issued { user, family, refresh_token, scope, resource, at_ns: by.at_ns }))
             }
             _ => {
                 let since_ns = last_poll_ns.map_or(i64::MAX, |last| by.at_ns.saturating_sub(last));

@@ -5,7 +5,8 @@
 //! - [`directory`]: users, roles, projects and tokens in memory. What a request needs to know is answered from it.
 //! - [`role`]: roles and what they open. [`audit`]: who changed what.
 //! - `identities`, `second_factor`, `passkeys`: sign-in elsewhere, in two steps, without a password. `support`: what `tidewatch admin` does.
-//! - `access_tokens`, `device_codes`, `oauth`, `grants`, `ack`, `setup`: credentials of machines and clients.
+//! - `access_tokens`, `device_codes`, `oauth`, `grants`, `ack`, `setup`: credentials of machines and clients; `scope`:
+//!   what they may do.
 //! - [`tokens`], [`users`], [`people`], [`organizations`], [`members`] (and what is allowed: [`member_rules`]),
 //!   [`invitations`], [`resets`], [`projects`], [`preferences`], [`outbox`]: one table or a few, each.
 //!
@@ -40,6 +41,7 @@ mod preferences;
 mod projects;
 mod resets;
 mod role;
+mod scope;
 mod second_factor;
 mod setup;
 mod support;
@@ -62,10 +64,11 @@ pub use oauth::{Exchange, Exchanged, NewCode, OauthClient};
 pub use organizations::{NewAccount, OrganizationChange, OrganizationSettings};
 pub use outbox::{Claimed, Mail};
 pub use passkeys::{AddedPasskey, Ceremony, Passkey, Proof, user_handle};
-pub use people::Profile;
+pub use people::{AlsoEnd, Profile};
 pub use preferences::SlowEndpoint;
 pub use projects::{NewProject, ProjectChange};
 pub use role::{Need, Role};
+pub use scope::{Scope, ScopeLevel};
 pub use second_factor::{Answered, SecondFactors, Shown};
 pub use setup::{PlannedProject, SetupSession, SetupStatus};
 pub use tokens::TokenKind;
@@ -109,6 +112,9 @@ pub enum ControlError {
     /// RFC 6749, 5.2: unknown, used, expired, revoked or another client's.
     #[error("invalid_grant")]
     InvalidGrant,
+    /// RFC 8707, 2: not the resource that was approved.
+    #[error("invalid_target")]
+    InvalidTarget,
     #[error("there are too many {0}; delete some first")]
     TooMany(&'static str),
     #[error("the control database holds {0} that cannot be read")]

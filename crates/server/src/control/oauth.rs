@@ -2,11 +2,12 @@
 //! OAuth 2.1, RFC 7591, RFC 7636; WIRE 5.4.
 
 use serde_json::json;
+use sqlx::Row;
 
 use super::audit::By;
 use super::grants::{Approval, Issued, end_family, insert_family};
 use super::tokens::{hash, prefixed_token, random_uuid};
-use super::{Control, ControlError};
+use super::{Control, ControlError, Scope};
 use crate::limits;
 
 /// A registered client; public: it has no secret.
@@ -30,6 +31,7 @@ pub struct NewCode<'a> {
     pub code_challenge: &'a str,
     /// Empty: none was named.
     pub resource: &'a str,
+    pub scope: &'a Scope,
 }
 
 /// What a client shows for its tokens.
@@ -112,8 +114,8 @@ impl Control {
             .await?;
         sqlx::query(
             "INSERT INTO oauth_codes (code_hash, client_id, user_id, redirect_uri, code_challenge, resource, \
-             created_ns, expires_ns, session_epoch) \
-             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)",
+             created_ns, expires_ns, session_epoch, scope, projects) \
+             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)",
         )
         .bind(hash(&code))
         .bind(new.client_id)
@@ -124,9 +126,12 @@ impl Control {
         .bind(by.at_ns)
         .bind(by.at_ns.saturating_add(limits::OAUTH_CODE_LIFE.as_nanos() as i64))
         .bind(new.session_epoch)
+        .bind(new.scope.level.as_str())
+        .bind(new.scope.stored_projects())
         .execute(write.on())
         .await?;
-        write.audit(by.did("client.approve").on("client", new.client_id)).await?;
+        let details = json!({ "scope": new.scope.level.as_str(), "projects": new.scope.projects });
+        write.audit(by.did("client.approve").on("client", new.client_id).with(details)).await?;
         write.commit().await?;
         Ok(code)
     }
@@ -134,19 +139,20 @@ impl Control {
     /// Tokens for a code, once. A second use ends what the first one got: one of the two was not the client.
     pub async fn exchange_code(&self, by: &By, shown: &Exchange<'_>) -> Result<Exchanged, ControlError> {
         let mut write = self.write().await?;
-        type Columns = (String, i64, Option<i64>, String, String, String, i64, Option<i64>, Option<i64>);
-        let found: Option<Columns> = sqlx::query_as(
+        let found = sqlx::query(
             "SELECT client_id, user_id, session_epoch, redirect_uri, code_challenge, resource, expires_ns, used_ns, \
-             family_id \
-             FROM oauth_codes WHERE code_hash = $1",
+             family_id, scope, projects FROM oauth_codes WHERE code_hash = $1",
         )
         .bind(hash(shown.code))
         .fetch_optional(write.on())
         .await?;
-        let Some((client, user, session_epoch, redirect_uri, challenge, resource, expires_ns, used_ns, family)) = found
-        else {
-            return Ok(Exchanged::Invalid);
-        };
+        let Some(row) = found else { return Ok(Exchanged::Invalid) };
+        let text = |column: usize| row.try_get::<String, _>(column);
+        let number = |column: usize| row.try_get::<Option<i64>, _>(column);
+        let (client, redirect_uri, challenge, resource) = (text(0)?, text(3)?, text(4)?, text(5)?);
+        let (user, session_epoch) = (row.try_get::<i64, _>(1)?, number(2)?);
+        let (expires_ns, used_ns, family) = (row.try_get::<i64, _>(6)?, number(7)?, number(8)?);
+        let scope = Scope::read(&text(9)?, row.try_get::<Option<String>, _>(10)?.as_deref());
         if used_ns.is_some() {
             if let Some(family) = family
                 && end_family(&mut write, family, by.at_ns).await? > 0
@@ -167,7 +173,7 @@ impl Control {
         if shown.resource.is_some_and(|shown| shown != resource) {
             return Ok(Exchanged::InvalidTarget);
         }
-        let approval = Approval { user, session_epoch, client: &client, resource: &resource };
+        let approval = Approval { user, session_epoch, client: &client, resource: &resource, scope: &scope };
         let (family, refresh_token) = insert_family(&mut write, &approval, by.at_ns).await?;
         sqlx::query("UPDATE oauth_codes SET used_ns = $2, family_id = $3 WHERE code_hash = $1")
             .bind(hash(shown.code))
@@ -179,6 +185,6 @@ impl Control {
         write.audit(by.did("grant.create").on("grant", family).with(json!({ "client": client }))).await?;
         write.commit().await?;
         let user = self.user(user).ok_or(ControlError::InvalidGrant)?;
-        Ok(Exchanged::Issued(Issued { user, family, refresh_token, at_ns: by.at_ns }))
+        Ok(Exchanged::Issued(Issued { user, family, refresh_token, scope, resource, at_ns: by.at_ns }))
     }
 }

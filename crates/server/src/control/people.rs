@@ -6,6 +6,7 @@ use serde_json::json;
 
 use super::audit::By;
 use super::db::Write;
+use super::second_factor::drop_idle_recovery_codes;
 use super::{Control, ControlError, User};
 
 /// What shall be; what is none stays.
@@ -16,6 +17,13 @@ pub struct Profile {
     pub timezone: Option<String>,
     /// `system`, `light` or `dark`.
     pub theme: Option<String>,
+}
+
+/// Credentials that outlive sessions, to be ended with them.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct AlsoEnd {
+    pub personal_tokens: bool,
+    pub passkeys: bool,
 }
 
 impl Control {
@@ -38,10 +46,11 @@ impl Control {
         self.user(user).ok_or(ControlError::UnknownUser)
     }
 
-    /// Everything that is signed in as this user is signed out.
-    pub async fn revoke_sessions(&self, by: &By, user: i64) -> Result<(), ControlError> {
+    /// Ends every session of the user, and of the credentials what `also` says.
+    pub async fn revoke_sessions(&self, by: &By, user: i64, also: AlsoEnd) -> Result<(), ControlError> {
         let mut write = self.write().await?;
         end_sessions(&mut write, user, by.at_ns).await?;
+        end_credentials(&mut write, by, user, also).await?;
         write.audit(by.did("user.revoke_sessions").on("user", user)).await?;
         write.commit().await
     }
@@ -71,5 +80,26 @@ pub(super) async fn end_sessions(write: &mut Write<'_>, user: i64, at_ns: i64) -
         sqlx::query(statement).bind(user).bind(at_ns).execute(write.on()).await?;
     }
     write.changes_directory();
+    Ok(())
+}
+
+pub(super) async fn end_credentials(
+    write: &mut Write<'_>,
+    by: &By,
+    user: i64,
+    also: AlsoEnd,
+) -> Result<(), ControlError> {
+    let kinds = [
+        (also.personal_tokens, "DELETE FROM personal_access_tokens WHERE user_id = $1", "token.delete_all"),
+        (also.passkeys, "DELETE FROM passkeys WHERE user_id = $1", "passkey.remove_all"),
+    ];
+    for (_, statement, action) in kinds.into_iter().filter(|(is_asked, ..)| *is_asked) {
+        let ended = sqlx::query(statement).bind(user).execute(write.on()).await?.rows_affected();
+        write.audit(by.did(action).on("user", user).with(json!({ "count": ended }))).await?;
+    }
+    if also.passkeys {
+        drop_idle_recovery_codes(write, user).await?;
+        write.changes_directory();
+    }
     Ok(())
 }

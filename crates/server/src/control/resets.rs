@@ -2,6 +2,7 @@
 
 use super::audit::By;
 use super::outbox::{Mail, insert_mail};
+use super::people::{AlsoEnd, end_credentials, end_sessions};
 use super::{Control, ControlError, tokens};
 use crate::limits;
 
@@ -52,8 +53,15 @@ impl Control {
         .await?)
     }
 
-    /// Sets the password; the token is used, and every session is over. False: no such token, or no more.
-    pub async fn finish_reset(&self, by: &By, token: &str, password_hash: &str) -> Result<bool, ControlError> {
+    /// Sets the password; the token is used, and every session is over, personal access tokens too where asked. Passkeys
+    /// stay: a mailbox alone takes no second factor away. False: no such token, or no more.
+    pub async fn finish_reset(
+        &self,
+        by: &By,
+        token: &str,
+        password_hash: &str,
+        ends_personal_tokens: bool,
+    ) -> Result<bool, ControlError> {
         let mut write = self.write().await?;
         let found: Option<(i64, String)> = sqlx::query_as(
             "SELECT users.id, users.email FROM password_resets JOIN users ON users.id = password_resets.user_id \
@@ -78,8 +86,10 @@ impl Control {
         .bind(by.at_ns)
         .execute(write.on())
         .await?;
-        super::people::end_sessions(&mut write, user, by.at_ns).await?;
+        end_sessions(&mut write, user, by.at_ns).await?;
         let by = By { user_id: Some(user), name: email, ..by.clone() };
+        let also = AlsoEnd { personal_tokens: ends_personal_tokens, passkeys: false };
+        end_credentials(&mut write, &by, user, also).await?;
         write.audit(by.did("user.reset_password").on("user", user)).await?;
         write.commit().await?;
         Ok(true)

@@ -89,6 +89,8 @@ pub fn table() -> Vec<[String; 3]> {
         row("passkeys of one person", PASSKEYS_MAX.to_string(), "our own"),
         row("a passkey's answer", time(PASSKEY_CEREMONY_MAX), "our own"),
         row("personal access tokens of one person", PERSONAL_TOKENS_MAX.to_string(), "our own"),
+        row("a personal access token's life, unless it says", format!("{PERSONAL_TOKEN_DAYS} days"), "our own"),
+        row("projects that a token can be limited to", TOKEN_PROJECTS_MAX.to_string(), "our own"),
         row("a replaced project token is still taken for", time(TOKEN_GRACE), "our own"),
         row("a right that another node revoked still holds for", time(DIRECTORY_PAUSE), "our own"),
         row("a deleted project's rows and uploads are looked for, at least", time(PURGE_SETTLES), "our own"),

@@ -69,7 +69,7 @@ on_both! {
         // The token lives an hour.
         assert!(app.control.reset_email(&first, now).await.expect("a database").is_some());
         assert!(app.control.reset_email(&first, now + minute).await.expect("a database").is_none());
-        assert!(!app.control.finish_reset(&tidewatch_server::control::By { at_ns: now + minute, ..app.by_server() }, &first, "x").await.expect("a database"));
+        assert!(!app.control.finish_reset(&tidewatch_server::control::By { at_ns: now + minute, ..app.by_server() }, &first, "x", false).await.expect("a database"));
         assert!(ask("owner@example.com", now + 2 * minute).await.is_some());
         assert!(app.control.reset_email(&first, now).await.expect("a database").is_none(), "the older link is over");
     }
@@ -87,7 +87,7 @@ on_both! {
             .map(|number| {
                 let (app, token) = (app.clone(), token.clone());
                 tokio::spawn(async move {
-                    app.control.finish_reset(&app.by_server(), &token, &format!("hash {number}")).await.expect("a database")
+                    app.control.finish_reset(&app.by_server(), &token, &format!("hash {number}"), false).await.expect("a database")
                 })
             })
             .collect();

@@ -8,10 +8,11 @@ mod table;
 
 use std::collections::BTreeSet;
 
+use tidewatch_server::control::ScopeLevel;
 use tidewatch_server::http::openapi;
 
 use crate::client;
-use cast::{Cast, Who};
+use cast::{Cast, Projects, TokenScope, Who};
 use table::{Kinds, Needs, Row, TABLE};
 
 /// What a row's route answers this caller.
@@ -23,18 +24,31 @@ fn expected(row: &Row, who: Who) -> u16 {
         (Needs::RuntimeToken, Who::RuntimeToken) | (Needs::UploadToken, Who::UploadToken) => open,
         (Needs::RuntimeToken | Needs::UploadToken, _) => 401,
         (_, Who::Nobody | Who::RuntimeToken | Who::UploadToken | Who::Expired | Who::Revoked) => 401,
-        (_, Who::ExpiredToken | Who::EndedClient) => 401,
-        // Before the role: a token is refused whosever it is.
-        (_, Who::PersonalToken | Who::Client) if row.kinds == Kinds::Login => 403,
+        (_, Who::ExpiredToken | Who::EndedClient | Who::ClientOfMcp) => 401,
+        // Before the role: what a token may not do, it may not do whosever it is.
+        (_, _) if who.scope().is_some_and(|scope| !reaches(row, scope)) => 403,
         (Needs::Person, _) => open,
         (_, Who::Stranger) => 403,
         (Needs::Read, _) => open,
         (Needs::Write, Who::Readonly) => 403,
         (Needs::Write, _) => open,
-        (Needs::Admin, Who::Admin | Who::Owner | Who::PersonalToken | Who::Client) => open,
-        (Needs::Owner, Who::Owner | Who::PersonalToken | Who::Client) => open,
-        (Needs::Admin | Needs::Owner, _) => 403,
+        (Needs::Admin, Who::Readonly | Who::User) | (Needs::Owner, Who::Readonly | Who::User | Who::Admin) => 403,
+        (Needs::Admin | Needs::Owner, _) => open,
     }
+}
+
+/// Whether a token of the owner's with this scope may do it.
+fn reaches(row: &Row, scope: TokenScope) -> bool {
+    let Kinds::Token(needed) = row.kinds else { return false };
+    let is_about_an_organization = row.path.starts_with("/api/organizations/");
+    scope.level >= needed
+        && match (row.needs, scope.projects) {
+            (_, Projects::All) => true,
+            // What the person may open is left out of the answer as far as the token does not open it.
+            (Needs::Person, _) => needed == ScopeLevel::Read,
+            (_, Projects::This) => !is_about_an_organization,
+            (_, Projects::Other) => false,
+        }
 }
 
 #[test]

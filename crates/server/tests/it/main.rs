@@ -49,6 +49,7 @@ mod per_ip;
 mod personal_tokens;
 mod process;
 mod replay;
+mod scopes;
 mod session_ends;
 mod setup;
 mod slow;

@@ -3,11 +3,13 @@ import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import { grantsQuery, revokeGrant } from "../../api/account-me";
 import type { Grant } from "../../api/account-types";
+import { scopeWords } from "../../model/scopes";
 import { Act } from "../../parts/Act";
 import { Ago } from "../../parts/Ago";
 import { Confirm } from "../../parts/Confirm";
 import { DataTable } from "../../parts/DataTable";
 import { Section } from "../../parts/Page";
+import { ProjectNames } from "../../parts/ScopeChoice";
 import { Empty, QueryView } from "../../parts/states";
 import { say } from "../../ui/Toasts";
 
@@ -50,6 +52,18 @@ export function Apps() {
                         {row.clientName && row.clientName !== row.clientId && (
                           <div className="text-dense text-ink2 [overflow-wrap:anywhere]">{row.clientId}</div>
                         )}
+                      </>
+                    ),
+                  },
+                  {
+                    key: "scope",
+                    head: "May",
+                    cell: (row) => (
+                      <>
+                        <div>{scopeWords(row.scopes)}</div>
+                        <div className="text-dense text-ink2 [overflow-wrap:anywhere]">
+                          <ProjectNames ids={row.projectIds} />
+                        </div>
                       </>
                     ),
                   },

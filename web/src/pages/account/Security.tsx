@@ -1,6 +1,6 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import { changePassword, revokeSessions, twoFactorQuery } from "../../api/account-me";
+import { type AlsoEnd, changePassword, revokeSessions, twoFactorQuery } from "../../api/account-me";
 import { providersQuery } from "../../api/account-sign-in";
 import type { User } from "../../api/account-types";
 import { Act, Problem, Submit } from "../../parts/Act";
@@ -8,6 +8,7 @@ import { Confirm } from "../../parts/Confirm";
 import { Section } from "../../parts/Page";
 import { QueryView, SkeletonRows } from "../../parts/states";
 import { Field } from "../../ui/Field";
+import { Switch } from "../../ui/Switch";
 import { say } from "../../ui/Toasts";
 import { Passkeys } from "./Passkeys";
 import { Totp } from "./Totp";
@@ -92,9 +93,10 @@ function Password({ email }: { email: string }) {
 
 function Everywhere() {
   const [open, setOpen] = useState(false);
+  const [also, setAlso] = useState<AlsoEnd>({ endPersonalAccessTokens: false, endPasskeys: false });
   const client = useQueryClient();
   const revoke = useMutation({
-    mutationFn: revokeSessions,
+    mutationFn: () => revokeSessions(also),
     onSuccess: () => {
       setOpen(false);
       client.invalidateQueries({ queryKey: ["me"] });
@@ -120,6 +122,17 @@ function Everywhere() {
         onConfirm={() => revoke.mutate()}
       >
         <p>You stay signed in here. Everything else has to sign in again.</p>
+        <p>Access tokens and passkeys are no sessions: they go on working, unless you end them too.</p>
+        <Switch
+          label="End my access tokens"
+          checked={also.endPersonalAccessTokens}
+          onChange={(on) => setAlso({ ...also, endPersonalAccessTokens: on })}
+        />
+        <Switch
+          label="Remove my passkeys"
+          checked={also.endPasskeys}
+          onChange={(on) => setAlso({ ...also, endPasskeys: on })}
+        />
       </Confirm>
       {!open && (
         <div className="mt-3">

@@ -2,12 +2,14 @@ import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { createToken, revokeToken, tokensQuery } from "../../api/account-me";
 import type { AccessToken } from "../../api/account-types";
+import { contained, scopeWords } from "../../model/scopes";
 import { Act, Problem, Submit } from "../../parts/Act";
 import { Ago } from "../../parts/Ago";
 import { Confirm } from "../../parts/Confirm";
 import { type Column, DataTable } from "../../parts/DataTable";
 import { OnceSecret } from "../../parts/OnceSecret";
 import { Section } from "../../parts/Page";
+import { type Choice, ProjectNames, ScopeChoice } from "../../parts/ScopeChoice";
 import { Empty, QueryView } from "../../parts/states";
 import { Field } from "../../ui/Field";
 import { SelectField } from "../../ui/SelectField";
@@ -19,7 +21,6 @@ const LIVES = [
   { value: "30", label: "30 days" },
   { value: "90", label: "90 days" },
   { value: "365", label: "A year" },
-  { value: "", label: "Never" },
 ];
 
 export function Tokens() {
@@ -48,8 +49,8 @@ export function Tokens() {
               secret={made.token}
               onDone={() => setMade(null)}
             >
-              Send it as <code className="font-mono text-dense">Authorization: Bearer …</code>. It may do what you may
-              do.
+              Send it as <code className="font-mono text-dense">Authorization: Bearer …</code>. It ends{" "}
+              <Until at={made.expiresAt} />.
             </OnceSecret>
           </div>
         )}
@@ -103,6 +104,18 @@ function columns(onEnd: (token: AccessToken) => void, revoke: Revoke): Column<Ac
       head: "Begins with",
       cell: (row) => <code className="font-mono text-dense">{row.prefix.replace(/[….]+$/, "")}…</code>,
     },
+    {
+      key: "scope",
+      head: "May",
+      cell: (row) => (
+        <>
+          <div>{scopeWords(row.scopes)}</div>
+          <div className="text-dense text-ink2 [overflow-wrap:anywhere]">
+            <ProjectNames ids={row.projectIds} />
+          </div>
+        </>
+      ),
+    },
     { key: "created", head: "Made", cell: (row) => <Ago at={row.createdAt} /> },
     { key: "used", head: "Last used", cell: (row) => (row.lastUsedAt ? <Ago at={row.lastUsedAt} /> : "never") },
     { key: "expires", head: "Ends", cell: (row) => <Until at={row.expiresAt} /> },
@@ -122,9 +135,16 @@ function columns(onEnd: (token: AccessToken) => void, revoke: Revoke): Column<Ac
 function New({ onMade }: { onMade: (token: AccessToken & { token: string }) => void }) {
   const [name, setName] = useState("");
   const [days, setDays] = useState("90");
+  const [choice, setChoice] = useState<Choice>({ scope: "read", project: "" });
   const client = useQueryClient();
   const create = useMutation({
-    mutationFn: () => createToken({ name: name.trim(), expiresInDays: days ? Number(days) : undefined }),
+    mutationFn: () =>
+      createToken({
+        name: name.trim(),
+        expiresInDays: Number(days),
+        scopes: contained(choice.scope),
+        projectIds: choice.project ? [choice.project] : undefined,
+      }),
     onSuccess: (token) => {
       setName("");
       onMade(token);
@@ -154,7 +174,11 @@ function New({ onMade }: { onMade: (token: AccessToken & { token: string }) => v
           Make a token
         </Submit>
       </div>
-      {days === "" && <p className="text-warn">A token that never ends is one that nobody remembers when it leaks.</p>}
+      <ScopeChoice most="admin" choice={choice} onChange={setChoice} />
+      <p className="text-dense text-ink2">
+        Never more than you may do yourself. Making credentials, inviting people and deleting projects need your own
+        sign-in, whatever the token may do.
+      </p>
       <Problem of={create} />
     </form>
   );

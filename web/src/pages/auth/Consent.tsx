@@ -1,13 +1,16 @@
 import { useMutation, useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { ShieldQuestion } from "lucide-react";
+import { useState } from "react";
 import { useBundle } from "../../api/account";
 import { answerConsent, clientQuery } from "../../api/account-grants";
 import { ApiError } from "../../api/client";
 import { type ConsentSearch, consentProblem, redirectHost } from "../../model/consent";
 import { sentence } from "../../model/problem";
 import { consentTarget } from "../../model/safe-path";
+import { askedScope } from "../../model/scopes";
 import { Act, Problem } from "../../parts/Act";
+import { allowance, type Choice, ScopeChoice } from "../../parts/ScopeChoice";
 import { ErrorState } from "../../parts/states";
 import { AuthFrame, DeadEnd, Note, Waiting } from "./Frame";
 
@@ -51,10 +54,12 @@ export function Consent() {
 
 function Ask({ search, name }: { search: ConsentSearch; name: string }) {
   const user = useBundle()?.user;
+  const most = askedScope(search.scope);
+  const [choice, setChoice] = useState<Choice>({ scope: most, project: "" });
   const host = redirectHost(search.redirect_uri ?? "");
   const reply = useMutation({
     mutationFn: async (which: "approve" | "deny") => {
-      const { redirectTo } = await answerConsent(search, which);
+      const { redirectTo } = await answerConsent(search, which, allowance(choice));
       const target = consentTarget(redirectTo, search.redirect_uri ?? "");
       if (!target)
         throw new Error("The server named another address to go back to than the application did; not followed.");
@@ -70,14 +75,14 @@ function Ask({ search, name }: { search: ConsentSearch; name: string }) {
           <div className="space-y-2 [overflow-wrap:anywhere]">
             <p>
               <strong className="text-ink">{name}</strong> asks to act as{" "}
-              <strong className="text-ink">{user?.email}</strong>: it may read and change what you may, until you sign
-              it out on your account page.
+              <strong className="text-ink">{user?.email}</strong>, until you sign it out on your account page.
             </p>
             <p>
               The answer goes to <strong className="text-ink">{host}</strong>.
             </p>
           </div>
         </div>
+        <ScopeChoice big most={most} choice={choice} onChange={setChoice} />
         <Note>The application chose its name itself. Allow it only if you started this and know the address.</Note>
         <Problem of={reply} />
         <div className="flex gap-2">

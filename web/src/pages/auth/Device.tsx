@@ -6,9 +6,11 @@ import { useBundle } from "../../api/account";
 import { answerDevice, deviceQuery } from "../../api/account-grants";
 import type { DeviceRequest } from "../../api/account-types";
 import { ApiError } from "../../api/client";
+import { askedScope } from "../../model/scopes";
 import { isUserCode, userCode } from "../../model/user-code";
 import { Act, Problem } from "../../parts/Act";
 import { Ago } from "../../parts/Ago";
+import { allowance, type Choice, ScopeChoice } from "../../parts/ScopeChoice";
 import { Field } from "../../ui/Field";
 import { AuthFrame, DeadEnd, Note, Waiting } from "./Frame";
 
@@ -58,8 +60,12 @@ function Asked({ code }: { code: string }) {
   const asked = useQuery({ ...deviceQuery(code), retry: false });
   const user = useBundle()?.user;
   const [answer, setAnswer] = useState<"approve" | "deny" | null>(null);
+  const most = askedScope(asked.data?.scope);
+  const [chosen, setChoice] = useState<Choice | null>(null);
+  const choice = chosen ?? { scope: most, project: "" };
   const reply = useMutation({
-    mutationFn: (which: "approve" | "deny") => answerDevice(code, which),
+    mutationFn: (which: "approve" | "deny") =>
+      answerDevice(code, which, which === "approve" ? allowance(choice) : undefined),
     onSuccess: (_, which) => setAnswer(which),
   });
   const status = statusOf(asked.error ?? reply.error);
@@ -97,6 +103,7 @@ function Asked({ code }: { code: string }) {
     <AuthFrame title={`Let ${asked.data.clientName} sign in?`}>
       <div className="space-y-4">
         <Request request={asked.data} code={code} email={user?.email ?? ""} />
+        <ScopeChoice big most={most} choice={choice} onChange={setChoice} />
         <Note>Approve only if you started this yourself and the device shows exactly this code.</Note>
         <Problem of={reply} />
         <div className="flex gap-2">
@@ -124,8 +131,7 @@ function Request({ request, code, email }: { request: DeviceRequest; code: strin
         <MonitorSmartphone size={16} aria-hidden className="mt-0.5 shrink-0" />
         <span className="[overflow-wrap:anywhere]">
           <strong className="text-ink">{request.clientName}</strong> asked <Ago at={request.requestedAt} /> to act as{" "}
-          <strong className="text-ink">{email}</strong>. It may do what you may do, until you sign it out on your
-          account page.
+          <strong className="text-ink">{email}</strong>, until you sign it out on your account page.
         </span>
       </p>
     </>

@@ -7,6 +7,7 @@ import { forgetLinkToken } from "../../api/link-token";
 import { Problem, Submit } from "../../parts/Act";
 import { ErrorState } from "../../parts/states";
 import { Field } from "../../ui/Field";
+import { Switch } from "../../ui/Switch";
 import { AuthFrame, DeadEnd, Waiting } from "./Frame";
 import { useLeave } from "./useEnter";
 
@@ -44,9 +45,10 @@ export function Reset() {
 
 function Form({ token, email }: { token: string; email?: string }) {
   const [password, setPassword] = useState("");
+  const [ends, setEnds] = useState(false);
   const leave = useLeave();
   const reset = useMutation({
-    mutationFn: () => resetPassword(token, password),
+    mutationFn: () => resetPassword(token, password, ends),
     onSuccess: () => {
       forgetLinkToken("/reset-password");
       leave();
@@ -56,7 +58,13 @@ function Form({ token, email }: { token: string; email?: string }) {
     return (
       <DeadEnd
         title="Your new password is set"
-        lead={<p role="status">Every device that was signed in to this account is signed out.</p>}
+        lead={
+          <p role="status">
+            Every device that was signed in to this account is signed out.
+            {ends ? " Its access tokens have ended." : " Access tokens still work."} Passkeys still work: look at them
+            on your account page, and remove those that you do not know.
+          </p>
+        }
       >
         <Link to="/login" className="btn btn-primary">
           Sign in
@@ -84,6 +92,12 @@ function Form({ token, email }: { token: string; email?: string }) {
           value={password}
           onText={setPassword}
           hint="At least 8 characters."
+        />
+        <Switch
+          label="End access tokens too"
+          hint="Right when somebody else may have been in your account. Scripts and command lines that use one stop."
+          checked={ends}
+          onChange={setEnds}
         />
         <Problem of={reset} />
         <Submit of={reset} busy="Saving…" className="btn btn-primary btn-big w-full">

@@ -74,7 +74,7 @@ pub async fn accept(
     let user = app.control.accept_as_new(&by, &token, &name, &hash).await?;
     let user = app.control.user(user).ok_or(ApiError::Unauthorized("the account is gone"))?;
     let token = app.logins.issue(&user, by.at_ns)?;
-    let LoginBundle { user, projects, organizations } = view::bundle(&app, &user, Via::Login);
+    let LoginBundle { user, projects, organizations } = view::bundle(&app, &user, &Via::Login);
     Ok((StatusCode::CREATED, Json(LoginAnswer { token, user, projects, organizations })))
 }
 

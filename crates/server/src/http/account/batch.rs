@@ -12,7 +12,7 @@ use super::view;
 use crate::app::App;
 use crate::control::NewProject;
 use crate::error::ApiError;
-use crate::http::gate::auth::SignedIn;
+use crate::http::gate::auth::{SignedIn, Write};
 use crate::http::gate::body::JsonBody;
 use crate::http::openapi::Failures;
 use crate::limits;
@@ -29,7 +29,7 @@ use crate::query::views::account::{NewProjectsRequest, ProjectView};
 )]
 pub async fn create(
     State(app): State<Arc<App>>,
-    caller: SignedIn,
+    caller: SignedIn<Write>,
     JsonBody(request): JsonBody<NewProjectsRequest>,
 ) -> Result<(StatusCode, Json<Vec<ProjectView>>), ApiError> {
     let most = limits::PROJECTS_AT_ONCE_MAX;
@@ -44,6 +44,6 @@ pub async fn create(
         new.push(NewProject { organization_id, name, framework });
     }
     let made = app.control.create_projects(&caller.by(&app), &new).await?;
-    let views = made.iter().map(|project| view::project_view(&app, project, membership.role, caller.via)).collect();
+    let views = made.iter().map(|project| view::project_view(&app, project, membership.role, &caller.via)).collect();
     Ok((StatusCode::CREATED, Json(views)))
 }

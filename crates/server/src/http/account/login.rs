@@ -77,5 +77,5 @@ pub async fn login(
     responses((status = 200, description = "The answer", body = LoginBundle), Failures)
 )]
 pub async fn bundle(State(app): State<Arc<App>>, SignedIn { user, via, .. }: SignedIn) -> Json<LoginBundle> {
-    Json(view::bundle(&app, &user, via))
+    Json(view::bundle(&app, &user, &via))
 }

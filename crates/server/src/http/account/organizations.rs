@@ -28,7 +28,7 @@ use crate::query::views::people::{NewOrganizationRequest, OrganizationSettingsRe
 )]
 pub async fn create(
     State(app): State<Arc<App>>,
-    caller: SignedIn,
+    caller: SignedIn<Admin>,
     JsonBody(request): JsonBody<NewOrganizationRequest>,
 ) -> Result<(StatusCode, Json<OrganizationView>), ApiError> {
     let name = fields::text("name", &request.name)?;

@@ -7,13 +7,13 @@ use axum::extract::State;
 
 use super::{fields, view};
 use crate::app::App;
-use crate::control::Profile;
+use crate::control::{AlsoEnd, Profile};
 use crate::error::ApiError;
-use crate::http::gate::auth::{InPerson, SignedIn};
+use crate::http::gate::auth::{InPerson, SignedIn, Write};
 use crate::http::gate::body::JsonBody;
 use crate::http::openapi::Failures;
 use crate::query::views::account::{NewLogin, UserView};
-use crate::query::views::people::ProfileRequest;
+use crate::query::views::people::{ProfileRequest, RevokeSessionsRequest};
 
 /// Changes one's name, time zone or theme: what is absent stays.
 #[utoipa::path(
@@ -26,7 +26,7 @@ use crate::query::views::people::ProfileRequest;
 )]
 pub async fn change(
     State(app): State<Arc<App>>,
-    caller: SignedIn,
+    caller: SignedIn<Write>,
     JsonBody(request): JsonBody<ProfileRequest>,
 ) -> Result<Json<UserView>, ApiError> {
     let theme = match request.theme.as_deref() {
@@ -43,20 +43,26 @@ pub async fn change(
     Ok(Json(view::user_view(&user)))
 }
 
-/// Signs out everywhere else. The answer is a new login.
+/// Signs out everywhere else, and ends personal access tokens and passkeys where asked. The answer is a new login.
 #[utoipa::path(
     post,
     path = "/api/me/sessions/revoke",
     operation_id = "revokeSessions",
     tag = "account",
+    request_body = RevokeSessionsRequest,
     responses((status = 200, description = "The answer", body = NewLogin), Failures)
 )]
 pub async fn revoke_sessions(
     State(app): State<Arc<App>>,
     InPerson(caller): InPerson,
+    JsonBody(request): JsonBody<RevokeSessionsRequest>,
 ) -> Result<Json<NewLogin>, ApiError> {
     let by = caller.by(&app);
-    app.control.revoke_sessions(&by, caller.user.id).await?;
+    let also = AlsoEnd {
+        personal_tokens: request.end_personal_access_tokens.unwrap_or(false),
+        passkeys: request.end_passkeys.unwrap_or(false),
+    };
+    app.control.revoke_sessions(&by, caller.user.id, also).await?;
     let user = app.control.user(caller.user.id).ok_or(ApiError::Unauthorized("the account is gone"))?;
     Ok(Json(NewLogin { token: app.logins.issue(&user, by.at_ns)? }))
 }

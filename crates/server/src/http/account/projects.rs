@@ -55,7 +55,7 @@ const FRAMEWORKS: &[&str] = &[
     responses((status = 200, description = "The answer", body = Vec<ProjectView>), Failures)
 )]
 pub async fn list(State(app): State<Arc<App>>, caller: SignedIn) -> Json<Vec<ProjectView>> {
-    Json(view::projects(&app, &caller.user, caller.via))
+    Json(view::projects(&app, &caller.user, &caller.via))
 }
 
 /// Makes a project.
@@ -69,7 +69,7 @@ pub async fn list(State(app): State<Arc<App>>, caller: SignedIn) -> Json<Vec<Pro
 )]
 pub async fn create(
     State(app): State<Arc<App>>,
-    caller: SignedIn,
+    caller: SignedIn<Write>,
     JsonBody(request): JsonBody<NewProjectRequest>,
 ) -> Result<(StatusCode, Json<ProjectView>), ApiError> {
     let membership = membership(&app, &caller, request.organization_id)?;
@@ -79,11 +79,11 @@ pub async fn create(
         framework: check_framework(request.framework.as_deref())?,
     };
     let project = app.control.create_project(&caller.by(&app), &new).await?;
-    Ok((StatusCode::CREATED, Json(view::project_view(&app, &project, membership.role, caller.via))))
+    Ok((StatusCode::CREATED, Json(view::project_view(&app, &project, membership.role, &caller.via))))
 }
 
 /// Where the caller may make projects: there, or in the first place that there is.
-pub fn membership(app: &App, caller: &SignedIn, organization: Option<i64>) -> Result<Membership, ApiError> {
+pub fn membership<N>(app: &App, caller: &SignedIn<N>, organization: Option<i64>) -> Result<Membership, ApiError> {
     let memberships = app.control.memberships(caller.user.id).into_iter();
     let mut writable = memberships.filter(|membership| membership.role.meets(Need::Write));
     let membership = match organization {
@@ -112,7 +112,7 @@ pub async fn change(
 ) -> Result<Json<ProjectView>, ApiError> {
     let change = changed(&access.project, request)?;
     let project = app.control.change_project(&access.by(&app), &access.project, &change).await?;
-    Ok(Json(view::project_view(&app, &project, access.role, access.via)))
+    Ok(Json(view::project_view(&app, &project, access.role, &access.via)))
 }
 
 /// Deletes a project. The body names it.

@@ -63,8 +63,8 @@ pub async fn register(
     tracing::info!(user = user.id, "registered the first account");
     let token = app.logins.issue(&user, by.at_ns)?;
     let role = app.control.role_in(user.id, &project).ok_or(exists)?;
-    let project = view::project_view(&app, &project, role, Via::Login);
-    let LoginBundle { user, projects, organizations } = view::bundle(&app, &user, Via::Login);
+    let project = view::project_view(&app, &project, role, &Via::Login);
+    let LoginBundle { user, projects, organizations } = view::bundle(&app, &user, &Via::Login);
     Ok((StatusCode::CREATED, Json(RegisterAnswer { token, user, project, projects, organizations })))
 }
 

@@ -99,7 +99,8 @@ pub async fn reset(
     let email = email.ok_or_else(|| ApiError::malformed(NO_LINK))?;
     let hash = password::hash(&app, request.password).await?;
     // Of two at once the database takes one.
-    match app.control.finish_reset(&from.by(&app, &email), &token, &hash).await? {
+    let ends_tokens = request.end_personal_access_tokens.unwrap_or(false);
+    match app.control.finish_reset(&from.by(&app, &email), &token, &hash, ends_tokens).await? {
         true => Ok(Json(Done { message: "the password was set; sign in with it".to_owned() })),
         false => Err(ApiError::malformed(NO_LINK)),
     }

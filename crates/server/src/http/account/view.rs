@@ -13,11 +13,11 @@ const HIDDEN_TOKEN: &str = "read-only-hidden-token";
 
 /// A new login, and everything the user may open.
 pub fn session(app: &App, user: &User) -> Result<(String, LoginBundle), ApiError> {
-    Ok((app.logins.issue(user, app.clock.now_ns())?, bundle(app, user, Via::Login)))
+    Ok((app.logins.issue(user, app.clock.now_ns())?, bundle(app, user, &Via::Login)))
 }
 
 /// Everything the user may open, as a credential of this kind may see it.
-pub fn bundle(app: &App, user: &User, via: Via) -> LoginBundle {
+pub fn bundle(app: &App, user: &User, via: &Via) -> LoginBundle {
     let memberships = app.control.memberships(user.id);
     let organizations = memberships
         .into_iter()
@@ -44,14 +44,16 @@ pub fn user_view(user: &User) -> UserView {
     }
 }
 
-pub fn projects(app: &App, user: &User, via: Via) -> Vec<ProjectView> {
-    app.control.projects_of(user.id).iter().map(|(project, role)| project_view(app, project, *role, via)).collect()
+/// The projects that the user may open with this credential.
+pub fn projects(app: &App, user: &User, via: &Via) -> Vec<ProjectView> {
+    let open = app.control.projects_of(user.id).into_iter().filter(|(project, _)| via.opens(project.id));
+    open.map(|(project, role)| project_view(app, &project, role, via)).collect()
 }
 
 /// The project as its member sees it. Tokens are shown to people in person; tokens that stand for them see empty strings,
 /// or a leaked one could collect credentials that outlive it.
-pub fn project_view(app: &App, project: &Project, role: Role, via: Via) -> ProjectView {
-    let shown = |token: &String| if via == Via::Login { token.clone() } else { String::new() };
+pub fn project_view(app: &App, project: &Project, role: Role, via: &Via) -> ProjectView {
+    let shown = |token: &String| if *via == Via::Login { token.clone() } else { String::new() };
     let token = if role.meets(Need::Write) { shown(&project.token) } else { HIDDEN_TOKEN.to_owned() };
     let ingest = &project.settings.ingest;
     let replaced = app.control.replaced_tokens(project.number, app.clock.now_ns());

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use axum::Json;
 use axum::extract::{Query, State};
 
-use super::rfc3339;
+use super::{check_projects, rfc3339};
 use crate::app::App;
-use crate::control::DeviceRequest;
+use crate::control::{DeviceRequest, Scope, ScopeLevel};
 use crate::error::ApiError;
 use crate::http::gate::auth::{InPerson, Origin};
 use crate::http::gate::body::{FormOrJson, JsonBody};
@@ -52,7 +52,8 @@ pub async fn authorize(
     if CLIENTS.iter().all(|(known, _)| *known != client) {
         return Err(ApiError::malformed("invalid_client"));
     }
-    let code = app.control.begin_device_login(&from.by(&app, client), client).await?;
+    let level = ScopeLevel::asked(request.scope.as_deref());
+    let code = app.control.begin_device_login(&from.by(&app, client), client, level).await?;
     let page = format!("{}/device", app.config.base_url());
     Ok(Json(DeviceAuthorizeAnswer {
         verification_uri_complete: format!("{page}?user_code={}", code.user_code),
@@ -88,6 +89,7 @@ pub async fn look(
         user_code: found.user_code,
         status: found.status,
         address: found.address,
+        scope: found.level.text(),
         requested_at: rfc3339(found.created_ns),
         expires_at: rfc3339(found.expires_ns),
     }))
@@ -112,7 +114,11 @@ pub async fn approve(
     caller: InPerson,
     JsonBody(decision): JsonBody<DeviceDecision>,
 ) -> Result<Json<StatusAnswer>, ApiError> {
-    answer(&app, &caller, &decision.user_code, true).await
+    let found = known(&app, &decision.user_code).await?;
+    // The person may allow less than the device asks for, never more.
+    let level = decision.scope.as_deref().map_or(found.level, |scope| ScopeLevel::asked(Some(scope)).min(found.level));
+    let projects = check_projects(&app, &caller.0, decision.project_ids.as_deref())?;
+    answer(&app, &caller, &found, Some(&Scope { level, projects })).await
 }
 
 /// Turns a device away.
@@ -134,20 +140,20 @@ pub async fn deny(
     caller: InPerson,
     JsonBody(decision): JsonBody<DeviceDecision>,
 ) -> Result<Json<StatusAnswer>, ApiError> {
-    answer(&app, &caller, &decision.user_code, false).await
+    let found = known(&app, &decision.user_code).await?;
+    answer(&app, &caller, &found, None).await
 }
 
 async fn answer(
     app: &Arc<App>,
     InPerson(caller): &InPerson,
-    user_code: &str,
-    is_approved: bool,
+    found: &DeviceRequest,
+    approved: Option<&Scope>,
 ) -> Result<Json<StatusAnswer>, ApiError> {
-    let found = known(app, user_code).await?;
-    if !app.control.answer_device(&caller.by(app), &caller.user, &found.user_code, is_approved).await? {
+    if !app.control.answer_device(&caller.by(app), &caller.user, &found.user_code, approved).await? {
         return Err(ApiError::Conflict("this code has been answered already"));
     }
-    Ok(Json(StatusAnswer::of(if is_approved { "approved" } else { "denied" })))
+    Ok(Json(StatusAnswer::of(if approved.is_some() { "approved" } else { "denied" })))
 }
 
 async fn known(app: &Arc<App>, user_code: &str) -> Result<DeviceRequest, ApiError> {

@@ -6,7 +6,7 @@ use axum::Json;
 use axum::extract::{Path, State};
 
 use super::device::client_name;
-use super::rfc3339;
+use super::{project_ids, rfc3339};
 use crate::app::App;
 use crate::control::Grant;
 use crate::error::ApiError;
@@ -28,6 +28,8 @@ pub async fn list(State(app): State<Arc<App>>, InPerson(caller): InPerson) -> Re
         id: grant.id,
         client_name: grant.client_name.unwrap_or_else(|| client_name(&grant.client_id).to_owned()),
         client_id: grant.client_id,
+        scopes: grant.scope.level.words(),
+        project_ids: project_ids(&grant.scope),
         created_at: rfc3339(grant.created_ns),
         last_used_at: grant.last_used_ns.map(rfc3339),
     };

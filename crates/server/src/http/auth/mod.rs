@@ -18,7 +18,14 @@ mod token;
 mod two_factor;
 mod well_known;
 
+use uuid::Uuid;
+
+use crate::app::App;
+use crate::control::Scope;
+use crate::error::ApiError;
 use crate::http::api::{Api, routes};
+use crate::http::gate::auth::SignedIn;
+use crate::limits;
 
 /// Every route about credentials.
 pub fn routes() -> Api {
@@ -71,15 +78,34 @@ fn rfc3339(time_ns: i64) -> String {
     jiff::Timestamp::from_nanosecond(i128::from(time_ns)).unwrap_or(jiff::Timestamp::UNIX_EPOCH).to_string()
 }
 
+/// The projects of a token's scope as the API has them; none: all.
+fn project_ids(scope: &Scope) -> Option<Vec<String>> {
+    scope.projects.as_ref().map(|projects| projects.iter().map(Uuid::to_string).collect())
+}
+
+/// The projects that a token shall be for; none: all of its person. Each must be one that the person may open.
+fn check_projects<N>(app: &App, caller: &SignedIn<N>, ids: Option<&[String]>) -> Result<Option<Vec<Uuid>>, ApiError> {
+    let Some(ids) = ids else { return Ok(None) };
+    let most = limits::TOKEN_PROJECTS_MAX;
+    if !(1..=most).contains(&ids.len()) {
+        return Err(ApiError::unprocessable(format!("a token is for 1 to {most} projects, or for all")));
+    }
+    let known = app.control.projects_of(caller.user.id);
+    let open = |id: &String| {
+        let id = Uuid::try_parse(id).map_err(|_| ApiError::malformed("a project's id is not a UUID"))?;
+        let is_open = known.iter().any(|(project, _)| project.id == id);
+        if is_open { Ok(id) } else { Err(ApiError::Forbidden("you are not a member of this project")) }
+    };
+    ids.iter().map(open).collect::<Result<_, _>>().map(Some)
+}
+
 /// A credential's name: something, not too long, and nothing hidden in it.
-fn check_name(name: &str) -> Result<&str, crate::error::ApiError> {
+fn check_name(name: &str) -> Result<&str, ApiError> {
     match name.trim() {
-        "" => Err(crate::error::ApiError::malformed("name is missing")),
-        name if name.contains(crate::redact::is_hidden) => {
-            Err(crate::error::ApiError::malformed("name contains control characters"))
-        }
-        name if name.chars().count() > crate::limits::CREDENTIAL_NAME_CHARS_MAX => {
-            Err(crate::error::ApiError::malformed("name is too long"))
+        "" => Err(ApiError::malformed("name is missing")),
+        name if name.contains(crate::redact::is_hidden) => Err(ApiError::malformed("name contains control characters")),
+        name if name.chars().count() > limits::CREDENTIAL_NAME_CHARS_MAX => {
+            Err(ApiError::malformed("name is too long"))
         }
         name => Ok(name),
     }

@@ -6,14 +6,15 @@ use axum::Json;
 use axum::extract::{Query, State};
 use axum::http::StatusCode;
 
+use super::check_projects;
 use super::redirect::{is_registered, may_be_registered, with_query};
-use super::well_known;
 use crate::app::App;
-use crate::control::{NewCode, OauthClient};
+use crate::control::{NewCode, OauthClient, Scope, ScopeLevel};
 use crate::error::ApiError;
 use crate::http::gate::auth::{InPerson, Origin};
 use crate::http::gate::body::{AnonymousBody, JsonBody};
 use crate::http::gate::per_ip::PerIp;
+use crate::http::gate::resource::is_ours;
 use crate::http::openapi::{Failures, NotFound, TooMany};
 use crate::limits;
 use crate::limits::per_ip::OauthRegister;
@@ -112,9 +113,12 @@ pub async fn approve(
         return Err(ApiError::malformed("invalid_request"));
     }
     let resource = request.resource.as_deref().unwrap_or_default();
-    if !resource.is_empty() && !well_known::is_ours(&app, resource) {
+    if !resource.is_empty() && !is_ours(&app.config.base_url(), resource) {
         return Err(ApiError::malformed("invalid_target"));
     }
+    // The page sends the scope that the client asked for, or less of it. Project ids are the person's choice.
+    let level = ScopeLevel::asked(request.scope.as_deref());
+    let scope = Scope { level, projects: check_projects(&app, &caller, request.project_ids.as_deref())? };
     let new = NewCode {
         user: caller.user.id,
         session_epoch: caller.user.session_epoch,
@@ -122,6 +126,7 @@ pub async fn approve(
         redirect_uri: &request.redirect_uri,
         code_challenge: challenge,
         resource,
+        scope: &scope,
     };
     let code = app.control.issue_code(&caller.by(&app), &new).await?;
     lead_back(&app, &request, ("code", &code))

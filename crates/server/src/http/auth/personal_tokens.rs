@@ -6,9 +6,9 @@ use axum::Json;
 use axum::extract::{Path, State};
 use axum::http::StatusCode;
 
-use super::{check_name, rfc3339};
+use super::{check_name, check_projects, project_ids, rfc3339};
 use crate::app::App;
-use crate::control::PersonalToken;
+use crate::control::{PersonalToken, Scope, ScopeLevel};
 use crate::error::ApiError;
 use crate::http::gate::auth::InPerson;
 use crate::http::gate::body::JsonBody;
@@ -33,6 +33,8 @@ pub async fn list(
         id: token.id,
         name: token.name,
         prefix: token.prefix,
+        scopes: token.scope.level.words(),
+        project_ids: project_ids(&token.scope),
         created_at: rfc3339(token.created_ns),
         expires_at: token.expires_ns.map(rfc3339),
         last_used_at: token.last_used_ns.map(rfc3339),
@@ -40,7 +42,8 @@ pub async fn list(
     Ok(Json(tokens.into_iter().map(view).collect()))
 }
 
-/// A token that stands for its maker in programs: the same rights, but no further credentials.
+/// A token that stands for its maker in programs, with the rights of its scopes. Without `scopes` it reads and writes;
+/// without `expiresInDays` it ends after 90 days.
 #[utoipa::path(
     post,
     path = "/api/personal-access-tokens",
@@ -56,22 +59,22 @@ pub async fn create(
 ) -> Result<(StatusCode, Json<NewPersonalToken>), ApiError> {
     let name = check_name(&request.name)?;
     let by = caller.by(&app);
-    let expires_ns = match request.expires_in_days {
-        None => None,
-        Some(days) if (1..=limits::PERSONAL_TOKEN_DAYS_MAX).contains(&days) => {
-            Some(by.at_ns.saturating_add(i64::from(days).saturating_mul(DAY_NS)))
-        }
-        Some(_) => {
-            let most = limits::PERSONAL_TOKEN_DAYS_MAX;
-            return Err(ApiError::malformed(format!("expiresInDays must be 1 to {most}")));
-        }
-    };
-    let (made, token) = app.control.create_personal_token(&by, caller.user.id, name, expires_ns).await?;
+    let days = request.expires_in_days.unwrap_or(limits::PERSONAL_TOKEN_DAYS);
+    let most = limits::PERSONAL_TOKEN_DAYS_MAX;
+    if !(1..=most).contains(&days) {
+        return Err(ApiError::malformed(format!("expiresInDays must be 1 to {most}")));
+    }
+    let expires_ns = Some(by.at_ns.saturating_add(i64::from(days).saturating_mul(DAY_NS)));
+    let projects = check_projects(&app, &caller, request.project_ids.as_deref())?;
+    let scope = Scope { level: level(request.scopes.as_deref())?, projects };
+    let (made, token) = app.control.create_personal_token(&by, caller.user.id, name, &scope, expires_ns).await?;
     let answer = NewPersonalToken {
         id: made.id,
         name: made.name,
         prefix: made.prefix,
         token,
+        scopes: made.scope.level.words(),
+        project_ids: project_ids(&made.scope),
         created_at: rfc3339(made.created_ns),
         expires_at: made.expires_ns.map(rfc3339),
     };
@@ -98,6 +101,14 @@ pub async fn delete(
         return Err(unknown());
     }
     Ok(Json(StatusAnswer::of("deleted")))
+}
+
+/// The highest of the scopes, which contains the others.
+fn level(scopes: Option<&[String]>) -> Result<ScopeLevel, ApiError> {
+    let Some(scopes) = scopes else { return Ok(ScopeLevel::asked(None)) };
+    let wrong = || ApiError::malformed("scopes are one or more of read, write and admin");
+    let levels = scopes.iter().map(|word| ScopeLevel::parse(word)).collect::<Option<Vec<_>>>();
+    levels.and_then(|levels| levels.into_iter().max()).ok_or_else(wrong)
 }
 
 const DAY_NS: i64 = 24 * 60 * 60 * 1_000_000_000;

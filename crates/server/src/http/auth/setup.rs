@@ -144,7 +144,7 @@ pub async fn approve(
     let draft = draft(&app, &caller, &id).await?;
     let membership = writable_membership(&app, &caller, Some(draft.organization_id))?;
     let made = app.control.approve_setup(&caller.by(&app), &draft, &planned(&request)?).await?;
-    let views = made.iter().map(|project| project_view(&app, project, membership.role, Via::Login)).collect();
+    let views = made.iter().map(|project| project_view(&app, project, membership.role, &Via::Login)).collect();
     Ok((StatusCode::CREATED, Json(views)))
 }
 
@@ -196,7 +196,7 @@ fn session_view(app: &App, session: &SetupSession, membership: &Membership) -> S
         organization: SetupOrganization { id: membership.organization.id, name: membership.organization.name.clone() },
         status: session.status.as_str().to_owned(),
         plan: session.plan.iter().map(planned_view).collect(),
-        projects: made.map(|project| project_view(app, &project, Role::User, Via::Login)).collect(),
+        projects: made.map(|project| project_view(app, &project, Role::User, &Via::Login)).collect(),
         backend_url: app.config.base_url(),
         expires_at: rfc3339(session.expires_ns),
     }

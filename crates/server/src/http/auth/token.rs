@@ -20,6 +20,7 @@ use crate::error::ApiError;
 use crate::http::gate::auth::Origin;
 use crate::http::gate::body::FormOrJson;
 use crate::http::gate::per_ip::PerIp;
+use crate::http::gate::resource::is_ours;
 use crate::http::openapi::{ErrorBody, TooMany};
 use crate::limits;
 use crate::limits::per_ip::{Logout, Token};
@@ -95,7 +96,7 @@ async fn answer(
         Some(_) => return Err(word("unsupported_grant_type")),
         None => return Err(word("invalid_request")),
     };
-    let access_token = app.logins.issue_access(&issued.user, issued.family, issued.at_ns)?;
+    let access_token = app.logins.issue_access(&issued.user, issued.family, &issued.resource, issued.at_ns)?;
     // Less than its whole life when an answer is given again.
     let age = app.clock.now_ns().saturating_sub(issued.at_ns).max(0) / 1_000_000_000;
     Ok(TokenAnswer {
@@ -103,6 +104,7 @@ async fn answer(
         refresh_token: issued.refresh_token,
         token_type: "Bearer".to_owned(),
         expires_in: limits::ACCESS_LIFE.as_secs() as i64 - age,
+        scope: issued.scope.level.text(),
         email: issued.user.email.clone(),
     })
 }
@@ -122,7 +124,12 @@ async fn device(app: &Arc<App>, from: Origin, request: &TokenRequest) -> Result<
 
 async fn refresh(app: &Arc<App>, from: Origin, request: &TokenRequest) -> Result<Issued, ApiError> {
     let token = needed(&request.refresh_token)?;
-    Ok(app.control.refresh_grant(&from.by(app, "client"), token, request.client_id.as_deref()).await?)
+    let resource = request.resource.as_deref().filter(|resource| !resource.is_empty());
+    if resource.is_some_and(|resource| !is_ours(&app.config.base_url(), resource)) {
+        return Err(word("invalid_target"));
+    }
+    let by = from.by(app, "client");
+    Ok(app.control.refresh_grant(&by, token, request.client_id.as_deref(), resource).await?)
 }
 
 async fn code(app: &Arc<App>, from: Origin, request: &TokenRequest) -> Result<Issued, ApiError> {

@@ -6,6 +6,7 @@ use axum::Json;
 use axum::extract::State;
 
 use crate::app::App;
+use crate::control::ScopeLevel;
 use crate::query::views::auth::{AuthorizationServer, ProtectedResource};
 
 /// Where to register, ask and exchange.
@@ -33,6 +34,7 @@ pub async fn authorization_server(State(app): State<Arc<App>>) -> Json<Authoriza
         ]),
         code_challenge_methods_supported: texts(&["S256"]),
         token_endpoint_auth_methods_supported: texts(&["none"]),
+        scopes_supported: ScopeLevel::Admin.words(),
         authorization_response_iss_parameter_supported: true,
         issuer: base,
     })
@@ -53,12 +55,6 @@ pub async fn protected_resource(State(app): State<Arc<App>>) -> Json<ProtectedRe
         resource: base.clone(),
         authorization_servers: vec![base],
         bearer_methods_supported: vec!["header".to_owned()],
+        scopes_supported: ScopeLevel::Admin.words(),
     })
-}
-
-/// RFC 8707: tokens can be asked for this server, its API and its MCP endpoint, and for nothing else.
-pub fn is_ours(app: &App, resource: &str) -> bool {
-    let base = app.config.base_url();
-    let rest = resource.strip_prefix(&base);
-    matches!(rest, Some("" | "/" | "/mcp" | "/mcp/" | "/api" | "/api/"))
 }

@@ -81,7 +81,7 @@ async fn distributed(
 ) -> Result<Json<DistributedTrace>, ApiError> {
     let trace_id = ids::parse_trace(&trace_id)?;
     let recorded_at = time::parse_optional(request.recorded_at.as_deref(), "recordedAt")?;
-    let projects = app.control.projects_of(access.user.id).into_iter().map(|(project, _)| project).collect();
+    let projects = access.readable_projects(&app);
     let ask = Ask::within(app, limits::SPANS_DEADLINE);
     distributed::read(&ask, projects, trace_id, recorded_at).await.map(Json)
 }

@@ -1,11 +1,12 @@
-//! Who is asking and what for, as extractors; the one place where roles are enforced.
+//! Who is asking and what for, as extractors; the one place where roles and scopes of tokens are enforced.
 //!
 //! - [`SignedIn`]: any person. [`InPerson`]: by their own login, not by a token that stands for them.
 //! - [`ProjectAccess`]: a person, the project of `?projectId=`, and a role there that meets the need.
 //! - [`OrganizationAccess`]: the same for the `{id}` of `/api/organizations/{id}/...`.
 //!
-//! The need is a type: `access: ProjectAccess<Admin>`; [`Read`] when none is named. `ProjectAccess<InPersonAs<Admin>>`
-//! refuses tokens besides. 401 no, wrong or expired credential;
+//! The need is a type: `access: ProjectAccess<Admin>`, `caller: SignedIn<Write>`; [`Read`] when none is named. It says
+//! what role the person needs and what scope a token needs that stands for them ([`permit`]).
+//! `ProjectAccess<InPersonAs<Admin>>` refuses tokens besides. 401 no, wrong or expired credential;
 //! 400 an id that is missing or none; 403 not a member (also of what does not exist) or too little a role. Tokens of
 //! projects are no credentials here: exporters use `http/ingest`, uploads their own gate.
 
@@ -20,8 +21,9 @@ use axum::http::{HeaderMap, Uri};
 use uuid::Uuid;
 
 use super::per_ip::client_address;
+use super::resource;
 use crate::app::App;
-use crate::control::{By, Need, Organization, PERSONAL_PREFIX, Project, Role, User};
+use crate::control::{By, Need, Organization, PERSONAL_PREFIX, Project, Role, Scope, ScopeLevel, User};
 use crate::error::ApiError;
 use crate::limits;
 use crate::redact::plain;
@@ -29,8 +31,8 @@ use crate::redact::plain;
 /// A need as a type.
 pub trait Needed: Send + Sync + 'static {
     const NEED: Need;
-    /// Whether tokens that stand for a person are refused, whatever the person's role.
-    const IN_PERSON: bool;
+    /// The scope that a token needs; none: no token will do, whatever the person's role.
+    const SCOPE: Option<ScopeLevel>;
 }
 
 /// The need `N`, met by the person's own login and by no token. For whatever makes, shows or ends credentials, gives
@@ -40,23 +42,23 @@ pub struct InPersonAs<N>(PhantomData<N>);
 
 impl<N: Needed> Needed for InPersonAs<N> {
     const NEED: Need = N::NEED;
-    const IN_PERSON: bool = true;
+    const SCOPE: Option<ScopeLevel> = None;
 }
 
 macro_rules! needs {
-    ($($name:ident),*) => {
+    ($($name:ident: $scope:ident),*) => {
         $(
             #[derive(Debug, Clone, Copy)]
             pub struct $name;
             impl Needed for $name {
                 const NEED: Need = Need::$name;
-                const IN_PERSON: bool = false;
+                const SCOPE: Option<ScopeLevel> = Some(ScopeLevel::$scope);
             }
         )*
     };
 }
 
-needs!(Read, Write, Admin, Owner);
+needs!(Read: Read, Write: Write, Admin: Admin, Owner: Admin);
 
 /// Where a request comes from; for routes that ask for no credential.
 #[derive(Debug, Clone)]
@@ -86,23 +88,33 @@ impl Origin {
     }
 }
 
-/// A request with a valid credential of a person.
+/// A request with a valid credential of a person; a token's scope covers `N`.
 #[derive(Debug, Clone)]
-pub struct SignedIn {
+pub struct SignedIn<N = Read> {
     pub user: Arc<User>,
     pub from: Origin,
     pub via: Via,
+    need: PhantomData<N>,
 }
 
 /// What kind of credential it was.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Via {
     /// The person's own login.
     Login,
-    /// An access token of a client the person let in (`grants.rs`).
-    Client,
-    /// A personal access token.
-    PersonalToken,
+    /// A token that stands for the person: a personal access token, or the access token of a client that the person let
+    /// in (`grants.rs`). It may do this at most.
+    Token(Arc<Scope>),
+}
+
+impl Via {
+    /// Whether the project exists for this credential.
+    pub fn opens(&self, project: Uuid) -> bool {
+        match self {
+            Via::Login => true,
+            Via::Token(scope) => scope.opens(project),
+        }
+    }
 }
 
 /// A person's own login: what makes, shows or ends credentials is not for tokens, or a leaked one could renew itself.
@@ -134,7 +146,7 @@ fn by(app: &App, user: &User, from: &Origin) -> By {
     By { user_id: Some(user.id), ..from.by(app, &user.email) }
 }
 
-impl SignedIn {
+impl<N> SignedIn<N> {
     /// For the audit log.
     pub fn by(&self, app: &App) -> By {
         by(app, &self.user, &self.from)
@@ -145,6 +157,12 @@ impl<N> ProjectAccess<N> {
     /// For the audit log.
     pub fn by(&self, app: &App) -> By {
         by(app, &self.user, &self.from)
+    }
+
+    /// Every project that the caller may read with this credential. For questions across projects.
+    pub fn readable_projects(&self, app: &App) -> Vec<Arc<Project>> {
+        let projects = app.control.projects_of(self.user.id).into_iter().map(|(project, _)| project);
+        projects.filter(|project| self.via.opens(project.id)).collect()
     }
 }
 
@@ -163,16 +181,13 @@ impl FromRequestParts<Arc<App>> for Origin {
     }
 }
 
-impl FromRequestParts<Arc<App>> for SignedIn {
+impl<N: Needed> FromRequestParts<Arc<App>> for SignedIn<N> {
     type Rejection = ApiError;
 
-    async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<SignedIn, ApiError> {
-        let user = match bearer(&parts.headers) {
-            Some(token) => person(token, app).await?,
-            None => None,
-        };
-        let (user, via) = user.ok_or(ApiError::Unauthorized("not signed in, or the login has expired"))?;
-        Ok(SignedIn { user, from: Origin::of(parts), via })
+    async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<SignedIn<N>, ApiError> {
+        let (user, from, via) = caller(parts, app).await?;
+        permit(&via, N::SCOPE, About::Person)?;
+        Ok(SignedIn { user, from, via, need: PhantomData })
     }
 }
 
@@ -180,21 +195,31 @@ impl FromRequestParts<Arc<App>> for InPerson {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<InPerson, ApiError> {
-        let caller = SignedIn::from_request_parts(parts, app).await?;
-        check_in_person(caller.via)?;
-        Ok(InPerson(caller))
+        let (user, from, via) = caller(parts, app).await?;
+        permit(&via, <InPersonAs<Read>>::SCOPE, About::Person)?;
+        Ok(InPerson(SignedIn { user, from, via, need: PhantomData }))
     }
+}
+
+/// Whose credential the request carries, from where, and what kind it is. Says nothing about what it may do.
+async fn caller(parts: &Parts, app: &App) -> Result<(Arc<User>, Origin, Via), ApiError> {
+    let user = match bearer(&parts.headers) {
+        Some(token) => person(token, parts.uri.path(), app).await?,
+        None => None,
+    };
+    let (user, via) = user.ok_or(ApiError::Unauthorized("not signed in, or the login has expired"))?;
+    Ok((user, Origin::of(parts), via))
 }
 
 impl<N: Needed> FromRequestParts<Arc<App>> for ProjectAccess<N> {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<ProjectAccess<N>, ApiError> {
-        let SignedIn { user, from, via } = SignedIn::from_request_parts(parts, app).await?;
-        if N::IN_PERSON {
-            check_in_person(via)?;
-        }
+        let (user, from, via) = caller(parts, app).await?;
+        // What the credential may do at all comes before what it is asked about.
+        permit(&via, N::SCOPE, About::Anything)?;
         let id = project_id(&parts.uri)?;
+        permit(&via, N::SCOPE, About::Project(id))?;
         let allowed = app.control.project_by_id(id).and_then(|project| {
             let role = app.control.role_in(user.id, &project)?;
             Some((project, role))
@@ -209,10 +234,8 @@ impl<N: Needed> FromRequestParts<Arc<App>> for OrganizationAccess<N> {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<OrganizationAccess<N>, ApiError> {
-        let SignedIn { user, from, via } = SignedIn::from_request_parts(parts, app).await?;
-        if N::IN_PERSON {
-            check_in_person(via)?;
-        }
+        let (user, from, via) = caller(parts, app).await?;
+        permit(&via, N::SCOPE, About::Organization)?;
         let path = RawPathParams::from_request_parts(parts, app).await.map_err(ApiError::internal)?;
         let id = path.iter().find(|(name, _)| *name == "id").and_then(|(_, value)| value.parse::<i64>().ok());
         let id = id.ok_or_else(|| ApiError::malformed("the organization's id is not a number"))?;
@@ -225,12 +248,35 @@ impl<N: Needed> FromRequestParts<Arc<App>> for OrganizationAccess<N> {
     }
 }
 
-/// 403 for tokens.
-fn check_in_person(via: Via) -> Result<(), ApiError> {
-    match via {
-        Via::Login => Ok(()),
-        Via::Client | Via::PersonalToken => Err(ApiError::Forbidden("this needs a login, not a token")),
+/// What a request is about, as far as scopes know it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum About {
+    Project(Uuid),
+    Organization,
+    /// The person, and the projects the person may open: answers leave out those that the token does not.
+    Person,
+    /// Not known yet.
+    Anything,
+}
+
+/// 403 where the kind of credential or its scope does not reach: the one place where both are enforced. `needed` is the
+/// route's; the person's role is checked apart from it.
+fn permit(via: &Via, needed: Option<ScopeLevel>, about: About) -> Result<(), ApiError> {
+    let Via::Token(scope) = via else { return Ok(()) };
+    let Some(needed) = needed else { return Err(ApiError::Forbidden("this needs a login, not a token")) };
+    if scope.level < needed {
+        return Err(ApiError::Forbidden(match needed {
+            ScopeLevel::Read | ScopeLevel::Write => "this needs a token with the scope write",
+            ScopeLevel::Admin => "this needs a token with the scope admin",
+        }));
     }
+    let reaches = match about {
+        About::Project(id) => scope.opens(id),
+        About::Person => scope.projects.is_none() || needed == ScopeLevel::Read,
+        About::Organization => scope.projects.is_none(),
+        About::Anything => true,
+    };
+    if reaches { Ok(()) } else { Err(ApiError::Forbidden("this token is for other projects alone")) }
 }
 
 /// 403 for members without a second factor, where the organisation asks for one.
@@ -254,23 +300,29 @@ pub fn require(role: Role, need: Need) -> Result<(), ApiError> {
 }
 
 /// Whose credential it is. Every kind that stands for a person is listed here; a new kind is a prefix and its look-up.
-async fn person(token: &str, app: &App) -> Result<Option<(Arc<User>, Via)>, ApiError> {
+async fn person(token: &str, path: &str, app: &App) -> Result<Option<(Arc<User>, Via)>, ApiError> {
     if token.starts_with(PERSONAL_PREFIX) {
-        let user = app.control.user_of_personal_token(token, app.clock.now_ns()).await?;
-        return Ok(user.and_then(|id| app.control.user(id)).map(|user| (user, Via::PersonalToken)));
+        let found = app.control.user_of_personal_token(token, app.clock.now_ns()).await?;
+        let known = found.and_then(|(id, scope)| Some((app.control.user(id)?, scope)));
+        return Ok(known.map(|(user, scope)| (user, Via::Token(Arc::new(scope)))));
     }
-    login(token, app).await
+    login(token, path, app).await
 }
 
-/// A login whose user has not ended all sessions since; or a client's access token whose sign-in still holds.
-async fn login(token: &str, app: &App) -> Result<Option<(Arc<User>, Via)>, ApiError> {
+/// A login whose user has not ended all sessions since; or a client's access token whose sign-in still holds, at the
+/// resource that it was asked for.
+async fn login(token: &str, path: &str, app: &App) -> Result<Option<(Arc<User>, Via)>, ApiError> {
     let Some(claims) = app.logins.check(token, app.clock.now_ns()) else { return Ok(None) };
     let user = app.control.user(claims.user_id).filter(|user| user.session_epoch == claims.epoch);
     let Some(user) = user else { return Ok(None) };
-    match claims.grant {
-        None => Ok(Some((user, Via::Login))),
-        Some(grant) => Ok(app.control.grant_holds(grant, user.id).await?.then_some((user, Via::Client))),
+    let Some(grant) = claims.grant else { return Ok(Some((user, Via::Login))) };
+    if let Some(audience) = &claims.aud
+        && !resource::covers(&app.config.base_url(), audience, path)
+    {
+        return Ok(None);
     }
+    let scope = app.control.grant_scope(grant, user.id).await?;
+    Ok(scope.map(|scope| (user, Via::Token(Arc::new(scope)))))
 }
 
 /// The token of `Authorization: Bearer <token>`. The scheme is taken in any case of letters, as RFC 9110 has it.
@@ -294,6 +346,30 @@ fn query_value(uri: &Uri, name: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_tokens_may_do() {
+        let (one, other) = (Uuid::from_u128(1), Uuid::from_u128(2));
+        let token = |level, projects| Via::Token(Arc::new(Scope { level, projects }));
+        let all = |level| token(level, None);
+        use ScopeLevel::{Admin, Read, Write};
+        for (via, needed, about, expected) in [
+            (Via::Login, None, About::Organization, true),
+            (all(Admin), None, About::Anything, false),
+            (all(Read), Some(Read), About::Project(one), true),
+            (all(Read), Some(Write), About::Project(one), false),
+            (all(Write), Some(Admin), About::Organization, false),
+            (all(Admin), Some(Write), About::Person, true),
+            (token(Admin, Some(vec![one])), Some(Admin), About::Project(one), true),
+            (token(Admin, Some(vec![one])), Some(Read), About::Project(other), false),
+            (token(Admin, Some(vec![one])), Some(Read), About::Organization, false),
+            (token(Admin, Some(vec![one])), Some(Read), About::Person, true),
+            (token(Admin, Some(vec![one])), Some(Write), About::Person, false),
+            (token(Read, Some(vec![])), Some(Read), About::Project(one), false),
+        ] {
+            assert_eq!(permit(&via, needed, about).is_ok(), expected, "{via:?} {needed:?} {about:?}");
+        }
+    }
 
     #[test]
     fn bearer_tokens() {

@@ -22,6 +22,9 @@ pub struct Claims {
     /// The sign-in of a client that it belongs to; none: a person's own login.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub grant: Option<i64>,
+    /// The resource that an access token was asked for (RFC 8707); none: the whole server.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub aud: Option<String>,
     /// Seconds since the epoch.
     pub exp: i64,
 }
@@ -39,18 +42,26 @@ impl Logins {
 
     /// A login for [`limits::LOGIN_LIFE`] from `now_ns` (nanoseconds since the epoch).
     pub fn issue(&self, user: &User, now_ns: i64) -> Result<String, ApiError> {
-        self.sign(user, None, now_ns, limits::LOGIN_LIFE)
+        self.sign(user, None, None, now_ns, limits::LOGIN_LIFE)
     }
 
-    /// An access token for [`limits::ACCESS_LIFE`] from `at_ns`, of the client's sign-in `grant`. The same input gives the
-    /// same token.
-    pub fn issue_access(&self, user: &User, grant: i64, at_ns: i64) -> Result<String, ApiError> {
-        self.sign(user, Some(grant), at_ns, limits::ACCESS_LIFE)
+    /// An access token for [`limits::ACCESS_LIFE`] from `at_ns`, of the client's sign-in `grant`, for `resource` (empty:
+    /// the whole server). The same input gives the same token.
+    pub fn issue_access(&self, user: &User, grant: i64, resource: &str, at_ns: i64) -> Result<String, ApiError> {
+        let aud = (!resource.is_empty()).then(|| resource.to_owned());
+        self.sign(user, Some(grant), aud, at_ns, limits::ACCESS_LIFE)
     }
 
-    fn sign(&self, user: &User, grant: Option<i64>, at_ns: i64, life: Duration) -> Result<String, ApiError> {
+    fn sign(
+        &self,
+        user: &User,
+        grant: Option<i64>,
+        aud: Option<String>,
+        at_ns: i64,
+        life: Duration,
+    ) -> Result<String, ApiError> {
         let exp = at_ns / NS_PER_SECOND + life.as_secs() as i64;
-        let claims = Claims { user_id: user.id, email: user.email.clone(), epoch: user.session_epoch, grant, exp };
+        let claims = Claims { user_id: user.id, email: user.email.clone(), epoch: user.session_epoch, grant, aud, exp };
         encode(&Header::new(Algorithm::HS256), &claims, &self.encoding).map_err(ApiError::internal)
     }
 
@@ -59,6 +70,8 @@ impl Logins {
         let mut validation = Validation::new(Algorithm::HS256);
         // Expiry is checked below, against the clock we were given.
         validation.validate_exp = false;
+        // The audience is checked against the request's path (`resource.rs`).
+        validation.validate_aud = false;
         let claims = decode::<Claims>(token, &self.decoding, &validation).ok()?.claims;
         (claims.exp > now_ns / NS_PER_SECOND).then_some(claims)
     }

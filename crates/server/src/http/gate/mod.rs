@@ -10,5 +10,6 @@ pub mod login;
 pub mod multipart;
 pub mod pace;
 pub mod per_ip;
+pub mod resource;
 pub mod turn;
 pub mod upload;

@@ -12,8 +12,13 @@ use super::passkeys::AuthenticationResponse;
 #[serde(rename_all = "camelCase")]
 pub struct NewPersonalTokenRequest {
     pub name: String,
-    /// For ever, when absent.
+    /// 90 when absent.
+    #[schema(minimum = 1, maximum = 3650)]
     pub expires_in_days: Option<u32>,
+    /// `read`, `write` (and `read`) or `admin` (and both); `read` and `write` when absent.
+    pub scopes: Option<Vec<String>>,
+    /// The projects that it is for; all of its maker's when absent.
+    pub project_ids: Option<Vec<String>>,
 }
 
 /// A personal access token, after the day it was made.
@@ -24,6 +29,10 @@ pub struct PersonalTokenView {
     pub name: String,
     /// Its first characters.
     pub prefix: String,
+    /// `read`, `write`, `admin`: the highest and those it contains.
+    pub scopes: Vec<String>,
+    /// The projects that it is for; null: all of its maker's.
+    pub project_ids: Option<Vec<String>>,
     #[schema(format = DateTime)]
     pub created_at: String,
     #[schema(format = DateTime)]
@@ -42,6 +51,8 @@ pub struct NewPersonalToken {
     pub prefix: String,
     /// Shown this once.
     pub token: String,
+    pub scopes: Vec<String>,
+    pub project_ids: Option<Vec<String>>,
     #[schema(format = DateTime)]
     pub created_at: String,
     #[schema(format = DateTime)]
@@ -67,6 +78,10 @@ pub struct GrantView {
     pub id: i64,
     pub client_name: String,
     pub client_id: String,
+    /// `read`, `write`, `admin`: the highest and those it contains.
+    pub scopes: Vec<String>,
+    /// The projects that it is for; null: all of the reader's.
+    pub project_ids: Option<Vec<String>>,
     #[schema(format = DateTime)]
     pub created_at: String,
     #[schema(format = DateTime)]
@@ -78,6 +93,8 @@ pub struct GrantView {
 pub struct DeviceAuthorizeRequest {
     /// `traceway-cli` when absent; `traceway-mcp`, `tidewatch-cli` and `tidewatch-mcp` are known besides.
     pub client_id: Option<String>,
+    /// `read`, `write`, `admin`, between spaces; `read write` when absent.
+    pub scope: Option<String>,
 }
 
 /// RFC 8628, 3.2.
@@ -117,6 +134,8 @@ pub struct TokenAnswer {
     pub token_type: String,
     /// Seconds until the access token ends.
     pub expires_in: i64,
+    /// What was granted: `read`, `read write` or `read write admin`.
+    pub scope: String,
     pub email: String,
 }
 
@@ -144,6 +163,8 @@ pub struct DeviceView {
     pub client_name: String,
     /// Where the device asked from.
     pub address: String,
+    /// What it asks for: `read`, `read write` or `read write admin`.
+    pub scope: String,
     #[schema(format = DateTime)]
     pub requested_at: String,
     #[schema(format = DateTime)]
@@ -154,6 +175,10 @@ pub struct DeviceView {
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize, ToSchema)]
 pub struct DeviceDecision {
     pub user_code: String,
+    /// Less than the device asks for; as it asks when absent.
+    pub scope: Option<String>,
+    /// The projects that it is let into; all of the reader's when absent.
+    pub project_ids: Option<Vec<String>>,
 }
 
 /// Body of `POST /api/oauth/register`. RFC 7591, 2.
@@ -207,7 +232,10 @@ pub struct ConsentRequest {
     pub code_challenge_method: Option<String>,
     pub state: Option<String>,
     pub resource: Option<String>,
+    /// `read`, `write`, `admin`, between spaces; `read write` when absent. The person may allow less.
     pub scope: Option<String>,
+    /// The projects that the client is let into; all of the reader's when absent.
+    pub project_ids: Option<Vec<String>>,
 }
 
 /// Where the browser goes next.
@@ -229,6 +257,7 @@ pub struct AuthorizationServer {
     pub grant_types_supported: Vec<String>,
     pub code_challenge_methods_supported: Vec<String>,
     pub token_endpoint_auth_methods_supported: Vec<String>,
+    pub scopes_supported: Vec<String>,
     pub authorization_response_iss_parameter_supported: bool,
 }
 
@@ -238,6 +267,7 @@ pub struct ProtectedResource {
     pub resource: String,
     pub authorization_servers: Vec<String>,
     pub bearer_methods_supported: Vec<String>,
+    pub scopes_supported: Vec<String>,
 }
 
 /// What an acknowledge link is about.

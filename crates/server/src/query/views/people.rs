@@ -130,9 +130,12 @@ pub struct ResetView {
 
 /// Body of `POST /api/password-reset/{token}`.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
 pub struct ResetPasswordRequest {
     #[schema(min_length = 8)]
     pub password: String,
+    /// Ends the account's personal access tokens too.
+    pub end_personal_access_tokens: Option<bool>,
 }
 
 /// Body of `PUT /api/me`: what is absent stays.
@@ -180,4 +183,14 @@ pub struct AuditActor {
     pub id: Option<i64>,
     /// An e-mail address, or what else acted.
     pub email: String,
+}
+
+/// Body of `POST /api/me/sessions/revoke`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct RevokeSessionsRequest {
+    /// Ends one's personal access tokens too.
+    pub end_personal_access_tokens: Option<bool>,
+    /// Removes one's passkeys too.
+    pub end_passkeys: Option<bool>,
 }

@@ -1,6 +1,7 @@
 //! Everybody there is: one organisation with a member of each role, a stranger with another, and tokens of all kinds.
 
-use tidewatch_server::control::{By, NewUser, Poll, Role, User};
+use tidewatch_server::control::{By, NewUser, Poll, Role, Scope, ScopeLevel, User};
+use uuid::Uuid;
 
 use crate::engines::On;
 use crate::harness::{Harness, Project};
@@ -21,21 +22,53 @@ pub enum Who {
     Expired,
     /// A login from before its user's password was changed.
     Revoked,
-    /// A personal access token of the owner's.
+    /// A personal access token of the owner's that was made without a scope.
     PersonalToken,
+    ReadToken,
+    AdminToken,
+    /// For the project that the calls are about, and no other; admin.
+    TokenOfThisProject,
+    /// For another project of the owner's; admin.
+    TokenOfAnotherProject,
     /// One that has expired.
     ExpiredToken,
-    /// The access token of a client that the owner let in.
+    /// The access token of a client that the owner let in and that asked for no scope.
     Client,
+    ReadClient,
+    /// The access token of a client for the MCP endpoint alone.
+    ClientOfMcp,
     /// The access token of a client that the owner has signed out.
     EndedClient,
 }
 
+/// What a token may do, and where.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TokenScope {
+    pub level: ScopeLevel,
+    pub projects: Projects,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Projects {
+    All,
+    This,
+    Other,
+}
+
 impl Who {
-    pub const ALL: [Who; 14] = [
+    pub const ALL: [Who; 20] = [
         Who::Nobody,
-        // Before the owner, whose call ends all sessions.
+        // Clients before the owner, whose call ends all sessions.
         Who::Client,
+        Who::ReadClient,
+        Who::ClientOfMcp,
+        Who::EndedClient,
+        Who::PersonalToken,
+        Who::ReadToken,
+        Who::AdminToken,
+        Who::TokenOfThisProject,
+        Who::TokenOfAnotherProject,
+        Who::ExpiredToken,
         Who::Readonly,
         Who::User,
         Who::Admin,
@@ -45,10 +78,20 @@ impl Who {
         Who::UploadToken,
         Who::Expired,
         Who::Revoked,
-        Who::PersonalToken,
-        Who::ExpiredToken,
-        Who::EndedClient,
     ];
+
+    /// None: no token that stands for a person.
+    pub fn scope(self) -> Option<TokenScope> {
+        let (level, projects) = match self {
+            Who::ReadToken | Who::ReadClient => (ScopeLevel::Read, Projects::All),
+            Who::PersonalToken | Who::Client => (ScopeLevel::Write, Projects::All),
+            Who::AdminToken => (ScopeLevel::Admin, Projects::All),
+            Who::TokenOfThisProject => (ScopeLevel::Admin, Projects::This),
+            Who::TokenOfAnotherProject => (ScopeLevel::Admin, Projects::Other),
+            _ => return None,
+        };
+        Some(TokenScope { level, projects })
+    }
 }
 
 pub struct Cast {
@@ -56,6 +99,10 @@ pub struct Cast {
     project: Project,
     organization: i64,
     credentials: [String; Who::ALL.len()],
+}
+
+fn uuid(text: &str) -> Uuid {
+    Uuid::parse_str(text).expect("a UUID")
 }
 
 const WEEK_NS: i64 = 7 * 24 * 60 * 60 * 1_000_000_000;
@@ -83,23 +130,37 @@ impl Cast {
         app.control.set_password(&by, revoked.id, "another").await.expect("another password");
         let owner = app.control.stored_user("owner@example.com").await.expect("a database").expect("the owner").id;
         let owner = app.control.user(owner).expect("the owner");
-        let (_, personal) = app.control.create_personal_token(&by, owner.id, "one", None).await.expect("a token");
-        let over = Some(by.at_ns - 1);
-        let (_, expired) = app.control.create_personal_token(&by, owner.id, "two", over).await.expect("a token");
-        let client = async || {
-            let code = app.control.begin_device_login(&by, "tidewatch-cli").await.expect("a device code");
-            app.control.answer_device(&by, &owner, &code.user_code, true).await.expect("an answer");
+        let other = uuid(&harness.project("other").await.id);
+        let token = async |level, projects, expires_ns| {
+            let scope = Scope { level, projects };
+            let made = app.control.create_personal_token(&by, owner.id, "one", &scope, expires_ns).await;
+            made.expect("a token").1
+        };
+        let client = async |asked: Option<&str>, resource: &str| {
+            let level = ScopeLevel::asked(asked);
+            let code = app.control.begin_device_login(&by, "tidewatch-cli", level).await.expect("a device code");
+            let scope = Scope::of(level);
+            app.control.answer_device(&by, &owner, &code.user_code, Some(&scope)).await.expect("an answer");
             let polled = app.control.poll_device(&by, &code.device_code, None).await.expect("a poll");
             let Poll::Issued(issued) = polled else { panic!("{polled:?}") };
-            let access = app.logins.issue_access(&owner, issued.family, by.at_ns).expect("an access token");
+            let access = app.logins.issue_access(&owner, issued.family, resource, by.at_ns).expect("an access token");
             (access, issued.family)
         };
-        let (access, _) = client().await;
-        let (ended, family) = client().await;
+        let (ended, family) = client(None, "").await;
         app.control.delete_grant(&by, owner.id, family).await.expect("an end");
+        let mcp = format!("{}/mcp", app.config.base_url());
         let credentials = [
             String::new(),
-            access,
+            client(None, "").await.0,
+            client(Some("read"), "").await.0,
+            client(None, &mcp).await.0,
+            ended,
+            token(ScopeLevel::asked(None), None, None).await,
+            token(ScopeLevel::Read, None, None).await,
+            token(ScopeLevel::Admin, None, None).await,
+            token(ScopeLevel::Admin, Some(vec![uuid(&project.id)]), None).await,
+            token(ScopeLevel::Admin, Some(vec![other]), None).await,
+            token(ScopeLevel::Admin, None, Some(by.at_ns - 1)).await,
             login(&*add("readonly", Some(Role::Readonly)).await),
             login(&*add("user", Some(Role::User)).await),
             login(&*add("admin", Some(Role::Admin)).await),
@@ -109,9 +170,6 @@ impl Cast {
             stored.upload_token.clone(),
             app.logins.issue(&owner, app.clock.now_ns() - WEEK_NS).expect("a login"),
             before,
-            personal,
-            expired,
-            ended,
         ];
         Cast { harness, project, organization, credentials }
     }

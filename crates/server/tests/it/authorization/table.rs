@@ -4,6 +4,8 @@
 //! document's; what is in braces is filled in by `cast.rs` with something that does not exist. Bodies are such that
 //! nothing is changed that later rows need.
 
+use tidewatch_server::control::ScopeLevel;
+
 /// What a route asks of its caller.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Needs {
@@ -30,9 +32,13 @@ pub enum Kinds {
     /// A person's own login and nothing else: whatever makes, shows or ends credentials, gives people access, or cannot
     /// be undone.
     Login,
-    /// A login, a personal access token, a client's access token.
-    LoginOrToken,
+    /// A login; and a token that stands for a person, personal or a client's, with this scope or a higher one.
+    Token(ScopeLevel),
 }
+
+const READS: Kinds = Kinds::Token(ScopeLevel::Read);
+const WRITES: Kinds = Kinds::Token(ScopeLevel::Write);
+const ADMINISTERS: Kinds = Kinds::Token(ScopeLevel::Admin);
 
 pub struct Row {
     pub method: &'static str,
@@ -59,7 +65,7 @@ const fn row(
     Row { method, path, needs, kinds, body, status, is_about_a_project }
 }
 
-use Kinds::{Login, LoginOrToken, NoPerson};
+use Kinds::{Login, NoPerson};
 use Needs::{Admin, Nothing, Person, Read, RuntimeToken, UploadToken, Write};
 
 #[rustfmt::skip]
@@ -81,7 +87,7 @@ pub const TABLE: &[Row] = &[
     row("DELETE", "/api/setup/drafts/{id}", Person, Login, "", 404),
     row("GET", "/api/setup/session", Nothing, NoPerson, "", 401),
     row("POST", "/api/setup/plan", Nothing, NoPerson, "", 401),
-    row("POST", "/api/projects/batch", Person, LoginOrToken, r#"{"projects":[]}"#, 422),
+    row("POST", "/api/projects/batch", Person, WRITES, r#"{"projects":[]}"#, 422),
     row("POST", "/api/login/mfa/passkey/start", Nothing, NoPerson, r#"{"mfaToken":"x"}"#, 404),
     row("POST", "/api/login/passkey/finish", Nothing, NoPerson, "{}", 400),
     row("POST", "/api/login/passkey/start", Nothing, NoPerson, "{}", 404),
@@ -110,26 +116,26 @@ pub const TABLE: &[Row] = &[
     row("GET", "/api/personal-access-tokens", Person, Login, "", 200),
     row("POST", "/api/personal-access-tokens", Person, Login, "{}", 400),
     row("DELETE", "/api/personal-access-tokens/{id}", Person, Login, "", 404),
-    row("POST", "/api/ai-traces", Read, LoginOrToken, "{}", 200),
-    row("POST", "/api/ai-traces/chart", Read, LoginOrToken, "{}", 200),
-    row("POST", "/api/ai-traces/grouped", Read, LoginOrToken, "{}", 200),
-    row("POST", "/api/ai-traces/trace", Read, LoginOrToken, "{}", 400),
-    row("POST", "/api/ai-traces/{id}", Read, LoginOrToken, "{}", 404),
-    row("GET", "/api/dashboard/overview", Read, LoginOrToken, "", 200),
-    row("POST", "/api/distributed-traces/{traceId}", Read, LoginOrToken, "{}", 404),
-    row("POST", "/api/drops", Read, LoginOrToken, "{}", 200),
-    row("POST", "/api/endpoints", Read, LoginOrToken, "{}", 200),
-    row("POST", "/api/endpoints/chart", Read, LoginOrToken, "{}", 200),
-    row("POST", "/api/endpoints/endpoint", Read, LoginOrToken, "{}", 400),
-    row("POST", "/api/endpoints/grouped", Read, LoginOrToken, "{}", 200),
-    row("GET", "/api/endpoints/slow", Read, LoginOrToken, "", 400),
-    row("POST", "/api/endpoints/slow", Write, LoginOrToken, "{}", 400),
-    row("POST", "/api/endpoints/{id}", Read, LoginOrToken, "{}", 404),
-    row("POST", "/api/exception-stack-traces", Read, LoginOrToken, "{}", 200),
-    row("POST", "/api/exception-stack-traces/archive", Write, LoginOrToken, "{}", 400),
-    row("POST", "/api/exception-stack-traces/by-id/{id}", Read, LoginOrToken, "{}", 404),
-    row("POST", "/api/exception-stack-traces/unarchive", Write, LoginOrToken, "{}", 400),
-    row("POST", "/api/exception-stack-traces/{hash}", Read, LoginOrToken, "{}", 404),
+    row("POST", "/api/ai-traces", Read, READS, "{}", 200),
+    row("POST", "/api/ai-traces/chart", Read, READS, "{}", 200),
+    row("POST", "/api/ai-traces/grouped", Read, READS, "{}", 200),
+    row("POST", "/api/ai-traces/trace", Read, READS, "{}", 400),
+    row("POST", "/api/ai-traces/{id}", Read, READS, "{}", 404),
+    row("GET", "/api/dashboard/overview", Read, READS, "", 200),
+    row("POST", "/api/distributed-traces/{traceId}", Read, READS, "{}", 404),
+    row("POST", "/api/drops", Read, READS, "{}", 200),
+    row("POST", "/api/endpoints", Read, READS, "{}", 200),
+    row("POST", "/api/endpoints/chart", Read, READS, "{}", 200),
+    row("POST", "/api/endpoints/endpoint", Read, READS, "{}", 400),
+    row("POST", "/api/endpoints/grouped", Read, READS, "{}", 200),
+    row("GET", "/api/endpoints/slow", Read, READS, "", 400),
+    row("POST", "/api/endpoints/slow", Write, WRITES, "{}", 400),
+    row("POST", "/api/endpoints/{id}", Read, READS, "{}", 404),
+    row("POST", "/api/exception-stack-traces", Read, READS, "{}", 200),
+    row("POST", "/api/exception-stack-traces/archive", Write, WRITES, "{}", 400),
+    row("POST", "/api/exception-stack-traces/by-id/{id}", Read, READS, "{}", 404),
+    row("POST", "/api/exception-stack-traces/unarchive", Write, WRITES, "{}", 400),
+    row("POST", "/api/exception-stack-traces/{hash}", Read, READS, "{}", 404),
     row("POST", "/api/forgot-password", Nothing, NoPerson, r#"{"email":"nobody"}"#, 200),
     row("GET", "/api/has-organizations", Nothing, NoPerson, "", 200),
     row("GET", "/api/invitation", Nothing, NoPerson, "", 400),
@@ -139,29 +145,29 @@ pub const TABLE: &[Row] = &[
     row("POST", "/api/invitations/{token}/accept", Nothing, NoPerson, r#"{"name":"A","password":"12345678"}"#, 404),
     row("POST", "/api/invitations/{token}/accept-existing", Person, Login, "", 404),
     row("POST", "/api/login", Nothing, NoPerson, "{}", 401),
-    row("POST", "/api/logs", Read, LoginOrToken, "{}", 200),
-    row("POST", "/api/logs/histogram", Read, LoginOrToken, "{}", 200),
-    row("PUT", "/api/me", Person, LoginOrToken, "{}", 200),
-    row("GET", "/api/me/login-bundle", Person, LoginOrToken, "", 200),
+    row("POST", "/api/logs", Read, READS, "{}", 200),
+    row("POST", "/api/logs/histogram", Read, READS, "{}", 200),
+    row("PUT", "/api/me", Person, WRITES, "{}", 200),
+    row("GET", "/api/me/login-bundle", Person, READS, "", 200),
     row("PUT", "/api/me/password", Person, Login, "{}", 400),
-    row("GET", "/api/metrics/discover", Read, LoginOrToken, "", 200),
-    row("GET", "/api/metrics/discover/instances", Read, LoginOrToken, "", 200),
-    row("GET", "/api/metrics/discover/tags", Read, LoginOrToken, "", 400),
-    row("POST", "/api/metrics/query", Read, LoginOrToken, "{}", 400),
-    row("POST", "/api/organizations", Person, LoginOrToken, "{}", 400),
-    row("GET", "/api/organizations/{id}/audit", Admin, LoginOrToken, "", 200),
+    row("GET", "/api/metrics/discover", Read, READS, "", 200),
+    row("GET", "/api/metrics/discover/instances", Read, READS, "", 200),
+    row("GET", "/api/metrics/discover/tags", Read, READS, "", 400),
+    row("POST", "/api/metrics/query", Read, READS, "{}", 400),
+    row("POST", "/api/organizations", Person, ADMINISTERS, "{}", 400),
+    row("GET", "/api/organizations/{id}/audit", Admin, ADMINISTERS, "", 200),
     row("GET", "/api/organizations/{id}/audit/export", Admin, Login, "", 400),
-    row("GET", "/api/organizations/{id}/invitations", Admin, LoginOrToken, "", 200),
+    row("GET", "/api/organizations/{id}/invitations", Admin, ADMINISTERS, "", 200),
     row("POST", "/api/organizations/{id}/invitations", Admin, Login, "{}", 400),
     row("DELETE", "/api/organizations/{id}/invitations/{invitationId}", Admin, Login, "", 404),
-    row("GET", "/api/organizations/{id}/members", Read, LoginOrToken, "", 200),
+    row("GET", "/api/organizations/{id}/members", Read, READS, "", 200),
     // Anybody may leave; whether there is somebody else is told to owners and admins alone.
     row("DELETE", "/api/organizations/{id}/members/{userId}", Admin, Login, "", 404),
     row("PUT", "/api/organizations/{id}/members/{userId}", Admin, Login, "{}", 400),
-    row("GET", "/api/organizations/{id}/members/{userId}/project-roles", Read, LoginOrToken, "", 404),
+    row("GET", "/api/organizations/{id}/members/{userId}/project-roles", Read, READS, "", 404),
     row("PUT", "/api/organizations/{id}/members/{userId}/project-roles", Admin, Login, "{}", 400),
-    row("GET", "/api/organizations/{id}/settings", Read, LoginOrToken, "", 200),
-    row("GET", "/api/organizations/{id}/sso", Admin, LoginOrToken, "", 200),
+    row("GET", "/api/organizations/{id}/settings", Read, READS, "", 200),
+    row("GET", "/api/organizations/{id}/sso", Admin, ADMINISTERS, "", 200),
     row("PUT", "/api/organizations/{id}/settings", Admin, Login, "{}", 200),
     row("POST", "/api/otel/v1/logs", RuntimeToken, NoPerson, "{}", 200),
     row("POST", "/api/otel/v1/metrics", RuntimeToken, NoPerson, "{}", 200),
@@ -171,26 +177,26 @@ pub const TABLE: &[Row] = &[
     row("GET", "/api/password-reset/{token}", Nothing, NoPerson, "", 200),
     row("POST", "/api/password-reset/{token}", Nothing, NoPerson, r#"{"password":"12345678"}"#, 400),
     row("DELETE", "/api/projects", Admin, Login, "{}", 400),
-    row("GET", "/api/projects", Person, LoginOrToken, "", 200),
-    row("POST", "/api/projects", Person, LoginOrToken, "{}", 400),
-    row("PUT", "/api/projects", Write, LoginOrToken, "{}", 200),
+    row("GET", "/api/projects", Person, READS, "", 200),
+    row("POST", "/api/projects", Person, WRITES, "{}", 400),
+    row("PUT", "/api/projects", Write, WRITES, "{}", 200),
     row("DELETE", "/api/projects/source-map-token/previous", Admin, Login, "", 404),
     row("DELETE", "/api/projects/token/previous", Admin, Login, "", 404),
     row("POST", "/api/register", Nothing, NoPerson, "{}", 400),
     row("POST", "/api/sourcemaps/upload", UploadToken, NoPerson, "{}", 400),
-    row("POST", "/api/spans", Read, LoginOrToken, "{}", 200),
-    row("GET", "/api/spans/{traceId}/{spanId}", Read, LoginOrToken, "", 404),
-    row("DELETE", "/api/symbols", Write, LoginOrToken, "", 200),
-    row("GET", "/api/symbols", Read, LoginOrToken, "", 200),
-    row("GET", "/api/symbols/missing", Read, LoginOrToken, "", 200),
-    row("POST", "/api/symbols/resolve", Read, LoginOrToken, "{}", 400),
-    row("POST", "/api/symbols/sources", Read, LoginOrToken, "{}", 400),
+    row("POST", "/api/spans", Read, READS, "{}", 200),
+    row("GET", "/api/spans/{traceId}/{spanId}", Read, READS, "", 404),
+    row("DELETE", "/api/symbols", Write, WRITES, "", 200),
+    row("GET", "/api/symbols", Read, READS, "", 200),
+    row("GET", "/api/symbols/missing", Read, READS, "", 200),
+    row("POST", "/api/symbols/resolve", Read, READS, "{}", 400),
+    row("POST", "/api/symbols/sources", Read, READS, "{}", 400),
     row("POST", "/api/symbols/upload", UploadToken, NoPerson, "{}", 400),
-    row("POST", "/api/tasks", Read, LoginOrToken, "{}", 200),
-    row("POST", "/api/tasks/chart", Read, LoginOrToken, "{}", 200),
-    row("POST", "/api/tasks/grouped", Read, LoginOrToken, "{}", 200),
-    row("POST", "/api/tasks/task", Read, LoginOrToken, "{}", 400),
-    row("POST", "/api/tasks/{id}", Read, LoginOrToken, "{}", 404),
+    row("POST", "/api/tasks", Read, READS, "{}", 200),
+    row("POST", "/api/tasks/chart", Read, READS, "{}", 200),
+    row("POST", "/api/tasks/grouped", Read, READS, "{}", 200),
+    row("POST", "/api/tasks/task", Read, READS, "{}", 400),
+    row("POST", "/api/tasks/{id}", Read, READS, "{}", 404),
     row("GET", "/health", Nothing, NoPerson, "", 200),
     // Last: the project's tokens are others, and the logins of all who may call it are over.
     row("POST", "/api/projects/source-map-token", Admin, Login, "{}", 200),

@@ -219,7 +219,7 @@ pub async fn finish_setup(
     let by = caller.by(&app);
     let project = app.control.set_up(&by, caller.user.id, &name, &timezone, &project, &framework).await?;
     let (token, LoginBundle { user, projects, organizations }) = session(&app, &caller.user)?;
-    let project = project_view(&app, &project, crate::control::Role::Owner, Via::Login);
+    let project = project_view(&app, &project, crate::control::Role::Owner, &Via::Login);
     Ok((StatusCode::CREATED, Json(RegisterAnswer { token, user, project, projects, organizations })))
 }
 

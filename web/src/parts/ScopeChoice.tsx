@@ -1,0 +1,60 @@
+// What a token, a device or an application may do, and in which project.
+import { useBundle } from "../api/account";
+import type { Allowance } from "../api/account-grants";
+import { contained, type Scope, scopeOptions } from "../model/scopes";
+import { SelectField } from "../ui/SelectField";
+
+export interface Choice {
+  scope: Scope;
+  /** "": all projects, those to come too. */
+  project: string;
+}
+
+/** As the server takes it. */
+export function allowance({ scope, project }: Choice): Allowance {
+  return { scope: contained(scope).join(" "), project_ids: project ? [project] : undefined };
+}
+
+/** `most`: the highest scope that can be chosen. */
+export function ScopeChoice({
+  most,
+  choice,
+  onChange,
+  big,
+}: {
+  most: Scope;
+  choice: Choice;
+  onChange: (choice: Choice) => void;
+  big?: boolean;
+}) {
+  const projects = useBundle()?.projects ?? [];
+  const options = [
+    { value: "", label: "All projects" },
+    ...projects.map((one) => ({ value: one.id, label: one.name })),
+  ];
+  return (
+    <div className="grid gap-3 sm:grid-cols-2">
+      <SelectField
+        big={big}
+        label="May"
+        value={choice.scope}
+        options={scopeOptions(most)}
+        onChange={(scope) => onChange({ ...choice, scope: scope as Scope })}
+      />
+      <SelectField
+        big={big}
+        label="In"
+        value={choice.project}
+        options={options}
+        onChange={(project) => onChange({ ...choice, project })}
+      />
+    </div>
+  );
+}
+
+/** Names of the projects, or "All projects". */
+export function ProjectNames({ ids }: { ids: readonly string[] | null | undefined }) {
+  const projects = useBundle()?.projects ?? [];
+  if (!ids) return <>All projects</>;
+  return <>{ids.map((id) => projects.find((one) => one.id === id)?.name ?? "a project that is gone").join(", ")}</>;
+}
