@@ -15,6 +15,7 @@ use tidewatch_journal::Position;
 use tidewatch_server::ingest::coding::Coding;
 use tidewatch_server::ingest::knowledge::Knowledge;
 use tidewatch_server::ingest::pipeline::prepare;
+use tidewatch_server::ingest::prices::{NO_TABLE, PriceTable};
 use tidewatch_server::ingest::record::Header;
 use tidewatch_store::columns::NO_KEY;
 use tidewatch_store::lake::{Lake, LakeOptions};
@@ -59,10 +60,11 @@ fn header(signal: Signal) -> Header {
         coding: Coding::Identity,
         received_ns: 1_800_000_000_000_000_000,
         settings: IngestSettings::default(),
+        prices: NO_TABLE,
     }
 }
 
-const KNOWLEDGE: Knowledge = Knowledge { prices: &[], symbols: None };
+const KNOWLEDGE: Knowledge = Knowledge { prices: PriceTable { prices: &[], id: NO_TABLE }, symbols: None };
 
 /// Names the export that a child process prepares again and again, and how often.
 const COUNTED: &str = "TIDEWATCH_COUNTED_EXPORT";

@@ -23,7 +23,7 @@ use crate::clock::Clock;
 use crate::ingest::coding::Coding;
 use crate::ingest::knowledge::Knowledge;
 use crate::ingest::pipeline;
-use crate::ingest::prices;
+use crate::ingest::prices::{self, PriceTable};
 use crate::ingest::record::Header;
 
 /// What describes the data, in its directory.
@@ -182,7 +182,8 @@ impl Plan {
     fn fill(&self, folder: &Path, say: &mut dyn FnMut(&str)) -> anyhow::Result<Option<Sample>> {
         let nothing = MergeOptions { rows_max: 0, bytes_max: 0, ..MergeOptions::default() };
         let lake = Lake::open(self.options(folder, nothing, true)).context("cannot open the store")?;
-        let knowledge = Knowledge { prices: prices::read(folder)?, symbols: None };
+        let prices = PriceTable { prices: prices::read(folder)?, id: prices::NO_TABLE };
+        let knowledge = Knowledge { prices, symbols: None };
         let mut generator = Generator::new(self.seed);
         let (mut body, mut position, mut sample) = (Vec::new(), 0, None);
         // One turn per request of whatever there is most of; the others keep up.
@@ -249,6 +250,7 @@ fn header(signal: Signal, received_ns: i64) -> Header {
         coding: Coding::Identity,
         received_ns,
         settings: IngestSettings::default(),
+        prices: prices::NO_TABLE,
     }
 }
 

@@ -20,7 +20,7 @@ use tokio::sync::oneshot;
 use super::knowledge::Knowledge;
 use super::outcome::{Refused, RejectReason};
 use super::pipeline::{self, Prepared};
-use super::prices;
+use super::prices::{self, PriceTable};
 use super::record::{self, Header};
 use super::replay::{Replay, Replayed};
 use super::set_aside::{self, Reason};
@@ -86,9 +86,14 @@ impl Intake {
             give_up: give_up.clone(),
             ..LakeOptions::new(&config.data_dir)
         };
-        let knowledge = Knowledge { prices: prices::read(&config.data_dir)?, symbols: Some(symbols) };
-        // The limit held when the body was accepted; a smaller one now must not lose it.
-        let prepare = |header: &Header, body: &[u8]| pipeline::prepare(header, body, usize::MAX, &knowledge);
+        let (prices, before) = prices::open(&config.data_dir)?;
+        let knowledge = Knowledge { prices, symbols: Some(symbols) };
+        let prepare = |header: &Header, body: &[u8]| {
+            let then = before.get(&header.prices).map(|prices| PriceTable { prices, id: header.prices });
+            let known = Knowledge { prices: then.unwrap_or(knowledge.prices), ..knowledge.clone() };
+            // The limit held when the body was accepted; a smaller one now must not lose it.
+            pipeline::prepare(header, body, usize::MAX, &known)
+        };
         let settling = |lake: Arc<Lake>| move |pending: Pending, outcome| settle(&lake, pending, outcome);
         let replay = Replay { lake_options: &lake_options, journal: &options, prepare: &prepare, clock: &clock };
         let Replayed { lake, journal, report, set_aside } = replay.open(settling)?;

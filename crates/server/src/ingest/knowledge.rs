@@ -7,7 +7,7 @@ use tidewatch_domain::project::Known;
 use tidewatch_domain::rules::exception::{AsReceived, Symbolicate};
 use uuid::Uuid;
 
-use super::prices::Prices;
+use super::prices::PriceTable;
 use super::record::Header;
 use crate::limits;
 use crate::symbols::Symbols;
@@ -16,7 +16,7 @@ use crate::symbols::resolve::Stacks;
 /// Cheap to copy.
 #[derive(Clone)]
 pub struct Knowledge {
-    pub prices: Prices,
+    pub prices: PriceTable,
     /// `None`: stack traces stay as they are.
     pub symbols: Option<Arc<Symbols>>,
 }
@@ -34,6 +34,6 @@ impl Knowledge {
             Some(stacks) => stacks,
             None => &AsReceived,
         };
-        Known { prices: self.prices, symbols }
+        Known { prices: self.prices.prices, symbols }
     }
 }

@@ -60,6 +60,7 @@ pub async fn ingest(app: &Arc<App>, mut export: Export<'_>) -> Result<Told, Refu
         coding: export.coding,
         received_ns: app.clock.now_ns(),
         settings: export.project.settings.ingest_of(export.signal),
+        prices: app.intake.knowledge().prices.id,
     };
     let bytes_max = app.config.otlp_body_bytes_max;
     let prepared = if is_small(&header, &export.body) {

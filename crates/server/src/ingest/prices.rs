@@ -3,15 +3,121 @@
 //! `ai-prices.json` in the data directory, read at start, is a list of
 //! `{"model": "my-model", "from": "2026-01-01", "input": 2.5, "cachedInput": 1.25, "output": 10, "reasoning": 10}`:
 //! US dollars per million tokens from that day on. A model named there replaces all its built-in prices.
+//!
+//! Costs are computed when an export is accepted, and again when the journal is replayed. So that both give the same,
+//! each journal record names its table ([`PriceTable::id`]), and every table that was in use lies in `ai-prices/` of the
+//! data directory, named after it.
 
+use std::collections::HashMap;
 use std::path::Path;
 
 use anyhow::{Context, ensure};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use tidewatch_domain::rules::prices::{BUILT_IN, Price};
+use tidewatch_journal::disk::{Disk, RealDisk};
+use xxhash_rust::xxh3::Xxh3Default;
 
 /// Lives as long as the process: read once, at start.
 pub type Prices = &'static [Price<'static>];
+
+/// A table and what identifies it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct PriceTable {
+    pub prices: Prices,
+    /// A hash of the prices. [`NO_TABLE`]: the table was not kept, and a replay computes with the one it finds.
+    pub id: u64,
+}
+
+/// The id of no table.
+pub const NO_TABLE: u64 = 0;
+
+/// A table as it is kept.
+#[derive(Debug, Serialize, Deserialize)]
+struct Kept {
+    model: String,
+    /// 20260101.
+    from_day: u32,
+    input: f64,
+    cached_input: f64,
+    output: f64,
+    reasoning: f64,
+}
+
+/// The table to compute with from now on, kept durably, and the tables before it by id. A disk that cannot keep it is no
+/// reason not to start.
+pub fn open(data_dir: &Path) -> anyhow::Result<(PriceTable, HashMap<u64, Prices>)> {
+    let prices = read(data_dir)?;
+    let (folder, id) = (data_dir.join(FOLDER), id_of(prices));
+    let mut before = HashMap::new();
+    for entry in std::fs::read_dir(&folder).into_iter().flatten().flatten() {
+        match read_kept(&entry.path()) {
+            Some((id, prices)) => drop(before.insert(id, prices)),
+            None => tracing::warn!(path = %entry.path().display(), "not a price table that was kept; it is left alone"),
+        }
+    }
+    if before.contains_key(&id) {
+        return Ok((PriceTable { prices, id }, before));
+    }
+    match keep(&folder, id, prices) {
+        Ok(()) => Ok((PriceTable { prices, id }, before)),
+        Err(error) => {
+            tracing::warn!(%error, "cannot keep the price table in {}: after a crash and a change of prices, costs may be computed anew", folder.display());
+            Ok((PriceTable { prices, id: NO_TABLE }, before))
+        }
+    }
+}
+
+const FOLDER: &str = "ai-prices";
+
+/// Never [`NO_TABLE`].
+fn id_of(prices: &[Price<'_>]) -> u64 {
+    let mut hash = Xxh3Default::new();
+    for price in prices {
+        hash.update(&(price.model.len() as u64).to_le_bytes());
+        hash.update(price.model.as_bytes());
+        hash.update(&price.from_day.to_le_bytes());
+        for rate in [price.input, price.cached_input, price.output, price.reasoning] {
+            hash.update(&rate.to_le_bytes());
+        }
+    }
+    hash.digest().max(NO_TABLE + 1)
+}
+
+/// Whole under its name, or not at all.
+fn keep(folder: &Path, id: u64, prices: &[Price<'_>]) -> std::io::Result<()> {
+    let kept = |price: &Price<'_>| Kept {
+        model: price.model.to_owned(),
+        from_day: price.from_day,
+        input: price.input,
+        cached_input: price.cached_input,
+        output: price.output,
+        reasoning: price.reasoning,
+    };
+    let text = serde_json::to_vec(&prices.iter().map(kept).collect::<Vec<_>>())?;
+    RealDisk.create_dir_all(folder)?;
+    let (unnamed, named) = (folder.join("new.tmp"), folder.join(format!("{id:016x}.json")));
+    let file = RealDisk.create(&unnamed)?;
+    file.write_at(&text, 0)?;
+    file.sync_data()?;
+    RealDisk.rename(&unnamed, &named)?;
+    RealDisk.sync_dir(folder)
+}
+
+/// `None`: it is no such file, or does not hold what its name says.
+fn read_kept(path: &Path) -> Option<(u64, Prices)> {
+    let id = u64::from_str_radix(path.file_name()?.to_str()?.strip_suffix(".json")?, 16).ok()?;
+    let kept: Vec<Kept> = serde_json::from_slice(&std::fs::read(path).ok()?).ok()?;
+    let price = |kept: Kept| Price {
+        model: String::leak(kept.model),
+        from_day: kept.from_day,
+        input: kept.input,
+        cached_input: kept.cached_input,
+        output: kept.output,
+        reasoning: kept.reasoning,
+    };
+    let prices: Vec<Price<'static>> = kept.into_iter().map(price).collect();
+    (id_of(&prices) == id).then(|| (id, &*Vec::leak(prices)))
+}
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
@@ -72,6 +178,31 @@ mod tests {
         let price = price_of(table, "gpt-4o", now_ns).expect("a known model");
         assert_eq!((price.input, price.cached_input, price.output, price.reasoning), (1.0, 1.0, 2.0, 3.0));
         assert_eq!(price_of(table, "gpt-4o-mini", now_ns), price_of(BUILT_IN, "gpt-4o-mini", now_ns), "others stay");
+    }
+
+    #[test]
+    fn tables_are_kept_under_their_ids() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let (built_in, before) = open(folder.path()).expect("a price table");
+        assert_eq!((built_in.prices, before.len()), (BUILT_IN, 0));
+        let own = r#"[{"model": "m", "from": "2026-01-01", "input": 0.1, "output": 1e-7, "cachedInput": 123456.789}]"#;
+        std::fs::write(folder.path().join("ai-prices.json"), own).expect("it can be written");
+        std::fs::write(folder.path().join("ai-prices/0000000000000007.json"), "[]").expect("it can be written");
+        let (changed, before) = open(folder.path()).expect("a price table");
+        assert_ne!(changed.id, built_in.id);
+        assert_eq!(before.keys().collect::<Vec<_>>(), [&built_in.id], "a file that is not what its name says is none");
+        assert_eq!(before[&built_in.id], BUILT_IN, "to the last bit");
+        let (again, before) = open(folder.path()).expect("a price table");
+        assert_eq!((again, before[&changed.id]), (changed, changed.prices));
+    }
+
+    #[test]
+    fn a_table_that_cannot_be_kept_has_no_id() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        std::fs::write(folder.path().join("ai-prices"), "a file where the folder should be")
+            .expect("it can be written");
+        let (table, _) = open(folder.path()).expect("it starts all the same");
+        assert_eq!((table.prices, table.id), (BUILT_IN, NO_TABLE));
     }
 
     #[test]

@@ -3,14 +3,17 @@
 //! Everything the decoder and the rules need is in it, so a replay makes the same rows. Little-endian:
 //!
 //! ```text
-//! 0  version (1, 2)   4  project number u32     24  received, ns i64    36  sample rate f64
+//! 0  version (3)      4  project number u32     24  received, ns i64    36  sample rate f64
 //! 1  signal           8  project id, 16 bytes   32  flags u8            44  error sample rate f64
-//! 2  encoding                                   33  see below           52  own paths, then the body
-//! 3  content coding
+//! 2  encoding                                   33  see below           52  price table u64
+//! 3  content coding                                                     60  own paths, then the body
 //! ```
 //!
-//! Version 2 says that health checks are left out (WIRE 8.6): 33 is the number of the list of well-known paths (u8), 34
-//! how many bytes the project's own paths take (u16). Version 1 has zeros and no paths.
+//! When health checks are left out (WIRE 8.6, a flag), 33 is the number of the list of well-known paths (u8), 34 how many
+//! bytes the project's own paths take (u16); else they are zeros. 52 names the prices of AI models that costs were
+//! computed with (`prices`); 0: none in particular.
+//!
+//! Versions 1 and 2 end at 52: no price table, and health checks are left out by version 2 instead of the flag.
 
 use std::sync::Arc;
 
@@ -21,14 +24,18 @@ use tidewatch_domain::rules::healthcheck::{self, Healthchecks};
 
 use super::coding::Coding;
 
-const VERSION: u8 = 1;
+const VERSION: u8 = 3;
+const VERSION_WITHOUT_PRICES: u8 = 1;
 const VERSION_WITH_HEALTHCHECKS: u8 = 2;
 /// Bytes before the project's own paths and the body.
-pub const HEADER_BYTES: usize = 52;
+pub const HEADER_BYTES: usize = 60;
+/// The same in versions 1 and 2.
+const OLD_HEADER_BYTES: usize = 52;
 /// With the longest paths that a record can have.
 pub const HEADER_BYTES_MAX: usize = HEADER_BYTES + u16::MAX as usize;
 const KEEP_UNMATCHED_ROOTS: u8 = 1;
 const ISSUES_FROM_LOGS: u8 = 2;
+const HEALTHCHECKS: u8 = 4;
 
 /// What is known about a request besides its body.
 #[derive(Debug, Clone, PartialEq)]
@@ -41,6 +48,8 @@ pub struct Header {
     /// Nanoseconds since the epoch.
     pub received_ns: i64,
     pub settings: IngestSettings,
+    /// The id of the price table that costs are computed with.
+    pub prices: u64,
 }
 
 /// Why a record cannot be replayed.
@@ -87,13 +96,14 @@ impl Header {
         let issues = if self.settings.issues_from_logs { ISSUES_FROM_LOGS } else { 0 };
         bytes[32] = keep | issues;
         if self.settings.healthchecks.is_some() {
-            bytes[0] = VERSION_WITH_HEALTHCHECKS;
+            bytes[32] |= HEALTHCHECKS;
             bytes[33] = healthcheck::LIST;
             let bytes_of_paths = u16::try_from(self.paths().len()).expect("settings are checked for their size");
             bytes[34..36].copy_from_slice(&bytes_of_paths.to_le_bytes());
         }
         bytes[36..44].copy_from_slice(&self.settings.sample_rate.to_le_bytes());
         bytes[44..52].copy_from_slice(&self.settings.error_sample_rate.to_le_bytes());
+        bytes[52..60].copy_from_slice(&self.prices.to_le_bytes());
         bytes
     }
 }
@@ -101,15 +111,25 @@ impl Header {
 /// A record, apart again: header and body.
 pub fn decode(record: &[u8]) -> Result<(Header, &[u8]), RecordError> {
     let Some((&version, _)) = record.split_first() else { return Err(RecordError::Short(0)) };
-    if !matches!(version, VERSION | VERSION_WITH_HEALTHCHECKS) {
-        return Err(RecordError::Version(version));
-    }
-    let Some((header, body)) = record.split_first_chunk::<HEADER_BYTES>() else {
+    let header_bytes = match version {
+        VERSION => HEADER_BYTES,
+        VERSION_WITHOUT_PRICES | VERSION_WITH_HEALTHCHECKS => OLD_HEADER_BYTES,
+        _ => return Err(RecordError::Version(version)),
+    };
+    let Some((head, body)) = record.split_at_checked(header_bytes) else {
         return Err(RecordError::Short(record.len()));
     };
-    let (healthchecks, body) = match version {
-        VERSION => (None, body),
-        _ => {
+    // What an old header lacks is zero.
+    let mut whole = [0; HEADER_BYTES];
+    whole[..header_bytes].copy_from_slice(head);
+    let header = &whole;
+    let has_healthchecks = match version {
+        VERSION => header[32] & HEALTHCHECKS != 0,
+        _ => version == VERSION_WITH_HEALTHCHECKS,
+    };
+    let (healthchecks, body) = match has_healthchecks {
+        false => (None, body),
+        true => {
             let (checks, body) = healthchecks(header, body).ok_or(RecordError::Short(record.len()))??;
             (Some(checks), body)
         }
@@ -146,6 +166,7 @@ pub fn decode(record: &[u8]) -> Result<(Header, &[u8]), RecordError> {
             error_sample_rate: f64::from_le_bytes(at(header, 44)),
             healthchecks,
         },
+        prices: u64::from_le_bytes(at(header, 52)),
     };
     Ok((header, body))
 }
@@ -177,8 +198,8 @@ mod tests {
         let coding = prop_oneof![Just(Coding::Identity), Just(Coding::Gzip), Just(Coding::Deflate), Just(Coding::Zstd)];
         let paths = proptest::option::of("[/a-zé*\n]{0,40}");
         let settings = (any::<bool>(), any::<bool>(), 0.0..=1.0, 0.0..=1.0, paths);
-        (any::<u32>(), any::<[u8; 16]>(), signal, encoding, coding, any::<i64>(), settings).prop_map(
-            |(project_number, project, signal, encoding, coding, received_ns, settings)| Header {
+        (any::<u32>(), any::<[u8; 16]>(), signal, encoding, coding, any::<i64>(), settings, any::<u64>()).prop_map(
+            |(project_number, project, signal, encoding, coding, received_ns, settings, prices)| Header {
                 project_number,
                 project: ProjectId(project),
                 signal,
@@ -192,6 +213,7 @@ mod tests {
                     error_sample_rate: settings.3,
                     healthchecks: settings.4.map(|paths| Arc::new(Healthchecks::new(&paths))),
                 },
+                prices,
             },
         )
     }
@@ -201,6 +223,17 @@ mod tests {
         fn a_record_comes_apart_as_it_was_put_together(header in header(), body: Vec<u8>) {
             let record = [header.encode().as_slice(), header.paths(), &body].concat();
             prop_assert_eq!(decode(&record), Ok((header, body.as_slice())));
+        }
+
+        /// As versions 1 and 2 wrote them.
+        #[test]
+        fn old_records_are_read(mut header in header(), body: Vec<u8>) {
+            let mut bytes = header.encode();
+            bytes[0] = if header.settings.healthchecks.is_some() { 2 } else { 1 };
+            bytes[32] &= !HEALTHCHECKS;
+            let record = [&bytes[..OLD_HEADER_BYTES], header.paths(), &body].concat();
+            header.prices = 0;
+            prop_assert_eq!(decode(&record), Ok((header.clone(), body.as_slice())));
         }
 
         #[test]
@@ -219,6 +252,7 @@ mod tests {
             coding: Coding::Gzip,
             received_ns: 1,
             settings: IngestSettings::default(),
+            prices: 7,
         };
         let good = header.encode();
         header.settings.healthchecks = Some(Arc::new(Healthchecks::new("/é")));
@@ -230,11 +264,12 @@ mod tests {
         let with = |at, value| changed(good.to_vec(), at, value);
         for (record, expected) in [
             (&[][..], "a record of 0 bytes is too short"),
-            (&good[..51], "a record of 51 bytes is too short"),
-            (&with(0, 3), "record version 3 is not known"),
+            (&good[..59], "a record of 59 bytes is too short"),
+            (&changed(good[..51].to_vec(), 0, 1), "a record of 51 bytes is too short"),
+            (&with(0, 4), "record version 4 is not known"),
             (&with(0, 2), "list of paths 0 is not known"),
-            (&filtered[..54], "a record of 54 bytes is too short"),
-            (&changed(filtered.clone(), 54, b'a'), "the paths of health checks are no text"),
+            (&filtered[..62], "a record of 62 bytes is too short"),
+            (&changed(filtered.clone(), 62, b'a'), "the paths of health checks are no text"),
             (&with(1, 9), "signal 9 is not known"),
             (&with(2, 0), "encoding 0 is not known"),
             (&with(3, 4), "content coding 4 is not known"),

@@ -57,6 +57,29 @@ async fn calls_say_what_is_known_and_null_for_what_is_not() {
     assert_eq!(found["pagination"]["total"], 1, "by model");
 }
 
+/// Scenario: prices are edited, and the journal is replayed. Guarantee: costs that were shown stay as they are.
+#[tokio::test]
+async fn a_replay_computes_costs_with_the_prices_of_then() {
+    let (mut harness, project) = Harness::with_project().await;
+    let prices = harness.data().join("ai-prices.json");
+    let price = |dollars: u32| {
+        let entry = json!([{ "model": "own", "from": "2020-01-01", "input": dollars, "output": dollars }]);
+        std::fs::write(&prices, entry.to_string()).expect("it can be written");
+    };
+    price(1);
+    harness.restart().await;
+    let usage = |call: Made| {
+        call.with_int("gen_ai.usage.input_tokens", 1_000_000).with_int("gen_ai.usage.output_tokens", 1_000_000)
+    };
+    harness.send(&project, &[usage(call(1, 2, "before", "own"))]).await;
+    price(50);
+    harness.crash().await;
+    harness.send(&project, &[usage(call(3, 4, "after", "own"))]).await;
+    let list = harness.asked(&project, "/api/ai-traces", json!({ "sortDirection": "asc" })).await;
+    let cost = |row: usize| (text(&list["data"][row]["traceName"]), list["data"][row]["totalCost"].clone());
+    assert_eq!([cost(0), cost(1)], [("before".to_owned(), json!(2.0)), ("after".to_owned(), json!(100.0))]);
+}
+
 // Spec: entity rows, "Default ranking": total cost; DECISIONS 12: unpriced is counted, never zero.
 #[tokio::test]
 async fn groups_are_ranked_by_cost() {

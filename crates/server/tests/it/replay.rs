@@ -18,7 +18,7 @@ use tidewatch_server::ingest::coding::Coding;
 use tidewatch_server::ingest::knowledge::Knowledge;
 use tidewatch_server::ingest::outcome::Refused;
 use tidewatch_server::ingest::pipeline::{self, Prepared};
-use tidewatch_server::ingest::prices;
+use tidewatch_server::ingest::prices::{self, PriceTable};
 use tidewatch_server::ingest::record::Header;
 use tidewatch_server::ingest::replay::{Prepare, Replay, Replayed};
 use tidewatch_store::lake::LakeOptions;
@@ -91,6 +91,7 @@ fn header() -> Header {
         coding: Coding::Identity,
         received_ns: 1_795_219_200_000_000_000,
         settings: IngestSettings::default(),
+        prices: prices::NO_TABLE,
     }
 }
 
@@ -104,8 +105,8 @@ fn log(text: &str) -> Vec<u8> {
 
 fn prepare(header: &Header, body: &[u8]) -> Result<Prepared, Refused> {
     let folder = std::env::temp_dir();
-    let knowledge =
-        Knowledge { prices: prices::read(&folder.join("no such folder")).expect("built in"), symbols: None };
+    let built_in = prices::read(&folder.join("no such folder")).expect("built in");
+    let knowledge = Knowledge { prices: PriceTable { prices: built_in, id: prices::NO_TABLE }, symbols: None };
     pipeline::prepare(header, body, usize::MAX, &knowledge)
 }
 
