@@ -41,6 +41,9 @@ pub enum StoreError {
     Internal { what: &'static str, why: String },
 }
 
+/// ENOMEM, ENFILE, EMFILE: the process has too little, whatever the file.
+const SHORTAGES: [i32; 3] = [12, 23, 24];
+
 impl StoreError {
     /// An I/O error with what was tried on which file; a full disk has a variant of its own.
     pub fn io(what: &'static str, path: &Path, source: std::io::Error) -> StoreError {
@@ -52,9 +55,13 @@ impl StoreError {
         }
     }
 
-    /// The file that cannot be read or written, or is damaged.
-    pub fn path(&self) -> Option<&Path> {
+    /// The file that cannot be read or written, or is damaged; `None` when the fault is not the file's, as with too many
+    /// open files.
+    pub fn faulty_file(&self) -> Option<&Path> {
         match self {
+            StoreError::Io { source, .. } if source.raw_os_error().is_some_and(|code| SHORTAGES.contains(&code)) => {
+                None
+            }
             StoreError::Io { path, .. } | StoreError::Corrupt { path, .. } => Some(path),
             _ => None,
         }

@@ -128,7 +128,7 @@ fn is_told(seen: &mut Seen, twin: Twin, received_ns: i64) -> bool {
 fn suspect_sources(sources: &[Source], error: &StoreError) {
     for source in sources {
         if let Source::Part(part) = source
-            && error.path() == Some(part.path())
+            && error.faulty_file() == Some(part.path())
         {
             part.suspect(error);
         }

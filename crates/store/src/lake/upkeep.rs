@@ -111,7 +111,7 @@ impl Shared {
         let Some(inputs) = pick_keys(&files, self.options.merge.fan_in) else { return Ok(false) };
         self.merge_key_files(&inputs).map_err(|error| {
             let path_of = |file: &SeenFile| SeenFile::path(&self.layout.seen_folder(), file.facts.id);
-            let failed = inputs.iter().find(|file| error.path() == Some(&path_of(file)));
+            let failed = inputs.iter().find(|file| error.faulty_file() == Some(&path_of(file)));
             failed.into_iter().for_each(|file| file.suspect());
             MergeFailed { others_may_do: failed.is_some(), error }
         })
@@ -151,7 +151,7 @@ struct MergeFailed {
 pub(super) fn suspect(parts: &[Arc<Part>], error: &StoreError) -> bool {
     let is_meant = |part: &&Arc<Part>| match error {
         StoreError::Internal { .. } => true,
-        _ => error.path() == Some(part.path()),
+        _ => error.faulty_file() == Some(part.path()),
     };
     let meant: Vec<_> = parts.iter().filter(is_meant).collect();
     meant.iter().for_each(|part| part.suspect(error));

@@ -62,9 +62,10 @@ impl Workers {
         let threads = vec![
             spawn("lake-flush", flush_loop),
             spawn("lake-upkeep", upkeep_loop),
-            spawn("lake-warm-up", |shared, _| {
+            spawn("lake-warm-up", |shared, heartbeat| {
                 stand_back(UPKEEP_NICE);
                 warm_up(shared);
+                heartbeat.rest();
             }),
         ];
         Workers { shared: Some(Arc::clone(shared)), threads, heartbeats }
