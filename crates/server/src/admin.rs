@@ -1,9 +1,12 @@
 //! `tidewatch admin`: for those locked out. Works on the control database itself, beside a running server or without.
 
 use std::io::Read;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail, ensure};
 use clap::Subcommand;
+use tidewatch_store::StoreError;
+use tidewatch_store::lake::{self, LakeOptions, day_of};
 
 use crate::clock::Clock;
 use crate::config::Config;
@@ -22,6 +25,8 @@ pub enum AdminCommand {
     ResetPassword(AdminArgs),
     /// Gives a person a role: owner, admin, user or readonly.
     Promote(AdminArgs),
+    /// Takes a part that cannot be read out of the store and moves it to `lost/`. The server must be stopped.
+    SetPartAside(AdminArgs),
     /// Removes a person's second factors.
     #[command(name = "reset-2fa")]
     ResetTwoFactor(AdminArgs),
@@ -29,6 +34,9 @@ pub enum AdminCommand {
 
 #[derive(Debug, Clone, clap::Args)]
 pub struct AdminArgs {
+    /// The part's file.
+    #[arg(long)]
+    pub part: Option<PathBuf>,
     /// Whom it is about.
     #[arg(long)]
     pub email: Option<String>,
@@ -56,6 +64,7 @@ impl AdminCommand {
             AdminCommand::ResetPassword(arguments) => ("reset-password", arguments),
             AdminCommand::Promote(arguments) => ("promote", arguments),
             AdminCommand::ResetTwoFactor(arguments) => ("reset-2fa", arguments),
+            AdminCommand::SetPartAside(arguments) => ("set-part-aside", arguments),
         }
     }
 }
@@ -63,8 +72,12 @@ impl AdminCommand {
 /// `config`: with the file's settings. `say` hears each line for the person at the terminal.
 pub async fn run(command: &AdminCommand, config: &Config, say: fn(&str)) -> anyhow::Result<()> {
     let data = &config.data_dir;
+    if let AdminCommand::SetPartAside(arguments) = command {
+        let part = arguments.part.as_deref().context("--part is needed")?;
+        return set_part_aside(data, part, say);
+    }
     let location = config.control_database()?;
-    if config.database_url.is_none() && config.database_url_file.is_none() {
+    if config.has_local_control() {
         let file = data.join("control.sqlite");
         ensure!(file.exists(), "there is no {}; is --data-dir right?", file.display());
         // SQLite keeps this file while somebody has the database open.
@@ -134,8 +147,24 @@ async fn act(command: &AdminCommand, control: &Control, say: fn(&str)) -> anyhow
             control.remove_second_factors(&by, user.id).await?;
             say(&format!("{email} signs in without a second factor"));
         }
-        AdminCommand::List(_) | AdminCommand::CreateUser(_) => {}
+        AdminCommand::List(_) | AdminCommand::CreateUser(_) | AdminCommand::SetPartAside(_) => {}
     }
+    Ok(())
+}
+
+/// `part`: as the log names it, or below the data directory.
+fn set_part_aside(data: &Path, part: &Path, say: fn(&str)) -> anyhow::Result<()> {
+    ensure!(data.join("catalog.sqlite").exists(), "there is no store in {}; is --data-dir right?", data.display());
+    let today = day_of(Clock::system().now_ns());
+    let below = part.strip_prefix(data).unwrap_or(part);
+    let kept = match lake::set_part_aside(&LakeOptions::new(data), &data.join(below), today) {
+        Err(StoreError::Io { what: "lock", .. }) => bail!("the store is in use: stop the server first"),
+        kept => kept.with_context(|| format!("cannot set {} aside", part.display()))?,
+    };
+    say(&match kept {
+        Some(path) => format!("the part lies in {} now; answers without its rows say so", path.display()),
+        None => "the part's file was missing; answers without its rows say so now".to_owned(),
+    });
     Ok(())
 }
 

@@ -24,11 +24,13 @@ use crate::http::gate::budget::Budget;
 use crate::http::gate::login::Logins;
 use crate::http::gate::per_ip::PerIpCounts;
 use crate::http::gate::upload;
+use crate::http::incomplete;
 use crate::ingest::intake::{Below, Intake};
 use crate::ingest::outcome::Refused;
 use crate::mail::Mailer;
 use crate::metrics::{IngestMetrics, StoreMetrics};
 use crate::query_threads::QueryThreads;
+use crate::reserve::Reserve;
 use crate::secrets::seal::Sealer;
 use crate::secrets::webauthn::RelyingParty;
 use crate::symbols::Symbols;
@@ -96,6 +98,8 @@ pub struct App {
     /// Questions answered at once.
     asking: Admission,
     query_threads: QueryThreads,
+    /// For the control database, when it lies here.
+    reserve: Option<Reserve>,
     /// Closes with the rest.
     _alive: mpsc::Sender<()>,
 }
@@ -115,8 +119,11 @@ impl App {
             None => secrets::sealing_key(data).context("cannot read or make the key for secrets")?,
         };
         let database = config.control_database()?;
+        let reserve = config.has_local_control().then(|| Reserve::of(data));
+        reserve.iter().for_each(Reserve::release);
         let control =
             Control::open(&database, Sealer::new(&sealing_key)).await.context("cannot open the control database")?;
+        reserve.iter().for_each(Reserve::restore);
         let key = match config.login_key()? {
             Some(key) => key,
             None => secrets::login_key(data).context("cannot read or make the login key")?,
@@ -156,6 +163,7 @@ impl App {
             control,
             mailer,
             _alive: alive,
+            reserve,
             clock,
             config,
         });
@@ -170,13 +178,21 @@ impl App {
     /// until then.
     pub async fn ask(&self, plan: Plan, deadline: Instant) -> Result<RecordBatch, ApiError> {
         let plan = keeping::only_kept(&self.control, plan, self.clock.now_ns());
+        self.note_gaps(&plan);
         self.scan(deadline, move |lake| lake.ask(&plan, deadline)).await
     }
 
     /// As [`App::ask`], of rows, with the number of all that pass the filter.
     pub async fn ask_page(&self, plan: Plan, deadline: Instant) -> Result<(RecordBatch, u64), ApiError> {
         let plan = keeping::only_kept(&self.control, plan, self.clock.now_ns());
+        self.note_gaps(&plan);
         self.scan(deadline, move |lake| lake.ask_page(&plan, deadline)).await
+    }
+
+    fn note_gaps(&self, plan: &Plan) {
+        if self.intake.lake().is_incomplete(plan) {
+            incomplete::note();
+        }
     }
 
     async fn scan<T: Send + 'static>(
@@ -230,5 +246,7 @@ impl App {
             tracing::error!("closing the store failed; the next start replays the journal");
         }
         self.control.close().await;
+        // What it has just freed.
+        self.reserve.iter().for_each(Reserve::restore);
     }
 }

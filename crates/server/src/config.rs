@@ -264,6 +264,11 @@ impl Config {
         Location::postgres(&url).context("database_url does not begin with postgres://")
     }
 
+    /// The control database is a file of the data directory.
+    pub fn has_local_control(&self) -> bool {
+        self.database_url.is_none() && self.database_url_file.is_none()
+    }
+
     pub fn query_concurrent(&self) -> usize {
         match self.query_threads {
             0 => cores(),

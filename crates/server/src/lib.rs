@@ -19,6 +19,7 @@
 //! - [`symbols`]: debug files and source maps, and artifacts made from them.
 //! - [`admin`]: the command line for those locked out.
 //! - [`redact`]: what our own spans, log lines and names must not carry.
+//! - [`reserve`]: space on a full disk for the control database.
 //! - [`metrics`], [`own_traces`]: what the server tells of itself. [`outbound`]: HTTP to others.
 //! - [`symbols_cli`]: `tidewatch symbols`: uploads, and symbol files looked at without a server.
 //! - [`bench`]: load tool and measurements. [`demo`]: sample traffic. Neither has an entrance of its own.
@@ -47,6 +48,7 @@ pub mod own_traces;
 pub mod query;
 pub mod query_threads;
 pub mod redact;
+pub mod reserve;
 pub mod secrets;
 pub mod serve;
 pub mod symbols;

@@ -98,6 +98,8 @@ pub const UPLOAD: RouteLimits = RouteLimits {
 pub const HEARTBEAT_SILENCE_MAX: Duration = minutes(2);
 /// Journal records that are set aside together lie in files of about so many bytes.
 pub const LOST_FILE_BYTES: usize = 8 * MIB;
+/// Space that is kept for opening the control database on a full disk: SQLite's index of its log takes 32 KiB.
+pub const CONTROL_RESERVE_BYTES: usize = 256 * KB;
 /// Every class of bodies: its name, its limits, its rows of the specification.
 pub const CLASSES: [(&str, RouteLimits, &str); 5] = [
     ("OTLP", OTLP, "\"OTLP body\", \"Slow client\""),

@@ -249,6 +249,9 @@ pub fn text(app: &App, traffic: &Traffic, tracer: Option<&Tracer>) -> String {
     for table in &stats.tables {
         let _ = writeln!(text, "tidewatch_parts{{table=\"{}\"}} {}", table.table.name(), table.parts);
     }
+    let gaps = app.intake.lake().gaps();
+    let missing = gaps.iter().map(|gap| gap.rows).sum();
+    figures(&mut text, [("tidewatch_missing_rows", "gauge", "Rows that were stored and set aside since.", missing)]);
     head(&mut text, "tidewatch_suspect_parts", "gauge", "Parts that could not be read, by table.");
     for table in &stats.tables {
         let _ = writeln!(text, "tidewatch_suspect_parts{{table=\"{}\"}} {}", table.table.name(), table.suspects);

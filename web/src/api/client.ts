@@ -1,5 +1,6 @@
 // One door to the server: JSON in, JSON out, errors as ApiError with the server's own sentence.
 import { retryAfterSeconds } from "../model/retry";
+import { noteAnswer } from "./incomplete";
 import { endSession, sessionToken } from "./session";
 
 export class ApiError extends Error {
@@ -76,7 +77,10 @@ async function ask(method: string, path: string, call: Call, as?: string): Promi
     body: call.body === undefined ? undefined : JSON.stringify(call.body),
     signal: call.signal,
   });
-  if (answer.ok) return answer;
+  if (answer.ok) {
+    noteAnswer(path, answer.headers);
+    return answer;
+  }
   if (answer.status === 401 && !call.anonymous && !call.challenge) {
     endSession();
     onExpired();

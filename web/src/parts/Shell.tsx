@@ -8,6 +8,7 @@ import { rememberProject } from "../api/session";
 import { shift, widen } from "../model/range";
 import { copyText } from "../ui/Copy";
 import { say } from "../ui/Toasts";
+import { Incomplete } from "./Incomplete";
 import { moveRow, useKeys } from "./keys";
 import { useLanding } from "./landing";
 import { NAV, NAV_LOW } from "./nav";
@@ -88,6 +89,7 @@ function Frame() {
           onHelp={() => setHelp(true)}
           onNewProject={() => setNewProject(true)}
         />
+        <Incomplete />
         <main id="main" tabIndex={-1} className="min-h-0 flex-1 overflow-auto">
           {project ? <Outlet /> : <UnknownProject onNew={() => setNewProject(true)} />}
         </main>

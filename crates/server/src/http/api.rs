@@ -38,6 +38,12 @@ impl Api {
         self.described(routes)
     }
 
+    /// Changes how all of them are served.
+    pub fn served(mut self, change: impl FnOnce(Router<Arc<App>>) -> Router<Arc<App>>) -> Api {
+        self.router = change(self.router);
+        self
+    }
+
     /// Describes them; others serve them.
     pub fn described(mut self, routes: Routes) -> Api {
         self.paths.extend(routes.handlers.into_iter().map(|(path, _)| path));

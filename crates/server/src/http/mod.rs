@@ -15,6 +15,7 @@ pub mod frames;
 mod framing;
 pub mod gate;
 pub mod health;
+pub mod incomplete;
 pub mod ingest;
 mod lasting;
 pub mod listen;

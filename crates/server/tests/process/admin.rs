@@ -23,6 +23,70 @@ fn admin(data: &Path, words: &[&str], input: &str) -> Output {
     child.wait_with_output().expect("it ends")
 }
 
+/// Scenario: one part of the store is damaged. Guarantee: an operator gets at the rest, and answers say what they lack.
+#[test]
+fn a_damaged_part_is_set_aside_and_answers_say_so() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let data = folder.path().join("data");
+    // Each export becomes a part of its own; none are merged, as there are too few.
+    let mut server = Server::start(&data, &[("TIDEWATCH_FLUSH_ROWS", "1")]);
+    let account = server.register();
+    let now_ns = || std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).expect("after 1970").as_nanos();
+    for body in ["one", "two"] {
+        let record = json!({"timeUnixNano": now_ns().to_string(), "body": {"stringValue": body}});
+        let export = json!({"resourceLogs": [{"scopeLogs": [{"logRecords": [record]}]}]});
+        assert_eq!(server.call("POST", "/api/otel/v1/logs", Some(&account.project_token), &export).0, 200);
+        let parts = || parts_of_logs(&data).len();
+        let flushed = (0..6000).any(|_| {
+            std::thread::park_timeout(std::time::Duration::from_millis(10));
+            parts() == if body == "one" { 1 } else { 2 }
+        });
+        assert!(flushed, "a part for each export");
+    }
+    let logs = |server: &Server| {
+        let path = format!("/api/logs?projectId={}", account.project_id);
+        let range = json!({"fromDate": "2020-01-01T00:00:00Z", "toDate": "2100-01-01T00:00:00Z"});
+        let mut answer = super::server::agent()
+            .post(format!("{}{path}", server.base))
+            .header("Authorization", format!("Bearer {}", account.jwt))
+            .header("Content-Type", "application/json")
+            .send(range.to_string())
+            .expect("the server answers");
+        let is_incomplete = answer.headers().contains_key("tidewatch-incomplete");
+        let body: Value = answer.body_mut().read_json().unwrap_or(Value::Null);
+        (answer.status().as_u16(), body["pagination"]["total"].as_u64(), is_incomplete)
+    };
+    assert_eq!(logs(&server), (200, Some(2), false));
+    server.kill();
+    let part = parts_of_logs(&data).remove(0);
+    let mut bytes = std::fs::read(&part).expect("a part");
+    bytes[100] ^= 1;
+    std::fs::write(&part, bytes).expect("it can be written");
+    server.restart();
+    assert_eq!(logs(&server), (500, None, false), "never short in silence");
+
+    let name = part.to_str().expect("a path of text");
+    let refused = admin(&data, &["set-part-aside", "--part", name], "");
+    assert!(!refused.status.success(), "the server runs");
+    assert!(String::from_utf8_lossy(&refused.stderr).contains("stop the server first"), "{refused:?}");
+    server.kill();
+    assert!(!admin(&data, &["set-part-aside", "--part", "parts/logs/none.parquet"], "").status.success());
+    let done = admin(&data, &["set-part-aside", "--part", name], "");
+    assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+    assert!(String::from_utf8_lossy(&done.stdout).contains("lost"), "{done:?}");
+    server.restart();
+    assert_eq!(logs(&server), (200, Some(1), true));
+}
+
+fn parts_of_logs(data: &Path) -> Vec<std::path::PathBuf> {
+    let days = std::fs::read_dir(data.join("parts/logs")).into_iter().flatten().flatten();
+    let parts = days.flat_map(|day| std::fs::read_dir(day.path()).into_iter().flatten().flatten());
+    let mut paths: Vec<_> =
+        parts.map(|part| part.path()).filter(|path| path.extension().is_some_and(|end| end == "parquet")).collect();
+    paths.sort();
+    paths
+}
+
 #[test]
 fn those_locked_out_get_in_again() {
     let folder = tempfile::tempdir().expect("a temporary folder");

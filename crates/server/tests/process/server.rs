@@ -80,6 +80,13 @@ impl Server {
         self.process.wait().expect("a killed child can be waited for");
     }
 
+    /// SIGTERM: finishes what is in flight and closes its files.
+    pub fn stop(&mut self) {
+        let id = self.process.id().to_string();
+        assert!(Command::new("kill").args(["-TERM", &id]).status().expect("kill runs").success());
+        assert!(self.process.wait().expect("it is a child of this test").success(), "it stops in order");
+    }
+
     /// A setting from the next start on.
     pub fn set(&mut self, name: &'static str, value: &str) {
         self.settings.push((name, value.to_owned()));

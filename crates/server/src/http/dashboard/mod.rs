@@ -11,9 +11,13 @@ mod symbols;
 mod tasks;
 mod traces;
 
-use crate::http::api::Api;
+use axum::middleware::from_fn;
 
-/// Every dashboard route. All of them take the JWT and `?projectId=` (see `gate::auth::ProjectAccess`).
+use crate::http::api::Api;
+use crate::http::incomplete;
+
+/// Every dashboard route. All of them take the JWT and `?projectId=` (see `gate::auth::ProjectAccess`), and say when
+/// their answer lacks rows (see `http::incomplete`).
 pub fn routes() -> Api {
     Api::new()
         .merge(ai_traces::routes())
@@ -26,4 +30,5 @@ pub fn routes() -> Api {
         .merge(symbols::routes())
         .merge(tasks::routes())
         .merge(traces::routes())
+        .served(|router| router.route_layer(from_fn(incomplete::tell)))
 }

@@ -1,0 +1,69 @@
+//! Some space on the disk that is given back at a start, so that the control database can be opened on a full one.
+//!
+//! SQLite needs a few pages beside the database for its readers. It frees them when it closes, and something else may
+//! fill the disk before the next start: then nothing could be read, nor removed.
+
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use crate::limits::CONTROL_RESERVE_BYTES;
+
+/// The file of one data directory.
+pub struct Reserve(PathBuf);
+
+impl Reserve {
+    pub fn of(data: &Path) -> Reserve {
+        Reserve(data.join("control.reserve"))
+    }
+
+    /// Gives the space back to the disk.
+    pub fn release(&self) {
+        match fs::remove_file(&self.0) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                tracing::warn!(%error, path = %self.0.display(), "cannot give reserved space back: {error}");
+            }
+            _ => {}
+        }
+    }
+
+    /// Takes space again, as much of it as there is. Nothing fails without it.
+    pub fn restore(&self) {
+        if let Err(error) = self.fill() {
+            tracing::debug!(%error, path = %self.0.display(), "cannot reserve space: {error}");
+        }
+    }
+
+    fn fill(&self) -> io::Result<()> {
+        let mut file = File::create(&self.0)?;
+        let mut block = [0; 4096];
+        for number in 0..CONTROL_RESERVE_BYTES / block.len() {
+            // No block like another, and no zeros: some file systems store neither.
+            for (place, bytes) in block.chunks_exact_mut(8).enumerate() {
+                let value = (number * 512 + place + 1) as u64;
+                bytes.copy_from_slice(&value.wrapping_mul(0x9E37_79B9_7F4A_7C15).to_le_bytes());
+            }
+            file.write_all(&block)?;
+        }
+        file.sync_data()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn space_is_taken_and_given_back() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let reserve = Reserve::of(folder.path());
+        reserve.release();
+        for _ in 0..2 {
+            reserve.restore();
+            let length = fs::metadata(folder.path().join("control.reserve")).expect("it is there").len();
+            assert_eq!(length, CONTROL_RESERVE_BYTES as u64);
+        }
+        reserve.release();
+        assert!(!folder.path().join("control.reserve").exists());
+    }
+}

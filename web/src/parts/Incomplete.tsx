@@ -1,0 +1,17 @@
+import { TriangleAlert } from "lucide-react";
+import { useIsIncomplete } from "../api/incomplete";
+
+/** Above every page while an answer lacks rows that were damaged and set aside. */
+export function Incomplete() {
+  const isIncomplete = useIsIncomplete();
+  return (
+    <div role="status">
+      {isIncomplete && (
+        <p className="flex items-center gap-2 bg-warnsoft px-4 py-2 text-warn">
+          <TriangleAlert size={15} aria-hidden className="shrink-0" />
+          Incomplete: some data of a range you looked at was damaged and set aside. Figures and lists lack it.
+        </p>
+      )}
+    </div>
+  );
+}
