@@ -55,6 +55,8 @@ pub struct IngestSettings {
     pub sample_rate: f64,
     /// Share of error traces recorded, 0 to 1. SPEC sampling; 1 by default.
     pub error_sample_rate: f64,
+    /// Promote model calls that are described without `gen_ai.*`. DECISIONS 26; off by default.
+    pub ai_conventions: bool,
     /// Leave out health checks that went well. WIRE 8.6; off by default.
     pub healthchecks: Option<Arc<Healthchecks>>,
 }
@@ -64,6 +66,7 @@ impl Default for IngestSettings {
         IngestSettings {
             keep_unmatched_roots: false,
             issues_from_logs: false,
+            ai_conventions: false,
             sample_rate: 1.0,
             error_sample_rate: 1.0,
             healthchecks: None,
@@ -128,6 +131,8 @@ pub struct TraceProjection<'a> {
     pub dropped: Vec<Dropped>,
     /// The part of `dropped` that the sender is told about, with why.
     pub rejected: Vec<(u32, InvalidId)>,
+    /// Model calls without `gen_ai.*` that the project's settings do not promote. DECISIONS 26.
+    pub other_ai: u64,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -281,6 +286,8 @@ pub struct MetricValue<'a> {
     pub name: &'a str,
     pub time_ns: i64,
     pub value: f64,
+    /// The exact value where a double may not hold it: of an integer point beyond 2^53. DECISIONS 16.
+    pub integer: Option<i64>,
     /// This row carries the histogram's bounds and buckets (the `.count` row does).
     pub with_buckets: bool,
     pub server_name: &'a str,

@@ -25,8 +25,10 @@ use crate::http::gate::login::Logins;
 use crate::http::gate::per_ip::PerIpCounts;
 use crate::http::gate::upload;
 use crate::http::incomplete;
+use crate::ingest::hints::Hints;
 use crate::ingest::intake::{Below, Intake};
 use crate::ingest::outcome::Refused;
+use crate::ingest::refusals::Refusals;
 use crate::mail::Mailer;
 use crate::metrics::{IngestMetrics, StoreMetrics};
 use crate::query_threads::QueryThreads;
@@ -94,7 +96,11 @@ pub struct App {
     pub intake: Intake,
     pub ingest_metrics: IngestMetrics,
     pub store_metrics: Arc<StoreMetrics>,
-    refusals: RejectionLog,
+    rejection_log: RejectionLog,
+    /// What projects receive that a setting would do more with.
+    pub hints: Hints,
+    /// What refused senders did.
+    pub refusals: Refusals,
     /// Questions answered at once.
     asking: Admission,
     query_threads: QueryThreads,
@@ -153,7 +159,9 @@ impl App {
             intake,
             ingest_metrics: IngestMetrics::default(),
             store_metrics: Arc::default(),
-            refusals: RejectionLog::default(),
+            rejection_log: RejectionLog::default(),
+            hints: Hints::default(),
+            refusals: Refusals::default(),
             logins: Logins::new(&key),
             sso,
             passkeys: relying_party(&config),
@@ -226,17 +234,20 @@ impl App {
     pub fn refused(&self, project: u32, signal: Signal, refused: &Refused) {
         let now_ns = self.clock.now_ns();
         self.intake.count_refused(project, signal, refused.reason, now_ns);
-        self.refusals.add(project, signal, refused, now_ns);
+        self.rejection_log.add(project, signal, refused, now_ns);
+        if project != 0 {
+            self.refusals.add_sentence(project, signal, refused, now_ns);
+        }
     }
 
     /// The same by reason and signal.
     pub fn refusals_by_kind(&self) -> Vec<(&'static str, &'static str, u64)> {
-        self.refusals.by_kind()
+        self.rejection_log.by_kind()
     }
 
     /// Exports refused since the start.
     pub fn refusals(&self) -> u64 {
-        self.refusals.total()
+        self.rejection_log.total()
     }
 
     /// Stores what waits and closes the files, once no request is in flight any more.

@@ -197,6 +197,14 @@ pub const REPLAY_AHEAD: usize = 4;
 pub const REPLAY_WAIT: Duration = seconds(30);
 /// Pause between two log lines about the same kind of refused export.
 pub const REJECTION_LOG_PAUSE: Duration = minutes(1);
+/// Refused requests that belong to no project, kept for people to look at.
+pub const REFUSALS_KEPT_MAX: usize = 1000;
+/// Of what such a request sent as a token, characters that are shown.
+pub const REFUSED_TOKEN_CHARS: usize = 4;
+/// Projects of which the last refusals' sentences are kept.
+pub const REFUSED_PROJECTS_MAX: usize = 1000;
+/// Answers in JSON of this size or more are compressed for who takes that.
+pub const COMPRESSED_BYTES_MIN: u64 = 1024;
 /// First allocation for a body that comes in several pieces, whatever length it declares.
 pub const BODY_BYTES_FIRST_MAX: usize = 1 << 20;
 
@@ -216,6 +224,8 @@ pub const SYMBOLS_NICE: i32 = 5;
 pub const METRICS_QUERIES_MAX: usize = 50;
 pub const METRICS_TAG_FILTERS_MAX: usize = 20;
 pub const METRICS_DAYS_MAX: i64 = 731;
+/// Days that a list of spans may always cover; more when the project keeps more. WIRE 8.8.
+pub const SPAN_LIST_DAYS_MIN: i64 = 31;
 pub const METRICS_POINTS_MAX: i64 = 2000;
 pub const METRICS_GROUPS_MAX: usize = 200;
 pub const METRICS_DEADLINE: Duration = seconds(30);

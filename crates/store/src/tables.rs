@@ -3,6 +3,9 @@
 //! Times are nanoseconds since the epoch, UTC. Ids are raw bytes; an all-zero id means "none".
 //! Binary attribute columns hold a serialised OTLP `KeyValueList` (field 1, repeated `KeyValue`), so any OTLP
 //! library can read them. `project` is the number of the project in the control database.
+//!
+//! A column that is added to a table is nullable and comes last: it is null in the rows of parts written before
+//! (`lake/added_columns.rs`).
 
 /// How a column is stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -232,6 +235,7 @@ pub const METRIC_POINTS: &[Column] = &[
     SCOPE,
     optional("bounds", Kind::Bytes, "of a histogram's .count: upper bounds, little-endian f64"),
     optional("buckets", Kind::Bytes, "of a histogram's .count: counts, little-endian u64"),
+    optional("int_value", Kind::I64, "exact value of an integer point beyond 2^53; null in all other rows"),
 ];
 
 /// `project` 0: requests whose token belongs to no project.

@@ -17,6 +17,7 @@ export const user = {
 };
 const settings = {
   keepUnmatchedRoots: false,
+  aiConventions: false,
   issuesFromLogs: false,
   sampleRate: 1,
   errorSampleRate: 1,
@@ -515,6 +516,7 @@ export function logs(body: Body): t.LogRow[] {
       observedTimestamp: iso(to),
       severityText,
       severityNumber,
+      project: { id: PROJECT, name: "shop" },
       serviceName,
       body: text,
       traceId: linked ? SHOP_TRACE : "",
@@ -654,6 +656,27 @@ export function metricAnswer(body: {
   });
   return { results, intervalMinutes: minutes };
 }
+export function refusals(): t.Refusals {
+  const sender = { address: "10.0.4.17", path: "/api/otel/v1/traces", userAgent: "OTel-OTLP-Exporter-Python/1.38.0" };
+  return {
+    data: [
+      {
+        ...sender,
+        time: iso(Date.now() - 30_000),
+        tokenStart: "9f3c",
+        reason: "bad_token",
+        message: "the token belongs to no project",
+      },
+      {
+        ...sender,
+        time: iso(Date.now() - 90_000),
+        tokenStart: "",
+        reason: "bad_token",
+        message: "there is no Authorization header",
+      },
+    ],
+  };
+}
 export function drops(empty: boolean): t.Drops {
   const seconds = (Date.now() - boot) / 1000;
   if (empty)
@@ -662,6 +685,7 @@ export function drops(empty: boolean): t.Drops {
       requests: seconds > 20 ? [{ signal: "traces", outcome: "rejected", reason: "bad_token", count: 3 }] : [],
       kept: [],
       series: [],
+      unpromotedAiSpans: 0,
     };
   return {
     data: [
@@ -672,12 +696,21 @@ export function drops(empty: boolean): t.Drops {
       { signal: "traces", outcome: "accepted", reason: "", count: 120 },
       { signal: "traces", outcome: "rejected", reason: "bad_token", count: 3 },
       { signal: "logs", outcome: "rejected", reason: "too_large", count: 1 },
+      {
+        signal: "metrics",
+        outcome: "rejected",
+        reason: "malformed",
+        count: 2,
+        lastMessage: "JSON: a key at byte 1 is not a string",
+        lastAt: iso(Date.now() - 60_000),
+      },
     ],
     kept: [
       { signal: "spans", count: Math.floor(812 + seconds) },
       { signal: "logs", count: 240 },
     ],
     series: [],
+    unpromotedAiSpans: 6,
     lastSpan: {
       name: "POST /checkout",
       serviceName: "storefront",

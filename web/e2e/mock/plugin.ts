@@ -77,6 +77,7 @@ const ROUTES: [string, Handler][] = [
     "GET /api/spans/:trace/:span",
     (_body, _url, parts) => data.traceAnswer(parts[3]).spans.find((span) => span.spanId === parts[4]),
   ],
+  ["GET /api/refusals", () => data.refusals()],
   ["GET /api/metrics/discover", () => ({ metrics: data.METRICS })],
   ["GET /api/metrics/discover/tags", () => ({ values: ["storefront-1", "storefront-2", "cart-1"] })],
   ["POST /api/metrics/query", (body) => data.metricAnswer(body as never)],

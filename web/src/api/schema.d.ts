@@ -1609,6 +1609,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/refusals": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The latest exports whose token belongs to no project, since the server's start. */
+        get: operations["getRefusals"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/register": {
         parameters: {
             query?: never;
@@ -2509,6 +2526,12 @@ export interface components {
             requests: components["schemas"]["RequestCount"][];
             /** @description Per minute; the latest 2000 minutes of the range at most. */
             series: components["schemas"]["DropPoint"][];
+            /**
+             * Format: int64
+             * @description Spans since the server's start that describe a model call without `gen_ai.*` and were not promoted: the setting
+             *     `aiConventions` does.
+             */
+            unpromotedAiSpans: number;
         };
         /** @description Body of `POST /api/drops`. */
         DropsRequest: {
@@ -3000,6 +3023,11 @@ export interface components {
         /** @description Body of `POST /api/logs` and `POST /api/logs/histogram`. */
         LogListRequest: {
             /**
+             * @description With `traceId`: the records of every project that the caller may open. 422 without one. Ignored by the histogram.
+             * @default false
+             */
+            allProjects: boolean;
+            /**
              * @description All must hold; at most 20.
              * @default []
              */
@@ -3076,6 +3104,8 @@ export interface components {
             logAttributes: components["schemas"]["AttributeMap"];
             /** @description Empty when absent. */
             observedTimestamp: string;
+            /** @description The project that it was sent to. */
+            project: components["schemas"]["ProjectName"];
             resourceAttributes: components["schemas"]["AttributeMap"];
             scopeAttributes: components["schemas"]["AttributeMap"];
             scopeName: string;
@@ -3297,6 +3327,13 @@ export interface components {
         /** @description A project's new token. The old one is taken for its grace. */
         NewToken: {
             /** @description 32 hexadecimal digits. */
+            token: string;
+        };
+        /** @description A project's new upload token, under both of its names. WIRE 4.1. */
+        NewUploadToken: {
+            /** @description 32 hexadecimal digits. */
+            sourceMapToken: string;
+            /** @description The same. */
             token: string;
         };
         /** @description One exception. */
@@ -3554,6 +3591,7 @@ export interface components {
         };
         /** @description Body of `PUT /api/projects`: what is absent stays. */
         ProjectChangeRequest: {
+            aiConventions?: boolean | null;
             dropHealthyHealthchecks?: boolean | null;
             /** Format: double */
             errorSampleRate?: number | null;
@@ -3591,6 +3629,8 @@ export interface components {
         };
         /** @description What is stored of what a project receives. */
         ProjectSettings: {
+            /** @description AI Traces from model calls that OpenInference, Langfuse and the Vercel AI SDK describe without `gen_ai.*`. */
+            aiConventions: boolean;
             /** @description Leave out health checks that succeed. */
             dropHealthyHealthchecks: boolean;
             /**
@@ -3672,6 +3712,24 @@ export interface components {
             /** @description Each opens once. */
             recoveryCodes: string[];
         };
+        /** @description One refused request whose token belongs to no project. */
+        RefusalView: {
+            address: string;
+            /** @description One sentence. */
+            message: string;
+            path: string;
+            /** @description `bad_token` or `grpc`. */
+            reason: string;
+            /** Format: date-time */
+            time: string;
+            /** @description The first four characters of the token; empty when there was none. */
+            tokenStart: string;
+            userAgent: string;
+        };
+        /** @description `GET /api/refusals`: newest first. */
+        Refusals: {
+            data: components["schemas"]["RefusalView"][];
+        };
         /** @description `POST /api/register`. */
         RegisterAnswer: {
             organizations: components["schemas"]["OrganizationView"][];
@@ -3734,6 +3792,13 @@ export interface components {
         RequestCount: {
             /** Format: int64 */
             count: number;
+            /**
+             * Format: date-time
+             * @description When that was.
+             */
+            lastAt?: string | null;
+            /** @description What the last sender that was refused so heard; absent when that was before the server's start. */
+            lastMessage?: string | null;
             /** @description `accepted` or `rejected`. */
             outcome: string;
             /** @description Empty when accepted. */
@@ -3975,7 +4040,7 @@ export interface components {
             status: number | null;
             /**
              * Format: date-time
-             * @description At most 31 days after `fromDate` (422).
+             * @description At most the days that the project keeps, and one more, after `fromDate` (422).
              * @default null
              */
             toDate: string | null;
@@ -4403,7 +4468,10 @@ export interface components {
              * @description Start of the bucket.
              */
             timestamp: string;
-            /** Format: double */
+            /**
+             * Format: double
+             * @description Integers beyond 2^53 are exact where the function takes one point's value: `min`, `max`, `last`.
+             */
             value: number;
         };
         /** @description The same with how many stack traces asked for it. */
@@ -12700,7 +12768,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["NewToken"];
+                    "application/json": components["schemas"]["NewUploadToken"];
                 };
             };
             /** @description The request cannot be read. */
@@ -12976,6 +13044,80 @@ export interface operations {
             };
             /** @description No such thing in this project. */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Readable, but against a rule of the operation. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many questions at once; `Retry-After` says when to come back. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The deadline of the question passed. */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    getRefusals: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusals"];
+                };
+            };
+            /** @description The request cannot be read. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No token, or a bad one. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Not a project one may open. */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };

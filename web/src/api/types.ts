@@ -66,6 +66,7 @@ export type MetricAnswer = Schemas["MetricsAnswer"];
 
 export type Overview = Schemas["Overview"];
 export type Drops = Schemas["Drops"];
+export type Refusals = Schemas["Refusals"];
 
 export type SymbolFile = Schemas["SymbolFile"];
 export type MissingSymbols = Schemas["MissingSymbols"];

@@ -50,6 +50,7 @@ const REASONS: Record<string, string> = {
   too_large: "a body that is too large (10 MB)",
   malformed: "a body that could not be read",
   unsupported_media_type: "a content type that is not protobuf or JSON",
+  grpc: "the gRPC protocol, which is not taken here",
   bad_encoding: "a content encoding that is not gzip, deflate or zstd",
   slow: "a body that arrived too slowly",
   overloaded: "the server being busy (the exporter will retry)",

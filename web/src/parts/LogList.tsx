@@ -2,6 +2,7 @@
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { ChevronRight, Waypoints } from "lucide-react";
 import { type RefObject, useEffect, useRef, useState } from "react";
+import { useProjectId } from "../api/hooks";
 import type { LogRow } from "../api/types";
 import { prettyJson } from "../model/content";
 import { clockMs, dateTime, exactTime, parseMs } from "../model/time";
@@ -94,6 +95,7 @@ function Line({
   withDate?: boolean;
 }) {
   const ms = parseMs(row.timestamp);
+  const projectId = useProjectId();
   return (
     <>
       <div
@@ -125,6 +127,11 @@ function Line({
         <span role="cell" className="flex w-28 shrink-0 items-center text-dense text-ink2">
           <ServiceName name={row.serviceName} />
         </span>
+        {row.project.id !== projectId && (
+          <span role="cell" className="tag max-w-28 shrink-0 truncate" title={`Project ${row.project.name}`}>
+            {row.project.name}
+          </span>
+        )}
         {/* biome-ignore lint/a11y/useKeyWithClickEvents: the button at the start of the row does the same by keyboard */}
         <span
           role="cell"

@@ -55,20 +55,23 @@ impl<'a> MetricRows<'_, 'a> {
                 "" => Err(DropReason::EmptyPoint),
                 _ => stored(self.metric.kind, received),
             };
-            let row = |name, value, with_buckets| MetricValue {
+            let row = |name, value, integer, with_buckets| MetricValue {
                 point,
                 metric: self.position,
                 name,
                 time_ns: log_time(received.time_ns, 0, self.context.received_ns),
                 value,
+                integer,
                 with_buckets,
                 server_name: self.server_name,
             };
             match result {
-                Ok(Stored::AsIs(value)) => projection.values.push(row(self.metric.name, value, false)),
+                Ok(Stored::AsIs { value, integer }) => {
+                    projection.values.push(row(self.metric.name, value, integer, false));
+                }
                 Ok(Stored::Histogram { avg, count }) => {
-                    projection.values.extend(avg.map(|avg| row(names.avg, avg, false)));
-                    projection.values.push(row(names.count, count, true));
+                    projection.values.extend(avg.map(|avg| row(names.avg, avg, None, false)));
+                    projection.values.push(row(names.count, count, None, true));
                 }
                 Err(reason) => projection.dropped.push(Dropped { record: point, reason }),
             }

@@ -9,7 +9,7 @@ use super::{
     ProjectContext, Promoted, TraceProjection, healthchecks,
 };
 use crate::model::{Attributes, Span, StatusCode, TraceBatch, TraceId};
-use crate::rules::ai_trace::ModelCall;
+use crate::rules::ai_trace::{self, ModelCall};
 use crate::rules::classify::{Class, classify};
 use crate::rules::edge_platform::Process;
 use crate::rules::endpoint_name::endpoint_name;
@@ -102,6 +102,9 @@ impl<'b, 'a> Projector<'b, 'a> {
             }
             let facts = self.facts[position];
             let class = self.class(span, &facts);
+            if !self.context.settings.ai_conventions && self.is_other_ai(span, &facts) {
+                rows.other_ai += 1;
+            }
             let weight = sampler.weight(span.trace_id);
             if let Some(weight) = weight
                 && (facts.exception || facts.exception_event)
@@ -141,6 +144,15 @@ impl<'b, 'a> Projector<'b, 'a> {
     }
 
     fn class(&self, span: &Span<'_>, facts: &SpanFacts) -> Class {
+        let as_ai;
+        let facts = match facts.ai_marker != 0 && self.context.settings.ai_conventions && self.is_other_ai(span, facts)
+        {
+            true => {
+                as_ai = SpanFacts { gen_ai: true, ..*facts };
+                &as_ai
+            }
+            false => facts,
+        };
         let is_root = span.parent_span_id.is_none();
         let entry_point = || is_root || is_entry_point(self.batch, &self.facts, self.index(), span);
         match classify(span.kind, facts, is_root, entry_point) {
@@ -149,6 +161,10 @@ impl<'b, 'a> Projector<'b, 'a> {
             }
             class => class,
         }
+    }
+
+    fn is_other_ai(&self, span: &Span<'_>, facts: &SpanFacts) -> bool {
+        facts.ai_marker != 0 && facts.is_other_ai(self.batch.span_attributes(span).0)
     }
 
     /// Per span: left out with a health check that went well. Empty when there are none.
@@ -220,7 +236,11 @@ impl<'b, 'a> Projector<'b, 'a> {
 
     fn ai_trace(&self, accepted: &Accepted<'_, 'a>, kept: u32, start_ns: i64) -> AiTrace<'a> {
         let Accepted { span, process, .. } = *accepted;
-        let call = ModelCall::read(self.batch.span_attributes(span).0, self.arena);
+        let attributes = self.batch.span_attributes(span).0;
+        let call = match ai_trace::convention_of(attributes).filter(|_| !accepted.facts.gen_ai) {
+            Some(convention) => ModelCall::read_by(convention, attributes),
+            None => ModelCall::read(attributes, self.arena),
+        };
         let (cost, cost_estimated) = call.cost(self.known.prices, start_ns);
         let session = Some(process.session_id).filter(|id| !id.trim().is_empty());
         let conversation_id = call.conversation_id.or(session);

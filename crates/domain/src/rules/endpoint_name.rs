@@ -17,13 +17,13 @@ pub struct EndpointName<'a> {
 
 pub fn endpoint_name<'a>(request: &HttpRequest<'a>, span_name: &'a str, arena: &'a Bump) -> EndpointName<'a> {
     let HttpRequest { method, route, path, status, .. } = *request;
-    if status == 404 && (route.is_empty() || is_catch_all(route)) {
-        return EndpointName { name: UNMATCHED, status };
-    }
     if method.is_empty() {
-        // SPEC classification, rule 2: filed with a junk name and status code 0.
+        // SPEC classification, rule 2: filed with a junk name and status code 0, also when the span says 404 (DECISIONS 3).
         let name = if span_name.is_empty() { first([route, path]) } else { span_name };
         return EndpointName { name, status: 0 };
+    }
+    if status == 404 && (route.is_empty() || is_catch_all(route)) {
+        return EndpointName { name: UNMATCHED, status };
     }
     let target = first([route, path, span_name]);
     let name = if target.is_empty() { method } else { joined(method, target, arena) };
@@ -83,6 +83,9 @@ mod tests {
             ("", "/checkout", "", "middleware - auth", 0, "middleware - auth", 0),
             ("", "/checkout", "", "middleware - auth", 200, "middleware - auth", 0),
             ("", "/checkout", "", "", 0, "/checkout", 0),
+            ("", "/*", "/nope", "middleware - cors", 404, "middleware - cors", 0),
+            ("", "", "/nope", "middleware - cors", 404, "middleware - cors", 0),
+            ("", "", "/nope", "", 404, "/nope", 0),
             ("", "", "/p", "", 0, "/p", 0),
         ] {
             let arena = Bump::new();

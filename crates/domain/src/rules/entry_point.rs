@@ -49,11 +49,12 @@ pub fn is_entry_point(batch: &TraceBatch<'_>, facts: &[SpanFacts], index: &SpanI
             return true;
         }
         match parent_span.kind {
+            // SPEC wants the parent in another process: below any parent of its own block an INTERNAL span is a step
+            // inside the process, whatever the parent's kind.
+            _ if span.kind == SpanKind::Internal => return false,
             SpanKind::Client | SpanKind::Producer => return true,
             SpanKind::Server if facts[parent as usize].http => return false,
-            // DECISIONS 6: below any other local parent, a SERVER span may still be an entry point, an INTERNAL
-            // one is a step inside the process.
-            _ if span.kind == SpanKind::Internal => return false,
+            // DECISIONS 6: below any other local parent, a SERVER span may still be an entry point.
             _ => current = parent_span,
         }
     }
@@ -111,6 +112,13 @@ mod tests {
         check("rpc server parent, itself a root", &[(1, 2, Server, 0, true, 0), (2, 0, Server, 0, false, 0)], true);
         check("server under internal root", &[(1, 2, Server, 0, true, 0), (2, 0, Internal, 0, false, 0)], true);
         check("internal under internal root", &[(1, 2, Internal, 0, true, 0), (2, 0, Internal, 0, false, 0)], false);
+        check("internal under client", &[(1, 2, Internal, 0, true, 0), (2, 0, Client, 0, true, 0)], false);
+        check("internal under producer", &[(1, 2, Internal, 0, true, 0), (2, 0, Producer, 0, false, 0)], false);
+        check(
+            "internal under client, flags say remote",
+            &[(1, 2, Internal, REMOTE, true, 0), (2, 0, Client, 0, true, 0)],
+            true,
+        );
         check("server under consumer", &[(1, 2, Server, 0, true, 0), (2, 0, Consumer, 0, false, 0)], true);
         check(
             "http server above an internal step",

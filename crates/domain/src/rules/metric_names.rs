@@ -8,11 +8,14 @@ use crate::project::DropReason;
 /// OTLP data point flag: the point says that there is no value.
 const NO_RECORDED_VALUE: u32 = 1;
 
+/// Every integer up to this magnitude is a double.
+pub const EXACT_IN_DOUBLE_MAX: u64 = 1 << 53;
+
 /// What is stored of one point.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Stored {
-    /// Under the metric's own name.
-    AsIs(f64),
+    /// Under the metric's own name. `integer` is the exact value of an integer point beyond 2^53, where doubles have gaps.
+    AsIs { value: f64, integer: Option<i64> },
     /// Under `<name>.avg` (when it can be computed) and `<name>.count`.
     Histogram { avg: Option<f64>, count: f64 },
 }
@@ -24,8 +27,13 @@ pub fn stored(kind: MetricKind, point: &Point<'_>) -> Result<Stored, DropReason>
         _ => {}
     }
     match (kind, point.data) {
-        (MetricKind::Gauge | MetricKind::Sum, PointData::Int(value)) => Ok(Stored::AsIs(value as f64)),
-        (MetricKind::Gauge | MetricKind::Sum, PointData::Double(value)) if value.is_finite() => Ok(Stored::AsIs(value)),
+        (MetricKind::Gauge | MetricKind::Sum, PointData::Int(integer)) => {
+            let is_beyond = integer.unsigned_abs() > EXACT_IN_DOUBLE_MAX;
+            Ok(Stored::AsIs { value: integer as f64, integer: is_beyond.then_some(integer) })
+        }
+        (MetricKind::Gauge | MetricKind::Sum, PointData::Double(value)) if value.is_finite() => {
+            Ok(Stored::AsIs { value, integer: None })
+        }
         (MetricKind::Gauge | MetricKind::Sum, PointData::Double(_)) => Err(DropReason::NotFinite),
         (MetricKind::Histogram, PointData::Histogram(histogram)) => Ok(of_histogram(&histogram)),
         _ => Err(DropReason::EmptyPoint),
@@ -61,10 +69,18 @@ mod tests {
     #[test]
     fn mapping_table() {
         let histogram = |count, sum| PointData::Histogram(HistogramPoint { count, sum, ..HistogramPoint::default() });
-        let as_is = |value| Ok(Stored::AsIs(value));
+        let as_is = |value| Ok(Stored::AsIs { value, integer: None });
+        let exact = |integer: i64| Ok(Stored::AsIs { value: integer as f64, integer: Some(integer) });
         let both = |avg, count| Ok(Stored::Histogram { avg, count });
         for (kind, flags, data, expected) in [
             (MetricKind::Sum, 0, PointData::Int(5), as_is(5.0)),
+            // 64-bit integers keep their exact value.
+            (MetricKind::Sum, 0, PointData::Int(1 << 53), as_is(9_007_199_254_740_992.0)),
+            (MetricKind::Sum, 0, PointData::Int((1 << 53) + 1), exact((1 << 53) + 1)),
+            (MetricKind::Gauge, 0, PointData::Int(-(1 << 53) - 1), exact(-(1 << 53) - 1)),
+            (MetricKind::Gauge, 0, PointData::Int(i64::MAX), exact(i64::MAX)),
+            (MetricKind::Gauge, 0, PointData::Int(i64::MIN), exact(i64::MIN)),
+            (MetricKind::Gauge, 0, PointData::Double(1e300), as_is(1e300)),
             (MetricKind::Sum, 0, PointData::Double(-3.5), as_is(-3.5)),
             (MetricKind::Gauge, 0, PointData::Double(21.5), as_is(21.5)),
             (MetricKind::Histogram, 0, histogram(4, Some(100.0)), both(Some(25.0), 4.0)),

@@ -4,6 +4,7 @@
 //! first letter and the length of a key before it compares, and remembers only bits. Promoted spans are read again
 //! by the rule that needs more ([`super::http`], [`super::ai_trace`], [`super::exception`]).
 
+use super::ai_trace::{self, MARKERS};
 use crate::model::{AnyValue, KeyValue, Layout, Slice};
 
 /// The attributes of one span, as far as classification goes.
@@ -21,6 +22,9 @@ pub struct SpanFacts {
     pub exception_event: bool,
     /// HTTP status, 0 when missing or out of range. DECISIONS 3.
     pub http_status: i16,
+    /// Position of an attribute among the span's that may name a model call without `gen_ai.*`, plus one; 0 when absent.
+    /// DECISIONS 26.
+    pub ai_marker: u32,
     /// Position of `edge.script_version.id` among the span's attributes, plus one; 0 when absent.
     pub script_version: u32,
 }
@@ -90,6 +94,9 @@ impl KeyFacts {
                 (Some(b'e'), 14) => facts.exception |= key == "exception.type",
                 (Some(b'e'), 17) => facts.exception |= key == "exception.message",
                 (Some(b'e'), 20) => facts.exception |= key == "exception.stacktrace",
+                (Some(b'o'), 23) | (Some(b'l'), 25) | (Some(b'a'), 14) if MARKERS.contains(&key) => {
+                    facts.ai_marker = position as u32 + 1;
+                }
                 (Some(b'e'), 22) if key == "edge.script_version.id" => facts.script_version = position as u32 + 1,
                 _ => {}
             }
@@ -115,6 +122,12 @@ impl SpanFacts {
     pub fn read(attributes: &[KeyValue<'_>]) -> Self {
         let keys = KeyFacts::read(attributes);
         SpanFacts { http_status: keys.http_status(attributes), ..keys.facts }
+    }
+
+    /// The span is a model call that is described without `gen_ai.*`. `attributes` are those the facts were read from.
+    pub fn is_other_ai(&self, attributes: &[KeyValue<'_>]) -> bool {
+        // As a rule a span has one marker; of several any may name the call.
+        self.ai_marker != 0 && !self.gen_ai && ai_trace::convention_of(attributes).is_some()
     }
 
     /// The span's own `edge.script_version.id`; `""` when absent. `attributes` are those the facts were read from.

@@ -164,6 +164,11 @@ impl Control {
         !self.directory.read().organizations.is_empty()
     }
 
+    /// The organization that was made first: its owner runs this server.
+    pub fn first_organization(&self) -> Option<i64> {
+        self.directory.read().organizations.keys().min().copied()
+    }
+
     /// Nobody who is disabled.
     pub fn user(&self, id: i64) -> Option<Arc<User>> {
         self.directory.read().users.get(&id).filter(|user| !user.is_disabled).cloned()

@@ -21,6 +21,7 @@ const LATER: &[&str] = &[
     include_str!("migrations/0006_deleted_projects.sql"),
     include_str!("migrations/0007_approval_epoch.sql"),
     include_str!("migrations/0008_scopes.sql"),
+    include_str!("migrations/0009_ai_conventions.sql"),
 ];
 
 /// Runs what has not run yet. A newer database than this program is refused.

@@ -57,7 +57,7 @@ impl Control {
         let changed = sqlx::query(
             "UPDATE projects SET name = $2, framework = $3, keep_unmatched_roots = $4, issues_from_logs = $5, \
              sample_rate = $6, error_sample_rate = $7, drop_healthy_healthchecks = $8, healthcheck_paths = $9, \
-             profile_label_allowlist = $10, retention_days = $11 WHERE number = $1",
+             profile_label_allowlist = $10, retention_days = $11, ai_conventions = $12 WHERE number = $1",
         )
         .bind(i64::from(old.number))
         .bind(name)
@@ -70,6 +70,7 @@ impl Control {
         .bind(json!(settings.healthcheck_paths).to_string())
         .bind(json!(settings.profile_label_allowlist).to_string())
         .bind(settings.retention_days.map(i64::from))
+        .bind(i64::from(settings.ingest.ai_conventions))
         .execute(write.on())
         .await?;
         if changed.rows_affected() == 0 {

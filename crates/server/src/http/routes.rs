@@ -15,15 +15,20 @@
 
 use std::sync::Arc;
 
+use axum::body::HttpBody;
+use axum::http::HeaderValue;
 use axum::http::header::CONTENT_TYPE;
 use axum::routing::{MethodRouter, get, post};
-use axum::{Json, Router};
+use axum::{Json, Router, http};
+use tower_http::compression::CompressionLayer;
+use tower_http::compression::predicate::{And, Predicate, SizeAbove};
 
 use super::api::{Api, routes};
-use super::ingest::{cors, otlp};
+use super::ingest::{cors, grpc, otlp};
 use super::{account, auth, dashboard, health, openapi, ui, uploads};
 use crate::app::App;
 use crate::error::ApiError;
+use crate::limits;
 use crate::metrics::{self, Traffic};
 use crate::own_traces::Tracer;
 
@@ -56,6 +61,7 @@ fn telemetry() -> Api {
         .described(routes!(otlp::metrics))
         .described(routes!(otlp::logs))
         .undescribed(router)
+        .undescribed(grpc::routes())
 }
 
 /// The whole service.
@@ -67,7 +73,24 @@ pub fn router(app: Arc<App>) -> Router {
         .route("/api/openapi.json", get(async || Json(openapi::document())))
         .method_not_allowed_fallback(async || ApiError::MethodNotAllowed("this path does not take this method"))
         .fallback(ui::serve)
+        .layer(compression())
         .with_state(app)
+}
+
+/// Answers in JSON are compressed by what `Accept-Encoding` prefers: zstd, brotli or gzip. The UI's files come
+/// compressed already; exports and events are streams.
+fn compression() -> CompressionLayer<And<SizeAbove, JsonAnswers>> {
+    CompressionLayer::new().compress_when(SizeAbove::new(limits::COMPRESSED_BYTES_MIN).and(JsonAnswers))
+}
+
+#[derive(Debug, Clone, Copy)]
+struct JsonAnswers;
+
+impl Predicate for JsonAnswers {
+    fn should_compress<B: HttpBody>(&self, response: &http::Response<B>) -> bool {
+        let content_type = response.headers().get(CONTENT_TYPE).map(HeaderValue::as_bytes).unwrap_or_default();
+        content_type.split(|byte| *byte == b';').next() == Some(b"application/json")
+    }
 }
 
 /// The server's own figures, on a listener of their own.

@@ -16,6 +16,7 @@ use axum::response::IntoResponse;
 use bytes::Bytes;
 use sha2::{Digest, Sha256};
 
+use super::ingest::grpc;
 use crate::error::ApiError;
 
 struct File {
@@ -43,8 +44,11 @@ const FOREVER: HeaderValue = HeaderValue::from_static("public, max-age=31536000,
 const ASK_EACH_TIME: HeaderValue = HeaderValue::from_static("no-cache");
 
 /// What no route took.
-pub async fn serve(method: Method, uri: Uri, headers: HeaderMap) -> axum::response::Response {
+pub async fn serve(method: Method, uri: Uri, headers: HeaderMap, body: Body) -> axum::response::Response {
     let path = uri.path();
+    if grpc::is_grpc(&headers) {
+        return grpc::unknown_method(body).await;
+    }
     // What lies under /status/ may be framed by others: the UI must not.
     let is_ours = !["/api/", "/v1/", "/status/"].iter().any(|taken| path.starts_with(taken)) && path != "/api";
     if !is_ours || (method != Method::GET && method != Method::HEAD) {

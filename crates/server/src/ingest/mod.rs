@@ -4,11 +4,13 @@
 //! - [`knowledge`]: what the rules are told besides; [`prices`]: of AI calls. [`record`]: a journal record. [`coding`]: content encodings. [`outcome`]: why something is not stored.
 
 pub mod coding;
+pub mod hints;
 pub mod intake;
 pub mod knowledge;
 pub mod outcome;
 pub mod pipeline;
 pub mod prices;
 pub mod record;
+pub mod refusals;
 pub mod replay;
 pub mod set_aside;

@@ -16,6 +16,8 @@ pub enum RejectReason {
     Malformed,
     /// Content type or content encoding that we do not take.
     UnsupportedMediaType,
+    /// OTLP/gRPC, which is not taken here.
+    Grpc,
     /// The body is not what its content encoding says.
     BadEncoding,
     /// The body came too slowly.
@@ -25,11 +27,12 @@ pub enum RejectReason {
 }
 
 impl RejectReason {
-    pub const ALL: [RejectReason; 7] = [
+    pub const ALL: [RejectReason; 8] = [
         RejectReason::BadToken,
         RejectReason::TooLarge,
         RejectReason::Malformed,
         RejectReason::UnsupportedMediaType,
+        RejectReason::Grpc,
         RejectReason::BadEncoding,
         RejectReason::Slow,
         RejectReason::Overloaded,
@@ -41,6 +44,7 @@ impl RejectReason {
             RejectReason::TooLarge => "too_large",
             RejectReason::Malformed => "malformed",
             RejectReason::UnsupportedMediaType => "unsupported_media_type",
+            RejectReason::Grpc => "grpc",
             RejectReason::BadEncoding => "bad_encoding",
             RejectReason::Slow => "slow",
             RejectReason::Overloaded => "overloaded",

@@ -45,6 +45,8 @@ pub struct Prepared {
     pub request_key: u128,
     /// What the sender is told is not stored.
     pub told: Told,
+    /// Model calls that the project's settings do not promote.
+    pub other_ai: u64,
 }
 
 /// Takes an export as far as it goes: when this returns `Ok`, its records are durable and every question sees them.
@@ -79,10 +81,11 @@ pub async fn ingest(app: &Arc<App>, mut export: Export<'_>) -> Result<Told, Refu
         (prepared, export.body, export.turn) = done;
         prepared?
     };
-    let told = prepared.told.clone();
+    let (told, other_ai) = (prepared.told.clone(), prepared.other_ai);
     let handed_over = Instant::now();
     app.intake.store(&header, (export.body, export.turn), prepared).await?;
     app.ingest_metrics.journal.add(handed_over.elapsed());
+    app.hints.add_other_ai(header.project_number, other_ai);
     Ok(told)
 }
 
@@ -168,11 +171,13 @@ fn rows(
         ProjectContext { project: header.project, received_ns: header.received_ns, settings: header.settings.clone() };
     let stacks = knowledge.stacks(header);
     let number = header.project_number;
+    let mut other_ai = 0;
     let (rows, mut told) = match header.signal {
         Signal::Traces => {
             let mut batch = std::mem::take(&mut lists.traces).recycle();
             decode::traces_into(header.encoding, body, arena, &mut batch).map_err(malformed)?;
             let projection = project::traces_with(&batch, &context, knowledge.known(&stacks), arena);
+            other_ai = projection.other_ai;
             let rows = (Rows::traces(number, &context, &batch, &projection), told_of_spans(&projection));
             if is_worth_keeping(
                 [batch.spans.capacity(), batch.events.capacity(), batch.links.capacity()],
@@ -204,7 +209,7 @@ fn rows(
         }
     };
     told.trimmed = rows.trimmed() as u64;
-    Ok(Prepared { rows, request_key: request_key(header, body), told })
+    Ok(Prepared { rows, request_key: request_key(header, body), told, other_ai })
 }
 
 fn told_of_spans(projection: &TraceProjection<'_>) -> Told {

@@ -36,6 +36,7 @@ pub const HEADER_BYTES_MAX: usize = HEADER_BYTES + u16::MAX as usize;
 const KEEP_UNMATCHED_ROOTS: u8 = 1;
 const ISSUES_FROM_LOGS: u8 = 2;
 const HEALTHCHECKS: u8 = 4;
+const AI_CONVENTIONS: u8 = 8;
 
 /// What is known about a request besides its body.
 #[derive(Debug, Clone, PartialEq)]
@@ -94,7 +95,8 @@ impl Header {
         bytes[24..32].copy_from_slice(&self.received_ns.to_le_bytes());
         let keep = if self.settings.keep_unmatched_roots { KEEP_UNMATCHED_ROOTS } else { 0 };
         let issues = if self.settings.issues_from_logs { ISSUES_FROM_LOGS } else { 0 };
-        bytes[32] = keep | issues;
+        let ai = if self.settings.ai_conventions { AI_CONVENTIONS } else { 0 };
+        bytes[32] = keep | issues | ai;
         if self.settings.healthchecks.is_some() {
             bytes[32] |= HEALTHCHECKS;
             bytes[33] = healthcheck::LIST;
@@ -162,6 +164,7 @@ pub fn decode(record: &[u8]) -> Result<(Header, &[u8]), RecordError> {
         settings: IngestSettings {
             keep_unmatched_roots: header[32] & KEEP_UNMATCHED_ROOTS != 0,
             issues_from_logs: header[32] & ISSUES_FROM_LOGS != 0,
+            ai_conventions: header[32] & AI_CONVENTIONS != 0,
             sample_rate: f64::from_le_bytes(at(header, 36)),
             error_sample_rate: f64::from_le_bytes(at(header, 44)),
             healthchecks,
@@ -197,7 +200,7 @@ mod tests {
         let encoding = prop_oneof![Just(Encoding::Protobuf), Just(Encoding::Json)];
         let coding = prop_oneof![Just(Coding::Identity), Just(Coding::Gzip), Just(Coding::Deflate), Just(Coding::Zstd)];
         let paths = proptest::option::of("[/a-zé*\n]{0,40}");
-        let settings = (any::<bool>(), any::<bool>(), 0.0..=1.0, 0.0..=1.0, paths);
+        let settings = (any::<bool>(), any::<bool>(), 0.0..=1.0, 0.0..=1.0, paths, any::<bool>());
         (any::<u32>(), any::<[u8; 16]>(), signal, encoding, coding, any::<i64>(), settings, any::<u64>()).prop_map(
             |(project_number, project, signal, encoding, coding, received_ns, settings, prices)| Header {
                 project_number,
@@ -209,6 +212,7 @@ mod tests {
                 settings: IngestSettings {
                     keep_unmatched_roots: settings.0,
                     issues_from_logs: settings.1,
+                    ai_conventions: settings.5,
                     sample_rate: settings.2,
                     error_sample_rate: settings.3,
                     healthchecks: settings.4.map(|paths| Arc::new(Healthchecks::new(&paths))),

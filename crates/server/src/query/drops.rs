@@ -1,6 +1,7 @@
 //! What was received and what became of it: the counts that the ingest pipeline keeps per minute.
 
 use std::collections::BTreeMap;
+use std::net::IpAddr;
 
 use tidewatch_store::plan::{Filter, Function, Key};
 use tidewatch_store::tables::Table;
@@ -9,8 +10,10 @@ use super::answer::Row;
 use super::ask::{self, Ask, Window};
 use super::time::{self, DAY, HOUR, MINUTE, Range};
 use super::views::drops::*;
-use crate::control::Project;
+use crate::app::App;
+use crate::control::{Membership, Project, Role};
 use crate::error::ApiError;
+use crate::ingest::refusals::UnknownSender;
 
 /// Minutes drawn at most.
 const MINUTES_MAX: i64 = 2000;
@@ -27,7 +30,9 @@ pub async fn read(ask: &Ask, project: &Project, request: DropsRequest) -> Result
         counts(ask, project.number, recent, true),
         last_span(ask, project.number, now),
     )?;
-    let mut drops = Drops { data: vec![], requests: vec![], kept: vec![], series: vec![], last_span };
+    let unpromoted_ai_spans = ask.app.hints.other_ai(project.number);
+    let mut drops =
+        Drops { data: vec![], requests: vec![], kept: vec![], series: vec![], unpromoted_ai_spans, last_span };
     for (key, count) in totals {
         let Counted { signal, outcome, reason, .. } = key;
         match outcome.as_str() {
@@ -37,7 +42,9 @@ pub async fn read(ask: &Ask, project: &Project, request: DropsRequest) -> Result
                 if outcome == "rejected" {
                     drops.data.push(DropCount { signal: signal.clone(), reason: reason.clone(), count });
                 }
-                drops.requests.push(RequestCount { signal, outcome, reason, count });
+                let last = ask.app.refusals.last_sentence(project.number, &signal, &reason);
+                let (last_message, last_at) = last.map(|last| (last.message, time::show(last.at_ns))).unzip();
+                drops.requests.push(RequestCount { signal, outcome, reason, count, last_message, last_at });
             }
         }
     }
@@ -52,6 +59,28 @@ pub async fn read(ask: &Ask, project: &Project, request: DropsRequest) -> Result
         })
         .collect();
     Ok(drops)
+}
+
+/// `GET /api/refusals`. The owner of the first organization runs the server and sees all; other owners see what came
+/// from the address they look from, because addresses and tokens of other organizations are none of theirs.
+pub fn refusals(app: &App, user: i64, from: IpAddr) -> Result<Refusals, ApiError> {
+    let owned = |membership: &Membership| membership.role == Role::Owner;
+    if !app.control.memberships(user).iter().any(owned) {
+        return Err(ApiError::Forbidden("this is for owners"));
+    }
+    let first = app.control.first_organization();
+    let sees_all = first.and_then(|first| app.control.membership(user, first)).is_some_and(|member| owned(&member));
+    let found = app.refusals.unknown(|sender| sees_all || sender.address == from);
+    let view = |sender: UnknownSender| RefusalView {
+        time: time::show(sender.at_ns),
+        address: sender.address.to_string(),
+        path: sender.path,
+        token_start: sender.token_start,
+        user_agent: sender.user_agent,
+        reason: sender.reason.as_str().to_owned(),
+        message: sender.message.to_owned(),
+    };
+    Ok(Refusals { data: found.into_iter().map(view).collect() })
 }
 
 /// What a figure is of; `minute` is 0 in totals.

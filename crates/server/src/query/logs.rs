@@ -9,6 +9,7 @@ use xxhash_rust::xxh3::Xxh3;
 use super::answer::Row;
 use super::ask::{self, Ask, Window};
 use super::page::{self, Paging};
+use super::projects::Projects;
 use super::time::{self, Buckets, DAY, MINUTE, Range, automatic_minutes};
 use super::views::log::*;
 use super::views::page::Page;
@@ -25,7 +26,8 @@ const SEVERITY_MAX: u8 = 24;
 const SERVICES_MAX: usize = 200;
 const HISTOGRAM_BUCKETS_MAX: i64 = 200;
 
-const COLUMNS: [&str; 13] = [
+const COLUMNS: [&str; 14] = [
+    "project",
     "time",
     "observed_time",
     "severity",
@@ -111,14 +113,17 @@ fn attribute_filter(condition: &LogAttributeFilter) -> Filter {
     }
 }
 
-/// `POST /api/logs`.
-pub async fn list(ask: &Ask, project: &Project, request: LogListRequest) -> Result<Page<LogView>, ApiError> {
+/// `POST /api/logs`. `projects`: the one that is asked about, or all that the caller may open.
+pub async fn list(ask: &Ask, projects: &Projects, request: LogListRequest) -> Result<Page<LogView>, ApiError> {
+    if request.all_projects && request.trace_id.as_deref().unwrap_or_default().is_empty() {
+        return Err(ApiError::unprocessable("allProjects needs a traceId"));
+    }
     let Conditions { range, service, others } = conditions(&request, ask.app.clock.now_ns())?;
     let paging = Paging::read(request.pagination)?;
     let column = page::order(request.order_by.as_deref(), &[("timestamp", "time")])?;
     let order = vec![Order { column, descending: page::is_descending(request.sort_direction) }];
     let filter = service.and(others);
-    let numbers = [project.number];
+    let numbers = projects.numbers();
     let plan = ask::rows(Table::Logs, &numbers, range, filter, COLUMNS.to_vec(), order, paging.window());
     let (answer, total) = ask.page(plan).await?;
     let mut same = HashMap::new();
@@ -128,7 +133,7 @@ pub async fn list(ask: &Ask, project: &Project, request: LogListRequest) -> Resu
             let content = content_hash(row);
             let before = same.entry(content).or_insert(0u128);
             *before += 1;
-            view(row, content.wrapping_add(*before - 1))
+            view(row, content.wrapping_add(*before - 1), projects)
         })
         .collect();
     Ok(paging.page(data, total))
@@ -148,9 +153,10 @@ fn content_hash(row: Row<'_>) -> u128 {
     hash.digest128()
 }
 
-fn view(row: Row<'_>, id: u128) -> LogView {
+fn view(row: Row<'_>, id: u128, projects: &Projects) -> LogView {
     let observed = row.int("observed_time");
     LogView {
+        project: projects.named(row.int("project") as u32),
         id: uuid::Builder::from_custom_bytes(id.to_be_bytes()).into_uuid().to_string(),
         timestamp: time::show(row.int("time")),
         observed_timestamp: if observed == 0 { String::new() } else { time::show(observed) },

@@ -6,6 +6,7 @@
 
 use std::collections::BTreeMap;
 
+use serde_json::Number;
 use tidewatch_store::plan::{Aggregate, AttributeScope, By, Filter, Function, GroupOrder, Key, Op, Plan};
 use tidewatch_store::tables::Table;
 
@@ -92,8 +93,8 @@ impl Series {
             return Ok(self.finish(String::new(), BTreeMap::new(), false));
         };
         let mut series = BTreeMap::new();
-        for (names, aggregate) in self.attempts() {
-            series = self.series(ask, &names, aggregate, &groups).await?;
+        for (names, aggregates) in self.attempts() {
+            series = self.series(ask, &names, aggregates, &groups).await?;
             if !series.is_empty() {
                 break;
             }
@@ -129,21 +130,26 @@ impl Series {
     }
 
     /// What to ask, in turn, until something answers: percentiles come from a histogram's buckets if there are any.
-    fn attempts(&self) -> Vec<(Vec<String>, Aggregate)> {
+    fn attempts(&self) -> Vec<(Vec<String>, Vec<Aggregate>)> {
         let own = vec![self.query.name.clone()];
         let percentile = |share: f64| {
             vec![
-                (vec![bucket_metric(&self.query.name)], ask::plain(Function::HistogramQuantiles { qs: vec![share] })),
-                (own.clone(), ask::plain(Function::Quantiles { column: "value", qs: vec![share] })),
+                (
+                    vec![bucket_metric(&self.query.name)],
+                    vec![ask::plain(Function::HistogramQuantiles { qs: vec![share] })],
+                ),
+                (own.clone(), vec![ask::plain(Function::Quantiles { column: "value", qs: vec![share] })]),
             ]
         };
-        let one = |function| vec![(own.clone(), ask::plain(function))];
+        let one = |function| vec![(own.clone(), vec![ask::plain(function)])];
+        // The exact value of integers beyond 2^53 beside the double that stands for it, see `exact`.
+        let two = |value, integer| vec![(own.clone(), vec![ask::plain(value), ask::plain(integer)])];
         match self.query.aggregation {
             Aggregation::Avg | Aggregation::Sum => one(Function::Sum("value")),
             Aggregation::Count => one(Function::Count),
-            Aggregation::Min => one(Function::Min("value")),
-            Aggregation::Max => one(Function::Max("value")),
-            Aggregation::Last => one(Function::Latest { column: "value" }),
+            Aggregation::Min => two(Function::Min("value"), Function::Min("int_value")),
+            Aggregation::Max => two(Function::Max("value"), Function::Max("int_value")),
+            Aggregation::Last => two(Function::Latest { column: "value" }, Function::Latest { column: "int_value" }),
             Aggregation::Rate => one(Function::Rate),
             Aggregation::P50 => percentile(0.50),
             Aggregation::P95 => percentile(0.95),
@@ -195,7 +201,7 @@ impl Series {
         &self,
         ask: &Ask,
         names: &[String],
-        aggregate: Aggregate,
+        mut aggregates: Vec<Aggregate>,
         groups: &Filter,
     ) -> Result<BTreeMap<String, Vec<ValuePoint>>, ApiError> {
         let buckets = Buckets::over(self.range, self.interval_minutes * MINUTE);
@@ -205,7 +211,7 @@ impl Series {
         let mut keys = vec![Key::TimeBucket { origin: buckets.origin, width: buckets.width }];
         keys.extend(self.group_key());
         let filter = self.filter(names).and(groups.clone());
-        let aggregates = vec![aggregate, ask::plain(Function::Count)];
+        aggregates.resize_with(2, || ask::plain(Function::Count));
         let order = vec![GroupOrder { by: By::Key(0), descending: false }];
         let window = Window::first(ask::GROUPS_MAX);
         let plan =
@@ -222,12 +228,16 @@ impl Series {
         Ok(series)
     }
 
-    fn value(&self, row: Row<'_>) -> Option<f64> {
-        match self.query.aggregation {
-            Aggregation::Avg => Some(row.opt_number("agg0")? / row.opt_number("agg1").filter(|count| *count > 0.0)?),
-            Aggregation::P50 | Aggregation::P95 | Aggregation::P99 => row.numbers("agg0")?.first().copied(),
-            _ => row.opt_number("agg0"),
-        }
+    fn value(&self, row: Row<'_>) -> Option<Number> {
+        let double = match self.query.aggregation {
+            Aggregation::Avg => row.opt_number("agg0")? / row.opt_number("agg1").filter(|count| *count > 0.0)?,
+            Aggregation::P50 | Aggregation::P95 | Aggregation::P99 => row.numbers("agg0")?.first().copied()?,
+            Aggregation::Min | Aggregation::Max | Aggregation::Last => {
+                return exact(row.opt_number("agg0")?, row.opt_int("agg1"));
+            }
+            _ => row.opt_number("agg0")?,
+        };
+        Number::from_f64(double)
     }
 
     /// Of the latest point; `count` for counts, per second for rates.
@@ -244,6 +254,15 @@ impl Series {
             Aggregation::Rate => format!("{unit}/s"),
             _ => unit.to_owned(),
         })
+    }
+}
+
+/// `integer`: of the points whose integer a double may not hold, the one that the function chose. It is what `double`
+/// stands for when it rounds to it; otherwise the function chose another point.
+fn exact(double: f64, integer: Option<i64>) -> Option<Number> {
+    match integer {
+        Some(integer) if integer as f64 == double => Some(integer.into()),
+        _ => Number::from_f64(double),
     }
 }
 

@@ -18,9 +18,8 @@ use super::views::span::{SpanListRequest, SpanPage, SpanView};
 use super::{attributes, filters, ids};
 use crate::control::Project;
 use crate::error::ApiError;
+use crate::limits;
 
-/// Days a list may cover. WIRE 8.8.
-pub const DAYS_MAX: i64 = 31;
 /// Services named beside a list.
 const SERVICES_MAX: usize = 200;
 
@@ -118,8 +117,9 @@ fn statement(attributes: &AttributeMap) -> Option<String> {
 pub async fn list(ask: &Ask, project: &Arc<Project>, request: SpanListRequest) -> Result<SpanPage, ApiError> {
     let now = ask.app.clock.now_ns();
     let range = Range::of_list(request.from_date.as_deref(), request.to_date.as_deref(), now)?;
-    if range.length() > DAYS_MAX * DAY {
-        return Err(ApiError::unprocessable(format!("spans can be listed over at most {DAYS_MAX} days")));
+    let days_max = days_max(project.settings.retention_days.unwrap_or(ask.app.config.retention_days));
+    if range.length() > days_max.saturating_mul(DAY) {
+        return Err(ApiError::unprocessable(format!("spans can be listed over at most {days_max} days")));
     }
     let paging = Paging::read(request.pagination)?;
     let column = page::order(request.order_by.as_deref(), &[("start_time", "time"), ("duration", "duration")])?;
@@ -134,6 +134,14 @@ pub async fn list(ask: &Ask, project: &Arc<Project>, request: SpanListRequest) -
     name_entities(ask, &mut records).await?;
     let data = records.into_iter().map(|record| record.view).collect();
     Ok(SpanPage { data, pagination: paging.info(total), services, is_partial })
+}
+
+/// Days that a list may cover: what is kept, and the day that is not over. 0 days of retention: everything is kept.
+fn days_max(retention_days: u32) -> i64 {
+    match retention_days {
+        0 => i64::MAX / DAY,
+        days => i64::from(days).max(limits::SPAN_LIST_DAYS_MIN) + 1,
+    }
 }
 
 async fn services(ask: &Ask, project: u32, range: Range) -> Result<Vec<String>, ApiError> {

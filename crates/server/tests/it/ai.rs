@@ -166,3 +166,45 @@ async fn runs_of_tools_are_told_from_calls_of_models() {
     assert_eq!(column(&talk, "traceName"), ["chat", "execute_tool find_order", "execute_tool find_order"]);
     harness.ask(&project, "/api/ai-traces", json!({ "calls": "both" })).await.expect(400);
 }
+
+// DECISIONS 26: promoted where the project says so; suggested where it does not. A replay decides as the live server did.
+#[tokio::test]
+async fn model_calls_of_other_conventions_are_promoted_by_a_setting() {
+    let (mut harness, project) = Harness::with_project().await;
+    let call = |trace: u64| {
+        made(trace, trace, 1, "ChatOpenAI", 1.0, 100.0)
+            .with("openinference.span.kind", "LLM")
+            .with("llm.model_name", "unheard-of")
+            .with("llm.cost.total", "0.25")
+            .with("session.id", "thread-7")
+            .with_int("llm.token_count.prompt", 21)
+            .with_int("llm.token_count.completion", 9)
+            .with("llm.input_messages.0.message.role", "user")
+            .with("llm.input_messages.0.message.content", "What is a tide?")
+    };
+    let hint = async |harness: &Harness| {
+        let body = json!({ "fromDate": Value::Null, "toDate": Value::Null });
+        harness.asked(&project, "/api/drops", body).await["unpromotedAiSpans"].clone()
+    };
+    harness.send(&project, &[call(1).parent(99)]).await;
+    assert_eq!(hint(&harness).await, 1);
+    assert_eq!(harness.asked(&project, "/api/ai-traces", json!({})).await["pagination"]["total"], 0);
+
+    let path = format!("/api/projects?projectId={}", project.id);
+    let changed = harness.api("PUT", &path, &json!({ "aiConventions": true })).await.expect(200).json();
+    assert_eq!(changed["settings"]["aiConventions"], true);
+    harness.send(&project, &[call(2)]).await;
+    assert_eq!(hint(&harness).await, 1, "what is promoted needs no suggestion");
+    harness.api("PUT", &path, &json!({ "aiConventions": false })).await.expect(200);
+    harness.crash().await;
+    let list = harness.asked(&project, "/api/ai-traces", json!({})).await;
+    let row = &list["data"][0];
+    assert_eq!((list["pagination"]["total"].as_i64(), &row["model"]), (Some(1), &json!("unheard-of")));
+    assert_eq!(
+        (&row["totalTokens"], &row["totalCost"], &row["conversationId"]),
+        (&json!(30), &json!(0.25), &json!("thread-7"))
+    );
+    let path = format!("/api/ai-traces/{}", text(&row["id"]));
+    let detail = harness.asked(&project, &path, json!({ "recordedAt": row["recordedAt"] })).await;
+    assert!(detail.to_string().contains("What is a tide?"), "{detail}");
+}

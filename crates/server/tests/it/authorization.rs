@@ -28,6 +28,8 @@ fn expected(row: &Row, who: Who) -> u16 {
         // Before the role: what a token may not do, it may not do whosever it is.
         (_, _) if who.scope().is_some_and(|scope| !reaches(row, scope)) => 403,
         (Needs::Person, _) => open,
+        (Needs::OwnerOfAny, Who::Owner | Who::Stranger) => open,
+        (Needs::OwnerOfAny, _) => 403,
         (_, Who::Stranger) => 403,
         (Needs::Read, _) => open,
         (Needs::Write, Who::Readonly) => 403,

@@ -41,7 +41,26 @@ impl Answer {
             .filter_map(|line| line.split_once(':'))
             .map(|(name, value)| (name.to_owned(), value.trim().to_owned()))
             .collect();
-        Answer { status: status.expect("a status line"), headers, body: bytes[end + 4..].to_vec() }
+        let mut answer = Answer { status: status.expect("a status line"), headers, body: bytes[end + 4..].to_vec() };
+        if answer.header("Transfer-Encoding").is_some_and(|coding| coding.eq_ignore_ascii_case("chunked")) {
+            answer.body = unchunked(&answer.body);
+        }
+        answer
+    }
+}
+
+/// The bytes of all chunks. RFC 9112, 7.1.
+fn unchunked(mut chunks: &[u8]) -> Vec<u8> {
+    let mut body = Vec::new();
+    loop {
+        let line = chunks.windows(2).position(|two| two == b"\r\n").expect("a chunk's size");
+        let size = std::str::from_utf8(&chunks[..line]).expect("a size of text");
+        let size = usize::from_str_radix(size.trim(), 16).expect("a size in hexadecimal digits");
+        if size == 0 {
+            return body;
+        }
+        body.extend_from_slice(&chunks[line + 2..line + 2 + size]);
+        chunks = &chunks[line + 2 + size + 2..];
     }
 }
 

@@ -1,10 +1,13 @@
 //! `/api/drops` and the home page: what was received, and what became of it.
 
+use std::process::Command;
+
 use serde_json::{Value, json};
 use tidewatch_store::tables::Table;
 
 use crate::ask::{FROM, TO, made, request};
-use crate::harness::Harness;
+use crate::client;
+use crate::harness::{Harness, text};
 
 /// The counts are kept by the time of receipt, which is now: no range, the last 24 hours.
 const LATELY: Value = Value::Null;
@@ -17,7 +20,7 @@ async fn drops(harness: &Harness, project: &crate::harness::Project) -> Value {
 async fn every_record_is_accounted_for() {
     let (harness, project) = Harness::with_project().await;
     let empty = drops(&harness, &project).await;
-    assert_eq!(empty, json!({ "data": [], "requests": [], "kept": [], "series": [] }));
+    assert_eq!(empty, json!({ "data": [], "requests": [], "kept": [], "series": [], "unpromotedAiSpans": 0 }));
 
     let spans = [
         request(1, "/cart", 200, 0.0, 5.0),
@@ -36,9 +39,13 @@ async fn every_record_is_accounted_for() {
     assert_eq!(data.len(), 3);
     assert_eq!(found["kept"], json!([{ "signal": "traces", "count": 2 }]));
     let accepted = json!({ "signal": "traces", "outcome": "accepted", "reason": "", "count": 1 });
-    let rejected = json!({ "signal": "logs", "outcome": "rejected", "reason": "malformed", "count": 1 });
     let requests = found["requests"].as_array().unwrap();
-    assert!(requests.contains(&accepted) && requests.contains(&rejected), "{requests:?}");
+    assert!(requests.contains(&accepted), "{requests:?}");
+    let rejected = requests.iter().find(|request| request["outcome"] == "rejected").expect("a refused request");
+    assert_eq!(
+        (&rejected["signal"], &rejected["reason"], &rejected["count"]),
+        (&json!("logs"), &json!("malformed"), &json!(1))
+    );
     assert_eq!(found["series"].as_array().unwrap().len(), 5);
     let last = &found["lastSpan"];
     assert_eq!((&last["name"], &last["serviceName"]), (&json!("render"), &json!("shop")));
@@ -132,4 +139,94 @@ async fn healthy_checks_are_left_out_and_counted() {
         assert!(found["data"].as_array().unwrap().contains(&dropped), "{round}: {found}");
         harness.crash().await;
     }
+}
+
+/// A sender with a wrong token is found by the server's owner; nobody else sees foreign addresses and tokens.
+#[tokio::test]
+async fn refusals_that_belong_to_no_project_are_shown_to_owners() {
+    let (harness, project) = Harness::with_project().await;
+    let headers = [("Content-Type", "application/json"), ("User-Agent", "exporter/1.0\t")];
+    harness.post_otlp("traces", "0123456789abcdef", &headers, b"{}").await.expect(401);
+    client::send(harness.address(), "POST", "/v1/logs", &headers[..1], b"{}").await.expect(401);
+    let path = format!("/api/projects/source-map-token?projectId={}", project.id);
+    let upload = harness.api("POST", &path, &json!({})).await.expect(200).json();
+    harness.post_otlp("metrics", &text(&upload["token"]), &headers[..1], b"{}").await.expect(401);
+
+    let found = harness.api("GET", "/api/refusals", &Value::Null).await.expect(200).json();
+    let shown: Vec<Value> = found["data"].as_array().unwrap().clone();
+    let of = |at: usize, field: &str| shown[at][field].as_str().unwrap_or_default().to_owned();
+    assert_eq!(shown.len(), 3, "newest first: {shown:?}");
+    let upload_token = "the token is a project's upload token, not its project token";
+    for (at, path, message) in [
+        (0, "/api/otel/v1/metrics", upload_token),
+        (1, "/v1/logs", "there is no Authorization header"),
+        (2, "/api/otel/v1/traces", "the token belongs to no project"),
+    ] {
+        assert_eq!((of(at, "path"), of(at, "message")), (path.to_owned(), message.to_owned()));
+        assert_eq!((of(at, "reason"), of(at, "address")), ("bad_token".to_owned(), "127.0.0.1".to_owned()));
+    }
+    assert_eq!((of(2, "tokenStart"), of(2, "userAgent")), ("0123".to_owned(), "exporter/1.0".to_owned()));
+    assert_eq!(of(1, "tokenStart"), "");
+    assert!(!found.to_string().contains("01234"), "no more of the token than its start");
+    harness.api_as("", "GET", "/api/refusals", &Value::Null).await.expect(401);
+
+    // The owner of another organization sees what came from the address they look from, and nothing else.
+    let stranger = harness.stranger().await;
+    let elsewhere = [("X-Forwarded-For", "198.51.100.7"), ("Content-Type", "application/json")];
+    harness.post_otlp("traces", "fedcba9876543210", &elsewhere, b"{}").await.expect(401);
+    let theirs = harness.api_as(&stranger, "GET", "/api/refusals", &Value::Null).await.expect(200).json();
+    assert_eq!(theirs["data"].as_array().unwrap().len(), 3);
+    assert!(!theirs.to_string().contains("198.51.100.7"), "{theirs}");
+    let all = harness.api("GET", "/api/refusals", &Value::Null).await.expect(200).json();
+    assert_eq!((&all["data"][0]["address"], &all["data"][0]["tokenStart"]), (&json!("198.51.100.7"), &json!("fedc")));
+}
+
+/// "Is a proxy changing the body?" is a guess; the sentence that the sender heard is none.
+#[tokio::test]
+async fn a_refused_body_is_shown_with_the_sentence_that_its_sender_heard() {
+    let (harness, project) = Harness::with_project().await;
+    let json = [("Content-Type", "application/json")];
+    let answer = harness.post_otlp("logs", &project.token, &json, b"{\"resourceLogs\": 7}").await.expect(400);
+    let heard = text(&answer.json()["message"]);
+    harness.post_otlp("traces", &project.token, &[("Content-Type", "text/plain")], b"x").await.expect(415);
+    let found = drops(&harness, &project).await;
+    let last = |reason: &str| {
+        let requests = found["requests"].as_array().unwrap();
+        requests.iter().find(|one| one["reason"] == reason).expect("counted")["lastMessage"].clone()
+    };
+    assert_eq!(last("malformed"), json!(heard));
+    let sentence = "the content type must be application/x-protobuf or application/json";
+    assert_eq!(last("unsupported_media_type"), json!(sentence));
+}
+
+/// An exporter with the gRPC protocol hears what to do, and its project's people see it on Connect.
+#[tokio::test]
+async fn grpc_hears_a_grpc_status_and_is_counted() {
+    let (harness, project) = Harness::with_project().await;
+    let url = |call: &str| format!("http://{}/{call}", harness.address());
+    let call = async |call: &str, token: &str| {
+        let mut curl = Command::new("curl");
+        curl.args(["--silent", "--show-error", "--http2-prior-knowledge", "--dump-header", "-", "--data-binary", "x"]);
+        curl.args(["--header", "content-type: application/grpc", "--header", "te: trailers"]);
+        curl.args(["--header", &format!("authorization: Bearer {token}"), &url(call)]);
+        let ran = tokio::task::spawn_blocking(move || curl.output().expect("curl runs")).await.expect("no panic");
+        assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
+        String::from_utf8(ran.stdout).expect("headers are text")
+    };
+    let export = "opentelemetry.proto.collector.trace.v1.TraceService/Export";
+    for (path, token, message) in [
+        (export, project.token.as_str(), "OTLP/gRPC is not supported here: send http/protobuf to /api/otel/v1/traces"),
+        (export, "0123456789", "OTLP/gRPC is not supported here: send http/protobuf to /api/otel/v1/traces"),
+        ("grpc.health.v1.Health/Check", "x", "no such gRPC service"),
+    ] {
+        let heard = call(path, token).await;
+        assert!(heard.starts_with("HTTP/2 200"), "{heard}");
+        assert!(heard.contains("grpc-status: 12") && heard.contains("content-type: application/grpc"), "{heard}");
+        assert!(heard.contains(message), "{heard}");
+    }
+    let found = drops(&harness, &project).await;
+    assert_eq!(found["data"], json!([{ "signal": "traces", "reason": "grpc", "count": 1 }]));
+    let refusals = harness.api("GET", "/api/refusals", &Value::Null).await.expect(200).json();
+    assert_eq!((&refusals["data"][0]["reason"], &refusals["data"][0]["tokenStart"]), (&json!("grpc"), &json!("0123")));
+    assert_eq!(refusals["data"].as_array().unwrap().len(), 1);
 }

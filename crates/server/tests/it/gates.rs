@@ -57,7 +57,7 @@ async fn uploaded(State(app): State<Arc<App>>, request: Request) -> Result<Json<
 
 async fn window(State(app): State<Arc<App>>, Path(number): Path<usize>, request: Request) -> Result<(), ApiError> {
     let (parts, _) = request.into_parts();
-    app.per_ip.count(Window::ALL[number], client_address(&parts), app.clock.now_ns())
+    app.per_ip.count(Window::ALL[number], client_address(&parts.extensions), app.clock.now_ns())
 }
 
 /// As the token endpoints will: the window first, then the body that says which grant it is.
@@ -71,7 +71,7 @@ async fn token(
 }
 
 async fn address(parts: Parts) -> String {
-    client_address(&parts).to_string()
+    client_address(&parts.extensions).to_string()
 }
 
 /// A line every ten seconds, without end.

@@ -11,6 +11,7 @@ use tidewatch_journal::disk::{Disk, RealDisk};
 use tidewatch_server::app::{App, Outside};
 use tidewatch_server::clock::Clock;
 use tidewatch_server::config::Config;
+use tidewatch_server::control::NewUser;
 use tidewatch_server::http::socket::ListenAddress;
 use tidewatch_server::serve;
 use tidewatch_store::tables::Table;
@@ -145,6 +146,17 @@ impl Harness {
         let answer = self.api("POST", "/api/register", &body).await.expect(201).json();
         self.login = text(&answer["token"]);
         project(&answer["project"])
+    }
+
+    /// The login of somebody who owns another organization.
+    pub async fn stranger(&self) -> String {
+        let app = self.app();
+        let by = app.by_server();
+        let email = "stranger@example.com".to_owned();
+        let new = NewUser { email, name: "Stranger".to_owned(), password_hash: None, is_email_verified: true };
+        let user = app.control.create_user(&by, &new).await.expect("a user");
+        app.control.create_organization(&by, "Other", "UTC", user.id).await.expect("an organization");
+        app.logins.issue(&user, app.clock.now_ns()).expect("a login")
     }
 
     /// Another project.

@@ -1,5 +1,7 @@
 //! Headers on every answer of every route. Spec: limits, row "Frames"; UX 3.2; WIRE 1.1.
 
+use std::io::Read;
+
 use serde_json::Value;
 
 use crate::client::{self, Answer};
@@ -95,4 +97,44 @@ async fn transport_security_is_promised_behind_tls_alone() {
         let value = expected.then_some("max-age=31536000; includeSubDomains");
         assert_eq!(answer.header("Strict-Transport-Security"), value, "{scheme}");
     }
+}
+
+/// Answers in JSON are compressed as `Accept-Encoding` prefers; short ones and streams are not.
+#[tokio::test]
+async fn json_answers_are_compressed() {
+    let harness = Harness::start().await;
+    let get = async |path: &str, accept: &str| {
+        client::send(harness.address(), "GET", path, &[("Accept-Encoding", accept)], b"").await.expect(200)
+    };
+    let plain = client::send(harness.address(), "GET", "/api/openapi.json", &[], b"").await.expect(200);
+    assert_eq!(plain.header("Content-Encoding"), None);
+    assert!(plain.header("Vary").is_some_and(|vary| vary.eq_ignore_ascii_case("accept-encoding")));
+    for (accept, expected) in [
+        ("zstd, br, gzip", Some("zstd")),
+        ("gzip, deflate, br", Some("br")),
+        ("gzip", Some("gzip")),
+        ("gzip;q=0", None),
+        ("br;q=0.5, gzip;q=0.9", Some("gzip")),
+        ("identity", None),
+    ] {
+        let answer = get("/api/openapi.json", accept).await;
+        assert_eq!(answer.header("Content-Encoding"), expected, "{accept}");
+        let mut body = Vec::new();
+        match expected {
+            Some("zstd") => body = zstd::decode_all(&answer.body[..]).expect("zstd"),
+            Some("br") => {
+                brotli::BrotliDecompress(&mut &answer.body[..], &mut body).expect("brotli");
+            }
+            Some("gzip") => {
+                flate2::read::GzDecoder::new(&answer.body[..]).read_to_end(&mut body).expect("gzip");
+            }
+            _ => body.clone_from(&answer.body),
+        }
+        let is_smaller = answer.body.len() * 4 < plain.body.len();
+        assert_eq!(is_smaller, expected.is_some(), "{accept}: {} bytes", answer.body.len());
+        let [expected, found] = [&plain.body, &body].map(|body| serde_json::from_slice::<Value>(body).expect("JSON"));
+        assert_eq!(found, expected, "{accept}");
+    }
+    let short = get("/health", "zstd, br, gzip").await;
+    assert_eq!(short.header("Content-Encoding"), None, "it would become longer");
 }

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::ask::{FROM, NOON_NS, column, resource};
-use crate::harness::{Harness, Project};
+use crate::harness::{Harness, Project, text};
 
 fn record(second: u64, severity: u64, body: &str) -> Value {
     let time = (NOON_NS + second * 1_000_000_000).to_string();
@@ -110,4 +110,34 @@ async fn the_histogram_counts_by_severity_and_service() {
     assert_eq!(histogram["intervalMinutes"], 1);
     let services = json!([{ "name": "shop", "count": 4 }, { "name": "mail", "count": 1 }]);
     assert_eq!(histogram["services"], services, "of all services, so that one can be picked");
+}
+
+/// A trace goes through several projects; its logs are those of all that the person may open.
+#[tokio::test]
+async fn logs_of_a_trace_come_from_every_project_that_may_be_opened() {
+    let (harness, project) = logs().await;
+    let other = harness.project("other").await;
+    let log = json!({ "resourceLogs": [{ "resource": resource("billing"), "scopeLogs": [{ "logRecords": [{
+        "timeUnixNano": (NOON_NS + 5_000_000_000).to_string(), "body": { "stringValue": "billed" },
+        "traceId": format!("{:032x}", 1), "spanId": format!("{:016x}", 9),
+    }] }] }] });
+    harness.post_json("logs", &other.token, &log).await.expect(200);
+    let body = json!({ "traceId": format!("{:032x}", 1), "linkedOnly": true, "sortDirection": "asc" });
+    let alone = harness.asked(&project, "/api/logs", body.clone()).await;
+    assert_eq!(column(&alone, "body"), ["payment Declined"]);
+    let all = json!({ "allProjects": true, "traceId": body["traceId"], "linkedOnly": true, "sortDirection": "asc" });
+    let list = harness.asked(&project, "/api/logs", all.clone()).await;
+    assert_eq!(column(&list, "body"), ["payment Declined", "billed"]);
+    let projects: Vec<&Value> = column(&list, "project").into_iter().map(|project| &project["id"]).collect();
+    assert_eq!(projects, [&json!(project.id), &json!(other.id)]);
+
+    // Somebody else's project of the same trace is theirs alone.
+    let stranger = harness.stranger().await;
+    let path = "/api/projects";
+    let theirs = harness.api_as(&stranger, "POST", path, &json!({ "name": "theirs" })).await.expect(201).json();
+    let body = json!({ "fromDate": FROM, "traceId": body["traceId"], "allProjects": true });
+    let path = format!("/api/logs?projectId={}", text(&theirs["id"]));
+    let seen = harness.api_as(&stranger, "POST", &path, &body).await.expect(200).json();
+    assert_eq!(column(&seen, "body"), [] as [&Value; 0]);
+    harness.ask(&project, "/api/logs", json!({ "allProjects": true })).await.expect(422);
 }

@@ -60,3 +60,4 @@ mod traces;
 mod two_factor;
 mod ui;
 mod uploads;
+mod wire_shapes;

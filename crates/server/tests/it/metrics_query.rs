@@ -74,6 +74,35 @@ async fn aggregations() {
     assert_eq!(unknown["results"][0]["series"], json!({}));
 }
 
+// DECISIONS 16: stored as is. 2^53 + 1 is no double; neighbours that round to the same double are two values.
+#[tokio::test]
+async fn integers_beyond_doubles_keep_their_value() {
+    let (harness, project) = Harness::with_project().await;
+    let int = |second: u64, value: i64| {
+        let time = (NOON_NS + second * 1_000_000_000).to_string();
+        json!({ "timeUnixNano": time, "asInt": value.to_string() })
+    };
+    let (low, high) = ((1 << 53) + 1, i64::MAX - 1);
+    let sum = |points: Vec<Value>| json!({ "dataPoints": points, "aggregationTemporality": 2, "isMonotonic": true });
+    let metrics = json!([
+        { "name": "bytes", "sum": sum(vec![int(0, low), int(1, high), int(60, -low), int(61, 5), int(120, 7)]) },
+        // A double later than the integer.
+        { "name": "mixed", "gauge": { "dataPoints": [int(0, high), point(30, 2.5, "")] } },
+    ]);
+    send(&harness, &project, metrics).await;
+    let asked = async |name: &str, aggregation: &str| {
+        let answer = query(&harness, &project, json!({ "name": name, "aggregation": aggregation })).await;
+        let points = answer["results"][0]["series"]["__all__"].as_array().expect("points").clone();
+        points.into_iter().map(|point| point["value"].to_string()).collect::<Vec<_>>()
+    };
+    let texts = |values: &[i64]| values.iter().map(i64::to_string).collect::<Vec<_>>();
+    assert_eq!(asked("bytes", "min").await, [texts(&[low, -low]), vec!["7.0".to_owned()]].concat());
+    assert_eq!(asked("bytes", "max").await[..2], [high.to_string(), "5.0".to_owned()]);
+    assert_eq!(asked("bytes", "last").await[..2], [high.to_string(), "5.0".to_owned()]);
+    assert_eq!(asked("mixed", "last").await, ["2.5"]);
+    assert_eq!(asked("mixed", "max").await, texts(&[high]));
+}
+
 // WIRE 3.1 "rate": per second, resets left out.
 #[tokio::test]
 async fn the_rate_of_a_counter_leaves_resets_out() {

@@ -59,8 +59,8 @@ async fn spans_are_listed_and_filtered() {
         assert_eq!(ids(&harness.asked(&front, "/api/spans", body.clone()).await), expected, "{body}");
     }
     for (body, status) in [
-        (json!({ "toDate": "2026-07-02T00:00:00Z" }), 200),
-        (json!({ "toDate": "2026-07-02T00:00:01Z" }), 422),
+        (json!({ "toDate": "2026-07-03T00:00:00Z" }), 200),
+        (json!({ "toDate": "2026-07-03T00:00:01Z" }), 422),
         (json!({ "kind": 6 }), 422),
         (json!({ "traceId": "7" }), 400),
     ] {
@@ -146,6 +146,25 @@ fn of_job(job: &str, number: u64) -> opentelemetry_proto::tonic::trace::v1::Span
     let value = Some(AnyValue { value: Some(any_value::Value::StringValue(job.to_owned())) });
     span.attributes.push(KeyValue { key: "job".to_owned(), value, ..KeyValue::default() });
     span
+}
+
+/// A list covers what the project keeps, and the day that is not over.
+#[tokio::test]
+async fn spans_are_listed_over_the_whole_retention() {
+    let (harness, front, _) = chain().await;
+    let keep = async |days: u32| {
+        let change = json!({ "retentionDays": days });
+        harness.api("PUT", &at("/api/projects", &front), &change).await.expect(200);
+    };
+    for (days, to, status) in [
+        (7, "2026-07-03T00:00:00Z", 200),
+        (90, "2026-08-31T00:00:00Z", 200),
+        (90, "2026-08-31T00:00:01Z", 422),
+        (365, "2027-06-02T00:00:00Z", 200),
+    ] {
+        keep(days).await;
+        assert_eq!(harness.ask(&front, "/api/spans", json!({ "toDate": to })).await.status, status, "{days} {to}");
+    }
 }
 
 #[tokio::test]

@@ -82,6 +82,20 @@ impl<'a> Block<'a> {
         self
     }
 
+    /// In a column that may be null.
+    pub fn optional_i64(&mut self, cells: impl Iterator<Item = Option<i64>>) -> &mut Self {
+        let column = self.columns.next().expect("a block has no more columns than its table");
+        match (&mut column.cells, &mut column.valid) {
+            (Cells::I64(into), Some(valid)) => into.extend(cells.map(|cell| {
+                valid.push(cell.is_some());
+                cell.unwrap_or_default()
+            })),
+            (other, _) => other.refuse("optional i64"),
+        }
+        debug_assert_eq!(column.cells.len(), self.rows);
+        self
+    }
+
     /// Bytes that `write` appends in place.
     pub fn bytes_with<T>(
         &mut self,

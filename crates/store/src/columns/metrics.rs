@@ -122,6 +122,7 @@ fn write_values(
             })
             .optional_bytes_with(histograms(), |histogram, out| {
                 histogram.buckets.iter().for_each(|count| out.extend_from_slice(&count.to_le_bytes()));
-            });
+            })
+            .optional_i64(rows().map(|(value, ..)| value.integer));
     }
 }

@@ -157,6 +157,7 @@ fn trace_projection<'a>() -> TraceProjection<'a> {
         }],
         dropped: vec![Dropped { record: 0, reason: DropReason::InvalidId }],
         rejected: vec![(0, InvalidId::ZeroSpanId)],
+        other_ai: 0,
     }
 }
 
@@ -298,6 +299,7 @@ fn metric_values() {
         name,
         time_ns: 2,
         value: 1.5,
+        integer: None,
         with_buckets,
         server_name: "s",
     };

@@ -17,6 +17,7 @@ use parquet::arrow::arrow_reader::{ParquetRecordBatchReader, ParquetRecordBatchR
 use parquet::basic::Encoding;
 use xxhash_rust::xxh3::Xxh3;
 
+use super::added_columns;
 use super::attr_columns::{self, AttrColumns};
 use super::counts::Counts;
 use super::fit::Fit;
@@ -252,7 +253,8 @@ impl Input {
             false => (metadata.schema().fields().clone(), batch_rows),
         };
         let reader = part_pages::open(part, &fields, batch_rows, decompressor)?;
-        let schema = fit.schema(part.facts.table, reader.schema());
+        let table = part.facts.table;
+        let schema = fit.schema(table, added_columns::schema_with_all(table, reader.schema()));
         Ok(Input {
             reader,
             fit,
@@ -273,7 +275,10 @@ impl Input {
             self.start += self.batch.num_rows();
             self.row = 0;
             match self.reader.next() {
-                Some(batch) => self.batch = self.fit.apply(batch.map_err(|e| self.part.damaged(&e))?)?,
+                Some(batch) => {
+                    let batch = batch.map_err(|e| self.part.damaged(&e))?;
+                    self.batch = self.fit.apply(added_columns::with_all(self.part.facts.table, batch)?)?;
+                }
                 None => {
                     self.keys = None;
                     return Ok(());

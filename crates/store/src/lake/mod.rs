@@ -16,6 +16,7 @@
 //! Invariants: a part is registered only after it, its name and its folder are synced; parts appear and the journal
 //! position advances in the same transaction; a reader sees a row in the memtable or in a part, never in both.
 
+mod added_columns;
 mod aliases;
 pub mod attr_columns;
 mod catalog;

@@ -12,6 +12,7 @@ use arrow::array::{BooleanArray, RecordBatch};
 use arrow::compute::{filter_record_batch, not};
 use parquet::arrow::ProjectionMask;
 
+use super::added_columns;
 use super::attr_columns::AttrColumns;
 use super::merge;
 use super::part::{Part, PartFacts};
@@ -195,7 +196,10 @@ pub(super) fn rows<'p>(
     columns: &'p AttrColumns,
 ) -> Result<impl Iterator<Item = Result<RecordBatch, StoreError>> + 'p, StoreError> {
     let batches = merge::open(part, ProjectionMask::all(), BATCH_ROWS)?;
-    Ok(batches.map(move |batch| columns.fold(&batch.map_err(|e| part.damaged(&e))?)))
+    Ok(batches.map(move |batch| {
+        let batch = columns.fold(&batch.map_err(|e| part.damaged(&e))?)?;
+        added_columns::with_all(part.facts.table, batch)
+    }))
 }
 
 fn is_meant(part: &Part, which: Rewrite) -> bool {

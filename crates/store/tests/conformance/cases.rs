@@ -304,6 +304,43 @@ fn rates_of_counters() {
     assert_eq!(found, [Some(1.0), Some(1.0), Some(1.0), None, None]);
 }
 
+/// The hash of a series leaves out the project: two projects may run the same program with the same resource.
+#[test]
+fn series_of_two_projects_are_two() {
+    let point = |project: u64, at: i64, value: f64, buckets: [u64; 2]| {
+        let words = |words: &[u64]| Cell::Bytes(words.iter().flat_map(|word| word.to_le_bytes()).collect());
+        let cells = [
+            ("project", Cell::U64(project)),
+            ("name", Cell::Text("requests.count".to_owned())),
+            ("time", Cell::I64(MIDNIGHT + at * SECOND)),
+            ("series", Cell::U64(7)),
+            ("temporality", Cell::U64(2)),
+            ("value", Cell::F64(value)),
+            ("bounds", words(&[10.0_f64.to_bits()])),
+            ("buckets", words(&buckets)),
+        ];
+        row(Table::MetricPoints, &cells)
+    };
+    // Both count up by 60 in the minute; mixed in order of time, every other step goes down or counts double.
+    let rows = [
+        point(1, 10, 1000.0, [1000, 0]),
+        point(2, 20, 10.0, [0, 10]),
+        point(1, 30, 1060.0, [1060, 0]),
+        point(2, 40, 70.0, [0, 70]),
+    ];
+    let keys = vec![Key::TimeBucket { origin: MIDNIGHT, width: 60 * SECOND }];
+    let ask_for = |function| {
+        let shape = groups(keys.clone(), vec![Aggregate { function, filter: Filter::True }]);
+        ask(&Plan { projects: vec![1, 2], ..plan(Table::MetricPoints, shape) }, &rows)
+    };
+    assert_eq!(ask_for(Function::Rate).f64("agg0").expect("a rate").get(0), Some(2.0));
+    let medians = ask_for(Function::HistogramQuantiles { qs: vec![0.25, 0.5] });
+    let found = medians.lists("agg0").expect("quantiles");
+    // 60 observations up to 10 and 60 above: a quarter of them lies in the middle of the first bucket.
+    let (quarter, half) = (found.nth(0, 0).expect("observations"), found.nth(0, 1).expect("observations"));
+    assert!((4.0..6.0).contains(&quarter) && half == 10.0, "{quarter} {half}");
+}
+
 #[test]
 fn an_attribute_is_the_records_then_the_resources() {
     use tidewatch_domain::model::{AnyValue, KeyValue};

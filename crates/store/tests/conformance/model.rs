@@ -373,11 +373,12 @@ impl Columns {
         }
     }
 
-    /// Rows by series, each in the order of time, then of value or buckets.
+    /// Rows by project and series, each in the order of time, then of value or buckets.
     fn series<'a>(&self, rows: &'a [Row]) -> Vec<Vec<&'a Row>> {
         let mut all: BTreeMap<String, Vec<&Row>> = BTreeMap::new();
         for row in rows {
-            all.entry(format!("{:?}", self.get(row, "series"))).or_default().push(row);
+            let series = (self.get(row, "project"), self.get(row, "series"));
+            all.entry(format!("{series:?}")).or_default().push(row);
         }
         for series in all.values_mut() {
             series.sort_by(|a, b| {

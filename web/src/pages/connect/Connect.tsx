@@ -11,6 +11,7 @@ import { SearchLink } from "../../ui/SearchLink";
 import { say } from "../../ui/Toasts";
 import { AgentSetup } from "./AgentSetup";
 import { LiveStrip, useArrivals } from "./LiveStrip";
+import { UnknownSenders } from "./UnknownSenders";
 
 const route = getRouteApi("/p/$pid/connect");
 
@@ -67,6 +68,7 @@ export function ConnectPage() {
             <Token label="Project token" token={project.token} />
             <TestTrace token={project.token} />
           </div>
+          {project.role === "owner" && <UnknownSenders />}
           {project.role !== "readonly" && <AgentSetup project={project} />}
         </div>
       </div>

@@ -1,7 +1,7 @@
 // What is arriving right now, and what is turned away, in words. Asked for every two seconds.
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { CircleCheck, OctagonAlert, RadioTower, TriangleAlert } from "lucide-react";
+import { CircleCheck, Lightbulb, OctagonAlert, RadioTower, TriangleAlert } from "lucide-react";
 import { request } from "../../api/client";
 import { useProjectId } from "../../api/hooks";
 import type { Drops } from "../../api/types";
@@ -47,7 +47,25 @@ export function LiveStrip() {
         {any ? <Got drops={drops!} spans={spans} others={others} /> : <Waiting />}
       </div>
       <Turned drops={drops} />
+      <UnpromotedAi spans={drops?.unpromotedAiSpans ?? 0} />
     </section>
+  );
+}
+
+/** A setting would make AI Traces of what arrives. */
+function UnpromotedAi({ spans }: { spans: number }) {
+  const pid = useProjectId();
+  if (!spans) return null;
+  return (
+    <p className="flex items-start gap-3 border-line border-t px-4 py-2">
+      <Lightbulb size={16} aria-hidden className="mt-0.5 shrink-0 text-accent" />
+      <span>
+        {plural(spans, "model call")} arrived without gen_ai attributes (OpenInference, Langfuse or the Vercel AI SDK).{" "}
+        <Link to="/p/$pid/settings" params={{ pid }} className="link">
+          Make them AI Traces
+        </Link>
+      </span>
+    </p>
   );
 }
 
@@ -110,7 +128,12 @@ function Turned({ drops }: { drops: Drops | undefined }) {
           <OctagonAlert size={16} aria-hidden className="mt-0.5 shrink-0 text-error" />
           <span>
             {rejectedSentence(one.signal, one.reason, one.count)}
-            {HELP[one.reason] && <span className="text-ink2"> {HELP[one.reason]}</span>}
+            {one.lastMessage && (
+              <span className="block text-ink2 [overflow-wrap:anywhere]">
+                The last sender heard: <q>{one.lastMessage}</q>
+              </span>
+            )}
+            {HELP[one.reason] && <span className="block text-ink2">{HELP[one.reason]}</span>}
           </span>
         </li>
       ))}
@@ -135,6 +158,5 @@ function Turned({ drops }: { drops: Drops | undefined }) {
 const HELP: Record<string, string> = {
   bad_token: "Compare the Authorization header with the token on this page.",
   too_large: "Make the exporter's batches smaller.",
-  unsupported_media_type: "Use http/protobuf or http/json; gRPC goes through a Collector.",
-  malformed: "Is a proxy changing the body?",
+  grpc: "Set OTEL_EXPORTER_OTLP_PROTOCOL=http/protobuf, or send through a Collector.",
 };

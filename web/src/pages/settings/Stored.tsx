@@ -27,6 +27,13 @@ export function Stored({ project, readonly }: { project: ProjectExtra; readonly:
         disabled={disabled}
         onChange={(issuesFromLogs) => save({ issuesFromLogs }, "Saved")}
       />
+      <Switch
+        label="AI Traces of other conventions"
+        hint="Model calls that OpenInference, Langfuse or the Vercel AI SDK describe without gen_ai attributes become AI Traces, with tokens, cost and conversation."
+        checked={project.settings.aiConventions}
+        disabled={disabled}
+        onChange={(aiConventions) => save({ aiConventions }, "Saved")}
+      />
       <Problem of={change} />
     </div>
   );

@@ -58,6 +58,7 @@ fn settings() -> impl Strategy<Value = IngestSettings> {
     let healthchecks = prop::option::of(Just(Arc::new(Healthchecks::new("/*"))));
     (any::<bool>(), rates(), rates(), healthchecks).prop_map(
         |(keep_unmatched_roots, sample_rate, error_sample_rate, healthchecks)| IngestSettings {
+            ai_conventions: keep_unmatched_roots,
             keep_unmatched_roots,
             issues_from_logs: true,
             sample_rate,

@@ -99,6 +99,32 @@ fn unmatched_roots_are_dropped_their_children_stay() {
     check_in(batch(), &keep, "task app:sync root | span 0 | span 1 | span 2 | span 3");
 }
 
+// DECISIONS 26: model calls of other conventions, where a project's setting says so.
+#[test]
+fn model_calls_without_gen_ai_are_promoted_where_the_project_says_so() {
+    let batch = || {
+        Traces::default()
+            .span(1, 0, Internal, "LangGraph", &[("openinference.span.kind", "CHAIN")])
+            .span(2, 1, Internal, "ChatOpenAI", &[("openinference.span.kind", "LLM"), ("llm.model_name", "gpt-4o")])
+            .span(3, 0, Internal, "answer", &[("langfuse.observation.type", "generation")])
+            .span(4, 1, Internal, "ai.embed", &[("ai.operationId", "ai.embed")])
+            .span(5, 4, Internal, "ai.embed.doEmbed", &[("ai.operationId", "ai.embed.doEmbed")])
+            .span(6, 4, Internal, "doGenerate", &[("ai.operationId", "ai.x.doGenerate"), ("gen_ai.system", "openai")])
+    };
+    let off = "ai doGenerate | span 1 | span 3 | span 4 | dropped 0 unmatched_root | dropped 2 unmatched_root";
+    check(batch(), off);
+    let arena = Bump::new();
+    assert_eq!(traces(&batch().batch, &context(), &arena).other_ai, 3);
+    let on = with_settings(IngestSettings { ai_conventions: true, ..IngestSettings::default() });
+    check_in(
+        batch(),
+        &on,
+        "ai ChatOpenAI | ai answer root | ai ai.embed.doEmbed | ai doGenerate | span 3 | dropped 0 unmatched_root",
+    );
+    let promoted = traces(&batch().batch, &on, &arena);
+    assert_eq!((promoted.other_ai, promoted.ai_traces[0].model), (0, Some("gpt-4o")));
+}
+
 // Spec: entity rows: a request handler that calls an LLM yields both rows; DECISIONS 4: one span may be both.
 #[test]
 fn endpoints_and_ai_traces() {

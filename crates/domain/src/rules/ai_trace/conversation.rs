@@ -1,8 +1,8 @@
 //! The conversation of an AI Trace, put together when somebody opens it.
 //!
-//! SDKs write it in five ways; the first that gives anything wins, for input and output apart: whole texts
+//! SDKs write it in six ways; the first that gives anything wins, for input and output apart: whole texts
 //! (`gen_ai.prompt`), JSON messages (`gen_ai.input.messages`), one attribute per message (`gen_ai.prompt.0.role`), the
-//! Vercel AI SDK's own attributes, and span events (`gen_ai.user.message`).
+//! Vercel AI SDK's own attributes, OpenInference's (`llm.input_messages.0.message.role`), and span events (`gen_ai.user.message`).
 
 use super::messages::{Message, ToolCall, messages_of};
 use crate::model::{AnyValue, Attributes};
@@ -20,10 +20,36 @@ pub struct Conversation {
     pub tool_names: Vec<String>,
 }
 
-const INPUTS: [&str; 6] =
-    ["gen_ai.prompt", "gen_ai.input.messages", "trace.input", "span.input", "ai.prompt.messages", "ai.prompt"];
-const OUTPUTS: [&str; 5] =
-    ["gen_ai.completion", "gen_ai.output.messages", "trace.output", "span.output", "ai.response.text"];
+const INPUTS: [&str; 7] = [
+    "gen_ai.prompt",
+    "gen_ai.input.messages",
+    "trace.input",
+    "span.input",
+    "ai.prompt.messages",
+    "ai.prompt",
+    "langfuse.observation.input",
+];
+const OUTPUTS: [&str; 6] = [
+    "gen_ai.completion",
+    "gen_ai.output.messages",
+    "trace.output",
+    "span.output",
+    "ai.response.text",
+    "langfuse.observation.output",
+];
+
+/// Where the messages of one side are, when no whole text is.
+struct Side {
+    role: &'static str,
+    /// Prefixes of attributes that each hold one field of a message: OpenLLMetry's, OpenInference's.
+    indexed: [&'static str; 2],
+    /// OpenInference's whole text. It says less than messages do.
+    whole: &'static str,
+}
+
+const INPUT: Side = Side { role: "user", indexed: ["gen_ai.prompt.", "llm.input_messages."], whole: "input.value" };
+const OUTPUT: Side =
+    Side { role: "assistant", indexed: ["gen_ai.completion.", "llm.output_messages."], whole: "output.value" };
 
 /// `events`: names and attributes of the span's events, in order.
 pub fn conversation<'b, 'a: 'b>(
@@ -37,13 +63,19 @@ pub fn conversation<'b, 'a: 'b>(
 
     let (event_inputs, event_outputs) = from_events(events);
     let system = text(&["gen_ai.system_instructions"]).map_or_else(Vec::new, |text| messages_of(&text, "system"));
-    let side = |whole: &Option<String>, role: &str, indexed: &str, from_events: Vec<Message>| match whole {
-        Some(text) => messages_of(text, role),
-        None => Some(from_indexed(attributes, indexed, role)).filter(|found| !found.is_empty()).unwrap_or(from_events),
+    let messages = |known: &Option<String>, side: &Side, from_events: Vec<Message>| {
+        if let Some(text) = known {
+            return messages_of(text, side.role);
+        }
+        let indexed = side.indexed.iter().map(|prefix| from_indexed(attributes, prefix, side.role));
+        let found = indexed.chain([from_events]).find(|found| !found.is_empty());
+        found.or_else(|| Some(messages_of(&text(&[side.whole])?, side.role))).unwrap_or_default()
     };
     conversation.messages = system;
-    conversation.messages.extend(side(&conversation.input, "user", "gen_ai.prompt.", event_inputs));
-    let mut outputs = side(&conversation.output, "assistant", "gen_ai.completion.", event_outputs);
+    conversation.messages.extend(messages(&conversation.input, &INPUT, event_inputs));
+    let mut outputs = messages(&conversation.output, &OUTPUT, event_outputs);
+    conversation.input = conversation.input.or_else(|| text(&[INPUT.whole]));
+    conversation.output = conversation.output.or_else(|| text(&[OUTPUT.whole]));
     if let Some(calls) = text(&["ai.response.toolCalls"]) {
         outputs.extend(messages_of(&calls, "assistant"));
     }
@@ -73,6 +105,8 @@ fn from_indexed(attributes: Attributes<'_, '_>, prefix: &str, role: &str) -> Vec
                 place
             }
         };
+        // OpenInference writes `message.role`.
+        let field = field.strip_prefix("message.").unwrap_or(field);
         set_field(&mut messages[place].1, field, owned_text(attribute.value));
     }
     messages.into_iter().map(|(_, message)| message).collect()
@@ -92,7 +126,7 @@ fn set_field(message: &mut Message, field: &str, text: String) {
                 message.tool_calls.push(ToolCall::default());
             }
             let Some(call) = message.tool_calls.get_mut(index) else { return };
-            match field {
+            match field.strip_prefix("tool_call.function.").unwrap_or(field) {
                 "name" => call.name = text,
                 "arguments" => call.arguments = text,
                 _ => {}

@@ -1,11 +1,13 @@
 //! What a `gen_ai.*` span says about its model call: names, tokens, cost, tool calls. DECISIONS 12, WIRE 8.3.
 //!
-//! [`conversation`] is read when somebody opens the AI Trace; it is not stored apart from the span.
+//! [`Convention`] reads calls of libraries that do not write `gen_ai.*`. [`conversation`] is read when somebody opens the AI Trace; it is not stored apart from the span.
 
+mod conventions;
 mod conversation;
 mod messages;
 mod tool_calls;
 
+pub use conventions::{Convention, MARKERS, convention, convention_of};
 pub use conversation::{Conversation, conversation};
 pub use messages::{Message, ToolCall};
 
@@ -46,6 +48,14 @@ impl<'a> ModelCall<'a> {
         let mut call = found.call();
         call.tool_call_count = messages::tool_call_count(Attributes(attributes), call.operation, arena);
         call
+    }
+
+    /// Totals that are not stated are the sums of what is.
+    fn complete_totals(&mut self) {
+        self.total_tokens = self.total_tokens.or_else(|| sum(self.tokens.input, self.tokens.output));
+        let Cost { input, output, total } = self.stated_cost;
+        let parts = || (input.is_some() || output.is_some()).then(|| input.unwrap_or(0.0) + output.unwrap_or(0.0));
+        self.stated_cost.total = total.or_else(parts);
     }
 
     /// The span's own costs where it states any; otherwise those of the table, marked as estimated (`true`).
@@ -124,10 +134,7 @@ impl<'a> Found<'a> {
         };
         call.provider = call.provider.or(self.system);
         call.conversation_id = call.conversation_id.or(self.session);
-        call.total_tokens = call.total_tokens.or_else(|| sum(call.tokens.input, call.tokens.output));
-        let Cost { input, output, total } = call.stated_cost;
-        let parts = || (input.is_some() || output.is_some()).then(|| input.unwrap_or(0.0) + output.unwrap_or(0.0));
-        call.stated_cost.total = total.or_else(parts);
+        call.complete_totals();
         call
     }
 }

@@ -13,7 +13,7 @@ use crate::http::gate::auth::{Admin, InPersonAs, ProjectAccess};
 use crate::http::gate::body::JsonBody;
 use crate::http::openapi::{Failures, NotFound, ProjectQuery};
 use crate::limits;
-use crate::query::views::account::{Done, NewToken, RotateTokenRequest};
+use crate::query::views::account::{Done, NewToken, NewUploadToken, RotateTokenRequest};
 
 /// Replaces the token that exporters send. The old one is taken for a day more, or as long as asked; tokens from before
 /// it end. `graceHours` 0 leaves the new token alone.
@@ -31,7 +31,8 @@ pub async fn rotate_token(
     access: ProjectAccess<InPersonAs<Admin>>,
     JsonBody(request): JsonBody<RotateTokenRequest>,
 ) -> Result<Json<NewToken>, ApiError> {
-    rotate(&app, &access, TokenKind::Runtime, &request).await
+    let token = rotate(&app, &access, TokenKind::Runtime, &request).await?;
+    Ok(Json(NewToken { token }))
 }
 
 /// Replaces the token that uploads of symbols and source maps send. The old one is taken for a day more, or as long as
@@ -43,14 +44,15 @@ pub async fn rotate_token(
     tag = "projects",
     params(ProjectQuery),
     request_body = RotateTokenRequest,
-    responses((status = 200, description = "The answer", body = NewToken), Failures)
+    responses((status = 200, description = "The answer", body = NewUploadToken), Failures)
 )]
 pub async fn rotate_upload_token(
     State(app): State<Arc<App>>,
     access: ProjectAccess<InPersonAs<Admin>>,
     JsonBody(request): JsonBody<RotateTokenRequest>,
-) -> Result<Json<NewToken>, ApiError> {
-    rotate(&app, &access, TokenKind::Upload, &request).await
+) -> Result<Json<NewUploadToken>, ApiError> {
+    let token = rotate(&app, &access, TokenKind::Upload, &request).await?;
+    Ok(Json(NewUploadToken { source_map_token: token.clone(), token }))
 }
 
 async fn rotate(
@@ -58,7 +60,7 @@ async fn rotate(
     access: &ProjectAccess<InPersonAs<Admin>>,
     kind: TokenKind,
     request: &RotateTokenRequest,
-) -> Result<Json<NewToken>, ApiError> {
+) -> Result<String, ApiError> {
     let grace = match request.grace_hours {
         None => limits::TOKEN_GRACE,
         Some(hours) if hours <= limits::TOKEN_GRACE_HOURS_MAX => Duration::from_secs(60 * 60 * hours),
@@ -67,8 +69,7 @@ async fn rotate(
             return Err(ApiError::unprocessable(format!("graceHours is 0 to {most}")));
         }
     };
-    let token = app.control.rotate_token(&access.by(app), access.project.number, kind, grace).await?;
-    Ok(Json(NewToken { token }))
+    Ok(app.control.rotate_token(&access.by(app), access.project.number, kind, grace).await?)
 }
 
 /// Ends the token that was replaced last, before its grace is over.

@@ -8,7 +8,7 @@ use axum::extract::State;
 
 use crate::app::App;
 use crate::error::ApiError;
-use crate::http::gate::auth::ProjectAccess;
+use crate::http::gate::auth::{InPerson, ProjectAccess};
 use crate::http::gate::body::JsonBody;
 use crate::http::openapi::{Failures, ProjectQuery};
 use crate::limits;
@@ -17,7 +17,7 @@ use crate::query::drops;
 use crate::query::views::drops::*;
 
 pub fn routes() -> Api {
-    Api::new().routes(routes!(drops))
+    Api::new().routes(routes!(drops)).routes(routes!(refusals))
 }
 
 /// Accepted and rejected requests, kept and dropped records.
@@ -37,4 +37,16 @@ async fn drops(
 ) -> Result<Json<Drops>, ApiError> {
     let ask = Ask::within(app, limits::LIST_DEADLINE);
     drops::read(&ask, &access.project, request).await.map(Json)
+}
+
+/// The latest exports whose token belongs to no project, since the server's start.
+#[utoipa::path(
+    get,
+    path = "/api/refusals",
+    operation_id = "getRefusals",
+    tag = "drops",
+    responses((status = 200, description = "The answer", body = Refusals), Failures)
+)]
+async fn refusals(State(app): State<Arc<App>>, InPerson(caller): InPerson) -> Result<Json<Refusals>, ApiError> {
+    drops::refusals(&app, caller.user.id, caller.from.address).map(Json)
 }

@@ -14,6 +14,7 @@ use crate::http::openapi::{Failures, ProjectQuery};
 use crate::limits;
 use crate::query::ask::Ask;
 use crate::query::logs;
+use crate::query::projects::Projects;
 use crate::query::views::log::*;
 use crate::query::views::page::*;
 
@@ -36,8 +37,12 @@ async fn list(
     access: ProjectAccess,
     JsonBody(request): JsonBody<LogListRequest>,
 ) -> Result<Json<Page<LogView>>, ApiError> {
+    let projects = match request.all_projects {
+        true => Projects::new(access.readable_projects(&app)),
+        false => Projects::one(&access.project),
+    };
     let ask = Ask::within(app, limits::LIST_DEADLINE);
-    logs::list(&ask, &access.project, request).await.map(Json)
+    logs::list(&ask, &projects, request).await.map(Json)
 }
 
 /// Log records over time, by severity, and by service.

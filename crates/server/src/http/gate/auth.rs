@@ -17,7 +17,7 @@ use std::sync::Arc;
 use axum::extract::{FromRequestParts, RawPathParams};
 use axum::http::header::{AUTHORIZATION, USER_AGENT};
 use axum::http::request::Parts;
-use axum::http::{HeaderMap, Uri};
+use axum::http::{Extensions, HeaderMap, Uri};
 use uuid::Uuid;
 
 use super::per_ip::client_address;
@@ -80,11 +80,11 @@ impl Origin {
         }
     }
 
-    fn of(parts: &Parts) -> Origin {
-        let said = parts.headers.get(USER_AGENT).map(|value| String::from_utf8_lossy(value.as_bytes()));
+    pub fn of(headers: &HeaderMap, extensions: &Extensions) -> Origin {
+        let said = headers.get(USER_AGENT).map(|value| String::from_utf8_lossy(value.as_bytes()));
         let said = said.unwrap_or_default();
         let user_agent = plain(&said, limits::USER_AGENT_CHARS_MAX);
-        Origin { address: client_address(parts), user_agent }
+        Origin { address: client_address(extensions), user_agent }
     }
 }
 
@@ -177,7 +177,7 @@ impl FromRequestParts<Arc<App>> for Origin {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, _: &Arc<App>) -> Result<Origin, ApiError> {
-        Ok(Origin::of(parts))
+        Ok(Origin::of(&parts.headers, &parts.extensions))
     }
 }
 
@@ -208,7 +208,7 @@ async fn caller(parts: &Parts, app: &App) -> Result<(Arc<User>, Origin, Via), Ap
         None => None,
     };
     let (user, via) = user.ok_or(ApiError::Unauthorized("not signed in, or the login has expired"))?;
-    Ok((user, Origin::of(parts), via))
+    Ok((user, Origin::of(&parts.headers, &parts.extensions), via))
 }
 
 impl<N: Needed> FromRequestParts<Arc<App>> for ProjectAccess<N> {

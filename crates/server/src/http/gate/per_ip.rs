@@ -9,6 +9,7 @@ use std::net::IpAddr;
 use std::sync::Arc;
 
 use axum::extract::FromRequestParts;
+use axum::http::Extensions;
 use axum::http::request::Parts;
 use parking_lot::Mutex;
 use xxhash_rust::xxh3::xxh3_128_with_seed;
@@ -87,13 +88,13 @@ impl<W: Named + Send> FromRequestParts<Arc<App>> for PerIp<W> {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<PerIp<W>, ApiError> {
-        app.per_ip.count(W::WINDOW, client_address(parts), app.clock.now_ns()).map(|()| PerIp(PhantomData))
+        app.per_ip.count(W::WINDOW, client_address(&parts.extensions), app.clock.now_ns()).map(|()| PerIp(PhantomData))
     }
 }
 
 /// The address `listen` found out. A request that came through no socket has none.
-pub fn client_address(parts: &Parts) -> IpAddr {
-    parts.extensions.get::<ClientAddress>().map_or(IpAddr::V6(std::net::Ipv6Addr::UNSPECIFIED), |client| client.0)
+pub fn client_address(extensions: &Extensions) -> IpAddr {
+    extensions.get::<ClientAddress>().map_or(IpAddr::V6(std::net::Ipv6Addr::UNSPECIFIED), |client| client.0)
 }
 
 /// Whose request it is; among each request's extensions.

@@ -2,4 +2,5 @@
 
 mod answer;
 pub mod cors;
+pub mod grpc;
 pub mod otlp;

@@ -8,25 +8,29 @@ use std::time::Instant;
 
 use axum::extract::{Request, State};
 use axum::http::header::{ALLOW, CONTENT_TYPE};
-use axum::http::{HeaderMap, HeaderValue};
+use axum::http::{HeaderMap, HeaderValue, Uri};
 use axum::response::{IntoResponse, Response};
 use tidewatch_domain::decode::Encoding;
 use tidewatch_domain::model::Signal;
 
 use super::answer::{self, PartialSuccess};
-use super::cors;
+use super::{cors, grpc};
 use crate::app::App;
 use crate::control::Project;
 use crate::error::ApiError;
 use crate::http::gate::admission::Full;
-use crate::http::gate::auth::bearer;
+use crate::http::gate::auth::{Origin, bearer};
 use crate::http::gate::body::{FULL, cut_error, declared_length};
 use crate::http::gate::pace::Cut;
 use crate::http::gate::turn::Turn;
 use crate::ingest::coding;
 use crate::ingest::outcome::{Refused, RejectReason, Told};
 use crate::ingest::pipeline::{self, Export};
+use crate::ingest::refusals::{self, UnknownSender};
 use crate::limits::{self, RouteLimits};
+
+/// Counts of refused requests whose token belongs to no project.
+const NO_PROJECT: u32 = 0;
 
 /// An export of spans.
 #[utoipa::path(post, path = "/api/otel/v1/traces", operation_id = "exportTraces", tag = "otlp", security(("projectToken" = [])),
@@ -60,13 +64,21 @@ pub async fn wrong_method(headers: HeaderMap) -> Response {
     cors::allow_any_origin(response)
 }
 
-/// Any request while the store is being opened: come back soon.
-pub async fn starting(headers: HeaderMap) -> Response {
+/// Any request while the store is being opened: come back soon. On the OTLP paths in the shape of DECISIONS 19.
+pub async fn starting(uri: Uri, headers: HeaderMap) -> Response {
+    if grpc::is_grpc(&headers) {
+        return grpc::starting();
+    }
     let error = ApiError::Overloaded("the server is starting");
     cors::allow_any_origin(match media_type(&headers) {
-        Some(encoding @ Encoding::Protobuf) => answer::failure(encoding, &error),
+        encoding if is_otlp(uri.path()) => answer::failure(encoding.unwrap_or(Encoding::Json), &error),
         _ => error.into_response(),
     })
+}
+
+fn is_otlp(path: &str) -> bool {
+    let path = path.strip_prefix("/api/otel").unwrap_or(path);
+    ["/v1/traces", "/v1/metrics", "/v1/logs"].contains(&path.strip_suffix('/').unwrap_or(path))
 }
 
 async fn export(app: Arc<App>, signal: Signal, request: Request) -> Response {
@@ -77,17 +89,20 @@ async fn answered(app: Arc<App>, signal: Signal, request: Request) -> Response {
     let content_type = media_type(request.headers());
     // The refusal of a type we do not know is for a person to read: JSON.
     let encoding = content_type.unwrap_or(Encoding::Json);
-    let now_ns = app.clock.now_ns();
-    let Some(project) = bearer(request.headers()).and_then(|token| app.control.project_by_token(token, now_ns)) else {
-        let error = ApiError::Unauthorized("missing or wrong project token");
-        return refuse(&app, signal, encoding, None, Refused::new(RejectReason::BadToken, error));
+    let Some(project) = project_of(&app, request.headers()) else {
+        let refused = Refused::new(RejectReason::BadToken, ApiError::Unauthorized("missing or wrong project token"));
+        count_refused(&app, signal, &request, None, &refused);
+        return answer::failure(encoding, &refused.error);
     };
     match accept(&app, signal, content_type, &project, request).await {
         Ok(told) => {
             let partial = told.sentence(signal).map(|message| PartialSuccess { rejected: told.total(), message });
             answer::success(signal, encoding, partial.as_ref())
         }
-        Err(refused) => refuse(&app, signal, encoding, Some(&project), refused),
+        Err(refused) => {
+            app.refused(project.number, signal, &refused);
+            answer::failure(encoding, &refused.error)
+        }
     }
 }
 
@@ -120,9 +135,23 @@ async fn accept(
     pipeline::ingest(app, Export { project, signal, encoding, coding, body, turn }).await
 }
 
-fn refuse(app: &App, signal: Signal, encoding: Encoding, project: Option<&Project>, refused: Refused) -> Response {
-    app.refused(project.map_or(0, |project| project.number), signal, &refused);
-    answer::failure(encoding, &refused.error)
+/// The project that the request's token belongs to.
+pub fn project_of(app: &App, headers: &HeaderMap) -> Option<Arc<Project>> {
+    app.control.project_by_token(bearer(headers)?, app.clock.now_ns())
+}
+
+/// Counts a refused export. One that belongs to no project is remembered with what its sender needs to be found.
+pub fn count_refused(app: &App, signal: Signal, request: &Request, project: Option<&Project>, refused: &Refused) {
+    app.refused(project.map_or(NO_PROJECT, |project| project.number), signal, refused);
+    if project.is_some() {
+        return;
+    }
+    let at_ns = app.clock.now_ns();
+    let is_upload_token = |token: &str| app.control.project_by_upload_token(token, at_ns).is_some();
+    let (message, token_start) = refusals::unknown_credential(request.headers(), is_upload_token);
+    let Origin { address, user_agent } = Origin::of(request.headers(), request.extensions());
+    let (path, reason) = (request.uri().path().to_owned(), refused.reason);
+    app.refusals.add_unknown(UnknownSender { at_ns, address, path, token_start, user_agent, reason, message });
 }
 
 /// The body's encoding, parameters and case ignored; `None` when it is no OTLP type.
@@ -140,7 +169,55 @@ fn media_type(headers: &HeaderMap) -> Option<Encoding> {
 
 #[cfg(test)]
 mod tests {
+    use axum::body::to_bytes;
+    use serde_json::{Value, json};
+
     use super::*;
+
+    #[test]
+    fn paths() {
+        for (path, expected) in [
+            ("/api/otel/v1/traces", true),
+            ("/v1/logs/", true),
+            ("/v1/metrics", true),
+            ("/api/otel/v1", false),
+            ("/api/otel/v1/traces/x", false),
+            ("/api/projects", false),
+        ] {
+            assert_eq!(is_otlp(path), expected, "{path}");
+        }
+    }
+
+    // DECISIONS 19: errors on the OTLP paths are google.rpc.Status in the request's encoding, while starting too.
+    #[tokio::test]
+    async fn a_starting_server_answers_exporters_with_a_status() {
+        let status = json!({ "code": 14, "message": "the server is starting" });
+        let error = json!({ "error": "the server is starting" });
+        for (path, content_type, expected) in [
+            ("/api/otel/v1/traces", "application/json", Some(&status)),
+            ("/v1/logs/", "application/json", Some(&status)),
+            ("/v1/metrics", "text/plain", Some(&status)),
+            ("/api/otel/v1/traces", "application/x-protobuf", None),
+            ("/api/projects", "application/json", Some(&error)),
+        ] {
+            let headers = HeaderMap::from_iter([(CONTENT_TYPE, content_type.parse().unwrap())]);
+            let answer = starting(path.parse().unwrap(), headers).await;
+            assert_eq!(answer.status(), 503, "{path}");
+            assert!(answer.headers().contains_key("retry-after"), "{path}");
+            let body = to_bytes(answer.into_body(), usize::MAX).await.unwrap();
+            match expected {
+                Some(expected) => assert_eq!(serde_json::from_slice::<Value>(&body).unwrap(), *expected, "{path}"),
+                // Code 14 as field 1.
+                None => assert_eq!(body[..2], [8, 14]),
+            }
+        }
+        let grpc = HeaderMap::from_iter([(CONTENT_TYPE, "application/grpc".parse().unwrap())]);
+        let answer = starting("/x.Y/Z".parse().unwrap(), grpc).await;
+        assert_eq!(
+            (answer.status().as_u16(), &answer.headers()["grpc-status"]),
+            (200, &HeaderValue::from_static("14"))
+        );
+    }
 
     #[test]
     fn media_types() {

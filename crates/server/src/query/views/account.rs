@@ -69,6 +69,8 @@ pub struct ProjectSettings {
     pub keep_unmatched_roots: bool,
     /// Issues from exceptions on log records.
     pub issues_from_logs: bool,
+    /// AI Traces from model calls that OpenInference, Langfuse and the Vercel AI SDK describe without `gen_ai.*`.
+    pub ai_conventions: bool,
     /// Share of normal traces recorded, 0 to 1.
     pub sample_rate: f64,
     /// Share of error traces recorded, 0 to 1.
@@ -202,6 +204,7 @@ pub struct ProjectChangeRequest {
     pub framework: Option<String>,
     pub keep_unmatched_roots: Option<bool>,
     pub issues_from_logs: Option<bool>,
+    pub ai_conventions: Option<bool>,
     pub sample_rate: Option<f64>,
     pub error_sample_rate: Option<f64>,
     pub drop_healthy_healthchecks: Option<bool>,
@@ -233,6 +236,16 @@ pub struct RotateTokenRequest {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 pub struct NewToken {
     /// 32 hexadecimal digits.
+    pub token: String,
+}
+
+/// A project's new upload token, under both of its names. WIRE 4.1.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct NewUploadToken {
+    /// 32 hexadecimal digits.
+    pub source_map_token: String,
+    /// The same.
     pub token: String,
 }
 

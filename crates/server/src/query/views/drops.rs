@@ -28,6 +28,7 @@ pub struct DropCount {
 
 /// Requests, or records of `series`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
 pub struct RequestCount {
     pub signal: String,
     /// `accepted` or `rejected`.
@@ -35,6 +36,36 @@ pub struct RequestCount {
     /// Empty when accepted.
     pub reason: String,
     pub count: u64,
+    /// What the last sender that was refused so heard; absent when that was before the server's start.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub last_message: Option<String>,
+    /// When that was.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(format = DateTime)]
+    pub last_at: Option<String>,
+}
+
+/// One refused request whose token belongs to no project.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct RefusalView {
+    #[schema(format = DateTime)]
+    pub time: String,
+    pub address: String,
+    pub path: String,
+    /// The first four characters of the token; empty when there was none.
+    pub token_start: String,
+    pub user_agent: String,
+    /// `bad_token` or `grpc`.
+    pub reason: String,
+    /// One sentence.
+    pub message: String,
+}
+
+/// `GET /api/refusals`: newest first.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
+pub struct Refusals {
+    pub data: Vec<RefusalView>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
@@ -79,6 +110,9 @@ pub struct Drops {
     pub kept: Vec<KeptCount>,
     /// Per minute; the latest 2000 minutes of the range at most.
     pub series: Vec<DropPoint>,
+    /// Spans since the server's start that describe a model call without `gen_ai.*` and were not promoted: the setting
+    /// `aiConventions` does.
+    pub unpromoted_ai_spans: u64,
     /// Absent when nothing was ever stored.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub last_span: Option<LastSpan>,

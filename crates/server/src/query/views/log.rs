@@ -7,11 +7,14 @@ use utoipa::ToSchema;
 
 use super::AttributeMap;
 use super::page::{PageRequest, SortDirection};
+use super::span::ProjectName;
 
 /// One log record.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct LogView {
+    /// The project that it was sent to.
+    pub project: ProjectName,
     /// Made from the record's content, so that it stays the same between requests.
     #[schema(format = "uuid")]
     pub id: String,
@@ -90,6 +93,8 @@ pub struct LogListRequest {
     pub span_id: Option<String>,
     /// Leave the records of this trace out.
     pub exclude_trace_id: Option<String>,
+    /// With `traceId`: the records of every project that the caller may open. 422 without one. Ignored by the histogram.
+    pub all_projects: bool,
     /// Only records that carry a trace id and a span id: the Logs tab of a trace.
     pub linked_only: bool,
     /// All must hold; at most 20.

@@ -1,6 +1,7 @@
 //! Lists: how one is asked for and how it is answered.
 
 use serde::{Deserialize, Serialize};
+use serde_json::Number;
 use utoipa::ToSchema;
 
 /// Which page of a list.
@@ -91,5 +92,7 @@ pub struct ValuePoint {
     /// Start of the bucket.
     #[schema(format = DateTime)]
     pub timestamp: String,
-    pub value: f64,
+    /// Integers beyond 2^53 are exact where the function takes one point's value: `min`, `max`, `last`.
+    #[schema(value_type = f64)]
+    pub value: Number,
 }

@@ -123,7 +123,7 @@ pub struct SpanAttributeFilter {
 pub struct SpanListRequest {
     #[schema(format = DateTime)]
     pub from_date: Option<String>,
-    /// At most 31 days after `fromDate` (422).
+    /// At most the days that the project keeps, and one more, after `fromDate` (422).
     #[schema(format = DateTime)]
     pub to_date: Option<String>,
     /// `start_time` (default) or `duration`.

@@ -22,6 +22,8 @@ pub enum Needs {
     Admin,
     #[expect(dead_code, reason = "no route is the owner's alone yet")]
     Owner,
+    /// The owner of any organization.
+    OwnerOfAny,
 }
 
 /// Which kinds of credential may do it. The question to ask of a new route: may a token do this?
@@ -66,7 +68,7 @@ const fn row(
 }
 
 use Kinds::{Login, NoPerson};
-use Needs::{Admin, Nothing, Person, Read, RuntimeToken, UploadToken, Write};
+use Needs::{Admin, Nothing, OwnerOfAny, Person, Read, RuntimeToken, UploadToken, Write};
 
 #[rustfmt::skip]
 pub const TABLE: &[Row] = &[
@@ -124,6 +126,7 @@ pub const TABLE: &[Row] = &[
     row("GET", "/api/dashboard/overview", Read, READS, "", 200),
     row("POST", "/api/distributed-traces/{traceId}", Read, READS, "{}", 404),
     row("POST", "/api/drops", Read, READS, "{}", 200),
+    row("GET", "/api/refusals", OwnerOfAny, Login, "", 200),
     row("POST", "/api/endpoints", Read, READS, "{}", 200),
     row("POST", "/api/endpoints/chart", Read, READS, "{}", 200),
     row("POST", "/api/endpoints/endpoint", Read, READS, "{}", 400),

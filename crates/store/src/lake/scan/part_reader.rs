@@ -25,9 +25,11 @@ use super::pool::check_deadline;
 use super::prune::{self, Blocks, Stretch};
 use super::question::{Question, Test};
 use crate::StoreError;
+use crate::lake::added_columns;
 use crate::lake::attr_columns::AttrColumns;
 use crate::lake::give_way::give_way;
 use crate::lake::part::{Part, PartFile};
+use crate::tables::Table;
 
 /// Rows decoded at a time.
 pub(crate) const BATCH_ROWS: usize = 8192;
@@ -199,7 +201,7 @@ impl OpenPart {
 
     /// Folds attribute columns back where a whole encoded column is needed.
     fn whole(&self, needs: &Needs, batch: RecordBatch) -> Result<RecordBatch, StoreError> {
-        fold_if_needed(&self.extras, needs, batch)
+        whole(self.part.facts.table, &self.extras, needs, batch)
     }
 
     /// Cheap tests first, each level on the rows that passed the one before.
@@ -213,13 +215,13 @@ impl OpenPart {
             let mut needs = Needs::default();
             level.iter().for_each(|test| test.needs(&mut needs));
             let mask = self.mask(&needs);
-            let extras = Arc::clone(&self.extras);
+            let (table, extras) = (self.part.facts.table, Arc::clone(&self.extras));
             let predicate = move |batch: RecordBatch| {
                 give_way();
                 if Instant::now() >= deadline {
                     return Ok(BooleanArray::from(vec![false; batch.num_rows()]));
                 }
-                let whole = fold_if_needed(&extras, &needs, batch);
+                let whole = whole(table, &extras, &needs, batch);
                 let mask = whole.and_then(|batch| passes_all(level.iter().map(Arc::as_ref), &batch));
                 mask.map(|mask| BooleanArray::new(mask, None))
                     .map_err(|error| ArrowError::ExternalError(Box::new(error)))
@@ -266,7 +268,9 @@ fn folds(extras: &AttrColumns, needs: &Needs) -> bool {
     needs.columns.iter().any(|name| extras.of_column(name).next().is_some())
 }
 
-/// Whole encoded columns where one is needed; otherwise the batch as it was read.
-fn fold_if_needed(extras: &AttrColumns, needs: &Needs, batch: RecordBatch) -> Result<RecordBatch, StoreError> {
-    if folds(extras, needs) { extras.fold(&batch) } else { Ok(batch) }
+/// Whole encoded columns where one is needed, and nulls for columns that the part lacks; otherwise the batch as it was
+/// read.
+fn whole(table: Table, extras: &AttrColumns, needs: &Needs, batch: RecordBatch) -> Result<RecordBatch, StoreError> {
+    let batch = if folds(extras, needs) { extras.fold(&batch)? } else { batch };
+    added_columns::with(table, &needs.columns, batch)
 }

@@ -6,7 +6,7 @@ use arrow::array::RecordBatch;
 
 use super::super::cells::{cells, times};
 use super::total::Total;
-use super::{CUMULATIVE, DELTA, Selected, unsigned};
+use super::{CUMULATIVE, DELTA, Selected, SeriesId, series_ids, unsigned};
 use crate::StoreError;
 
 const SECOND: f64 = 1e9;
@@ -14,7 +14,7 @@ const SECOND: f64 = 1e9;
 /// Points of counters, by series.
 #[derive(Debug, Default)]
 pub(crate) struct Counters {
-    series: HashMap<u64, Vec<Point>>,
+    series: HashMap<SeriesId, Vec<Point>>,
     points: usize,
 }
 
@@ -29,7 +29,7 @@ struct Point {
 impl Counters {
     pub fn update(&mut self, batch: &RecordBatch, selected: &Selected<'_>) -> Result<(), StoreError> {
         let (times, values) = (times(batch)?, cells(batch, "value")?);
-        let (series, temporalities) = (unsigned(batch, "series")?, unsigned(batch, "temporality")?);
+        let (series, temporalities) = (series_ids(batch)?, unsigned(batch, "temporality")?);
         selected.each(|row, group| {
             let Some(value) = values.number(row) else { return };
             let point = Point { time: times.value(row), value, group, temporality: temporalities(row) };

@@ -6,13 +6,13 @@ use arrow::array::RecordBatch;
 
 use super::super::cells::{cells, times};
 use super::spread::{Bar, Spread, bars_of};
-use super::{CUMULATIVE, Selected, unsigned};
+use super::{CUMULATIVE, Selected, SeriesId, series_ids, unsigned};
 use crate::StoreError;
 
 /// Histogram rows, by series.
 #[derive(Debug, Default)]
 pub(crate) struct Histograms {
-    series: HashMap<u64, Vec<Histogram>>,
+    series: HashMap<SeriesId, Vec<Histogram>>,
     bytes: usize,
 }
 
@@ -28,7 +28,7 @@ struct Histogram {
 impl Histograms {
     pub fn update(&mut self, batch: &RecordBatch, selected: &Selected<'_>) -> Result<(), StoreError> {
         let (times, bounds, buckets) = (times(batch)?, cells(batch, "bounds")?, cells(batch, "buckets")?);
-        let (series, temporalities) = (unsigned(batch, "series")?, unsigned(batch, "temporality")?);
+        let (series, temporalities) = (series_ids(batch)?, unsigned(batch, "temporality")?);
         selected.each(|row, group| {
             let bounds: Vec<f64> = words(bounds.bytes(row)).map(f64::from_bits).collect();
             let buckets: Vec<u64> = words(buckets.bytes(row)).collect();

@@ -83,8 +83,10 @@ impl Measure {
             }
             Measure::Extreme { column, .. } | Measure::Distinct { column } => add(column.name),
             Measure::AtTime { column, .. } => ["time", column.name].into_iter().for_each(add),
-            Measure::Counters => ["time", "value", "series", "temporality"].into_iter().for_each(add),
-            Measure::Histograms => ["time", "series", "temporality", "bounds", "buckets"].into_iter().for_each(add),
+            Measure::Counters => ["project", "time", "value", "series", "temporality"].into_iter().for_each(add),
+            Measure::Histograms => {
+                ["project", "time", "series", "temporality", "bounds", "buckets"].into_iter().for_each(add);
+            }
         }
     }
 }
@@ -363,10 +365,19 @@ fn weights(batch: &RecordBatch, weighted: bool) -> Result<Weights, StoreError> {
     Ok(Weights::Each(weights))
 }
 
+/// Project number and `series` of a metric point: series of two projects are two, whatever their hash.
+type SeriesId = (u64, u64);
+
+fn series_ids(batch: &RecordBatch) -> Result<impl Fn(usize) -> SeriesId, StoreError> {
+    let (projects, series) = (unsigned(batch, "project")?, unsigned(batch, "series")?);
+    Ok(move |row| (projects(row), series(row)))
+}
+
 /// An unsigned column as a function of the row.
 fn unsigned<'a>(batch: &'a RecordBatch, name: &str) -> Result<Box<dyn Fn(usize) -> u64 + 'a>, StoreError> {
     Ok(match cells(batch, name)? {
         Cells::U8(array) => Box::new(|row| u64::from(array.value(row))),
+        Cells::U32(array) => Box::new(|row| u64::from(array.value(row))),
         Cells::U64(array) => Box::new(|row| array.value(row)),
         _ => return Err(StoreError::Internal { what: "scan", why: format!("column {name} is no unsigned number") }),
     })

@@ -1,0 +1,121 @@
+//! OTLP/gRPC sent to the HTTP port: its client hears a gRPC status that names the HTTP path, and the request is counted.
+//!
+//! The answer is of the "trailers only" form: HTTP status 200, and `grpc-status` among the headers.
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::body::Body;
+use axum::extract::{Request, State};
+use axum::http::header::CONTENT_TYPE;
+use axum::http::{HeaderMap, HeaderValue};
+use axum::response::Response;
+use axum::routing::post;
+use bytes::Bytes;
+use http_body_util::BodyExt;
+use tidewatch_domain::model::Signal;
+
+use super::otlp;
+use crate::app::App;
+use crate::error::ApiError;
+use crate::ingest::outcome::{Refused, RejectReason};
+use crate::limits;
+
+/// google.rpc.Code.
+const UNIMPLEMENTED: HeaderValue = HeaderValue::from_static("12");
+const UNAVAILABLE: HeaderValue = HeaderValue::from_static("14");
+
+/// The three OTLP services.
+pub fn routes() -> Router<Arc<App>> {
+    Router::new()
+        .route("/opentelemetry.proto.collector.trace.v1.TraceService/Export", post(traces))
+        .route("/opentelemetry.proto.collector.metrics.v1.MetricsService/Export", post(metrics))
+        .route("/opentelemetry.proto.collector.logs.v1.LogsService/Export", post(logs))
+}
+
+async fn traces(State(app): State<Arc<App>>, request: Request) -> Response {
+    refused(&app, Signal::Traces, request).await
+}
+
+async fn metrics(State(app): State<Arc<App>>, request: Request) -> Response {
+    refused(&app, Signal::Metrics, request).await
+}
+
+async fn logs(State(app): State<Arc<App>>, request: Request) -> Response {
+    refused(&app, Signal::Logs, request).await
+}
+
+async fn refused(app: &App, signal: Signal, request: Request) -> Response {
+    let sentence = format!("OTLP/gRPC is not supported here: send http/protobuf to /api/otel/v1/{}", signal.as_str());
+    let project = otlp::project_of(app, request.headers());
+    let refused = Refused::new(RejectReason::Grpc, ApiError::UnsupportedMedia(sentence.clone()));
+    otlp::count_refused(app, signal, &request, project.as_deref(), &refused);
+    discard(request.into_body()).await;
+    status(UNIMPLEMENTED, &sentence)
+}
+
+/// Reads the body to its end and keeps nothing, within bounds: HTTP/2 resets the stream of a request that is answered
+/// before it is read, and clients then show the reset instead of the status.
+async fn discard(mut body: Body) {
+    let mut left = limits::OTLP.body_bytes_max;
+    let read = async {
+        while let Some(Ok(frame)) = body.frame().await {
+            let bytes = frame.data_ref().map_or(0, Bytes::len);
+            let Some(rest) = left.checked_sub(bytes) else { return };
+            left = rest;
+        }
+    };
+    // What comes too slowly is reset.
+    let _ = tokio::time::timeout(limits::LINGER_MAX, read).await;
+}
+
+/// The request is gRPC's, whatever it calls.
+pub fn is_grpc(headers: &HeaderMap) -> bool {
+    let content_type = headers.get(CONTENT_TYPE).map(HeaderValue::as_bytes).unwrap_or_default();
+    let name = b"application/grpc";
+    content_type.get(..name.len()).is_some_and(|start| start.eq_ignore_ascii_case(name))
+        && content_type.get(name.len()).is_none_or(|next| b"+;- ".contains(next))
+}
+
+/// A call of a service that is not there.
+pub async fn unknown_method(body: Body) -> Response {
+    discard(body).await;
+    status(UNIMPLEMENTED, "no such gRPC service: OTLP is taken by HTTP at /api/otel/v1/traces, /metrics and /logs")
+}
+
+/// Any call while the store is being opened.
+pub fn starting() -> Response {
+    status(UNAVAILABLE, "the server is starting")
+}
+
+/// `message` is printable ASCII without `%`, so that it needs no percent-encoding.
+fn status(code: HeaderValue, message: &str) -> Response {
+    let mut response = Response::new(Body::empty());
+    let headers = response.headers_mut();
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/grpc"));
+    headers.insert("grpc-status", code);
+    headers.insert("grpc-message", HeaderValue::from_str(message).expect("messages here are printable ASCII"));
+    response
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn content_types() {
+        for (value, expected) in [
+            ("application/grpc", true),
+            ("application/grpc+proto", true),
+            ("Application/GRPC;x=y", true),
+            ("application/grpc-web", true),
+            ("application/grpcx", false),
+            ("application/x-protobuf", false),
+            ("", false),
+        ] {
+            let headers = HeaderMap::from_iter([(CONTENT_TYPE, value.parse().unwrap())]);
+            assert_eq!(is_grpc(&headers), expected, "{value:?}");
+        }
+        assert!(!is_grpc(&HeaderMap::new()));
+    }
+}
