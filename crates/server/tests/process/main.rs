@@ -11,3 +11,4 @@ mod server;
 mod sso;
 mod sso_kinds;
 mod symbols;
+mod upgrade;
