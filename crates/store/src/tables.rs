@@ -243,9 +243,9 @@ pub const INGEST_COUNTS: &[Column] = &[
     PROJECT,
     column("time", Kind::I64, "start of the minute"),
     column("signal", Kind::Text, "traces, metrics or logs"),
-    column("outcome", Kind::Text, "accepted, rejected (requests); kept, dropped, trimmed (records)"),
+    column("outcome", Kind::Text, "accepted, rejected (requests); bytes; kept, dropped, trimmed (records)"),
     column("reason", Kind::Text, "why rejected, dropped or trimmed, else empty"),
-    column("count", Kind::U64, "requests or records"),
+    column("count", Kind::U64, "requests, bytes or records"),
 ];
 
 impl Table {

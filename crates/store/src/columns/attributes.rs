@@ -223,7 +223,7 @@ mod tests {
                 let bytes = if is_stored { stored.iter().map(|pair| 1 + pair.len() as u32).sum() } else { 0 };
                 slices.push((Slice { start, end: all.len() as u32 }, Layout { keys, bytes }));
             }
-            for (body, is_known) in [(Body { attributes: pairs }, true), (Body::default(), false)] {
+            for (body, is_known) in [(Body { attributes: pairs, records_max: 0 }, true), (Body::default(), false)] {
                 let mut encoder = SortedEncoder::new(&body, &all);
                 for (slice, layout) in &slices {
                     let (mut encoded, mut expected) = (vec![1], vec![1]);

@@ -10,6 +10,7 @@ use arrow::buffer::NullBuffer;
 use super::block::Block;
 use super::cells::{Cells, extend};
 use super::row::RowWriter;
+use super::shared::SharedCells;
 use crate::memory_schema;
 use crate::tables::Table;
 
@@ -114,6 +115,52 @@ impl TableBuffer {
     pub fn series(&self) -> Option<&[u64]> {
         let (column, _) = self.table.column("series")?;
         self.columns[column].cells.u64()
+    }
+
+    /// The cells of a column of such numbers; `None` for any other column.
+    pub(crate) fn i64(&self, column: &str) -> Option<&[i64]> {
+        match self.cells(column)? {
+            Cells::I64(cells) => Some(cells),
+            _ => None,
+        }
+    }
+
+    /// A cell of a column of such numbers; 0 for any other column.
+    pub(crate) fn u8(&self, column: &str, row: usize) -> u8 {
+        match self.cells(column) {
+            Some(Cells::U8(cells)) => cells[row],
+            _ => 0,
+        }
+    }
+
+    /// A cell of a column of such ids; zeros for any other column.
+    pub(crate) fn id8(&self, column: &str, row: usize) -> [u8; 8] {
+        match self.cells(column) {
+            Some(Cells::Id8(cells)) => cells[row].to_ne_bytes(),
+            _ => [0; 8],
+        }
+    }
+
+    /// A column of shared values.
+    pub(crate) fn shared(&self, column: &str) -> Option<&SharedCells> {
+        match self.cells(column)? {
+            Cells::Shared(cells) => Some(cells),
+            _ => None,
+        }
+    }
+
+    /// Writes this text into the rows (ascending) of a shared column.
+    pub(crate) fn set_texts(&mut self, column: &str, text: &str, rows: &[usize]) {
+        let Some((column, _)) = self.table.column(column) else { return };
+        if let Cells::Shared(cells) = &mut self.columns[column].cells
+            && !rows.is_empty()
+        {
+            cells.set(rows, text.as_bytes());
+        }
+    }
+
+    fn cells(&self, column: &str) -> Option<&Cells> {
+        self.table.column(column).map(|(column, _)| &self.columns[column].cells)
     }
 
     /// Appends rows of `other`.

@@ -39,6 +39,10 @@ pub struct Rows {
     /// What identifies every record when it is sent again, by record; [`NO_KEY`] when nothing does.
     /// Empty for signals that are recognised by the whole request alone.
     pub(crate) keys: Vec<u128>,
+    /// Bytes of the body, inflated; 0 when they are not to be counted.
+    pub(crate) body_bytes: u64,
+    /// Records that were refused before they were built, for their ids.
+    pub(crate) refused: usize,
     /// Records stored without all attributes of their resource or scope, see [`Shared`]; almost always empty.
     pub(crate) trimmed: Vec<u32>,
 }
@@ -113,7 +117,7 @@ impl Rows {
             fates[drop.record as usize] = Fate::Dropped(drop.reason);
         }
         let tables = tables.into_iter().filter(|table| table.buffer.rows() > 0).collect();
-        Rows { project, signal, tables, fates, keys: Vec::new(), trimmed: Vec::new() }
+        Rows { project, signal, tables, fates, keys: Vec::new(), body_bytes: 0, refused: 0, trimmed: Vec::new() }
     }
 
     /// Rows of one table that no export made: tests and measurements. Each is a record of its own, recognised by nothing.
@@ -126,6 +130,8 @@ impl Rows {
             tables: vec![TableRows::with(buffer, records)],
             fates,
             keys: Vec::new(),
+            body_bytes: 0,
+            refused: 0,
             trimmed: Vec::new(),
         }
     }
@@ -136,9 +142,20 @@ impl Rows {
         self
     }
 
+    /// The same rows, with the size of the body that they were made of, inflated.
+    pub fn of_body(mut self, bytes: u64) -> Rows {
+        self.body_bytes = bytes;
+        self
+    }
+
+    /// Bytes of the body, inflated.
+    pub fn body_bytes(&self) -> u64 {
+        self.body_bytes
+    }
+
     /// Records of the request, stored or not.
     pub fn records(&self) -> usize {
-        self.fates.len()
+        self.fates.len() + self.refused
     }
 
     /// How many records are stored without all attributes of their resource or scope.

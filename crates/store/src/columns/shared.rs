@@ -19,7 +19,7 @@ const PLACES_MAX: usize = 8192;
 
 /// The numbers of texts that a column was given, by where they are in memory: those of one request that are equal
 /// mostly are the same memory.
-pub(super) struct LatestNames<'t>([(&'t str, i32); LatestNames::PLACES]);
+pub(crate) struct LatestNames<'t>([(&'t str, i32); LatestNames::PLACES]);
 
 impl<'t> LatestNames<'t> {
     const PLACES: usize = 32;
@@ -38,7 +38,7 @@ impl<'t> LatestNames<'t> {
 
 /// By row the number of its value; values as variable-length cells.
 #[derive(Debug, Clone)]
-pub(super) struct SharedCells {
+pub(crate) struct SharedCells {
     kind: Kind,
     numbers: Vec<i32>,
     ends: Vec<i32>,
@@ -217,6 +217,29 @@ impl SharedCells {
             |(number, hash): (usize, &u32)| self.number_of(variable(&from.ends, &from.bytes, number), u64::from(*hash));
         let numbers: Vec<i32> = hashes.map(number).collect();
         self.numbers[before..].iter_mut().for_each(|number| *number = numbers[*number as usize]);
+    }
+
+    /// The number of a row's value: rows with one number have one value.
+    pub fn number(&self, row: usize) -> i32 {
+        self.numbers[row]
+    }
+
+    /// A row's value.
+    pub fn value(&self, row: usize) -> &[u8] {
+        variable(&self.ends, &self.bytes, self.numbers[row] as usize)
+    }
+
+    /// Gives the rows (ascending) this value; values that no row has any more are gone afterwards.
+    pub fn set(&mut self, rows: &[usize], value: &[u8]) {
+        let mut set = SharedCells::new(self.kind);
+        set.reserve(self.numbers.len());
+        let mut rows = rows.iter().copied().peekable();
+        for row in 0..self.numbers.len() {
+            let value = if rows.next_if_eq(&row).is_some() { value } else { self.value(row) };
+            let number = set.number_of(value, SharedCells::hash_of(value));
+            set.numbers.push(number);
+        }
+        *self = set;
     }
 
     pub fn into_array(self) -> ArrayRef {

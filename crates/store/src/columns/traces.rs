@@ -64,6 +64,7 @@ impl Rows {
             Some(_) => NO_KEY,
             None => span_key(project, span.trace_id, span.span_id),
         };
+        rows.refused = batch.refused.len();
         rows.keys = batch.spans.iter().map(key).collect();
         let is_trimmed = |span: u32| writer.resources[batch.spans[span as usize].resource as usize].is_trimmed;
         rows.trimmed = trimmed(projection.spans.iter().map(|kept| (kept.span, is_trimmed(kept.span))));

@@ -13,18 +13,20 @@ use crate::tables::Table;
 
 const MINUTE_NS: i64 = 60 * 1_000_000_000;
 
-/// The two things counted are requests and records.
+/// What is counted: requests, their bytes, and records.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Outcome {
     /// A request that was acknowledged.
     Accepted,
     /// A request that was refused.
     Rejected,
+    /// Bytes of bodies that were acknowledged, inflated.
+    Bytes,
     /// A record that is stored.
     Kept,
     /// A record that is not.
     Dropped,
-    /// A record that is stored, but not whole; it counts as kept too.
+    /// A record that is stored, but not whole or under another name; it counts as kept too.
     Trimmed,
 }
 
@@ -33,6 +35,7 @@ impl Outcome {
         match self {
             Outcome::Accepted => "accepted",
             Outcome::Rejected => "rejected",
+            Outcome::Bytes => "bytes",
             Outcome::Kept => "kept",
             Outcome::Dropped => "dropped",
             Outcome::Trimmed => "trimmed",
@@ -59,6 +62,9 @@ pub struct Counts(BTreeMap<(u32, i64, Text, Text, Text), u64>);
 /// Why a record is [`Outcome::Trimmed`]: its resource or scope has more attributes than can be stored with each record.
 const SHARED_ATTRIBUTES_TOO_LARGE: &str = "shared_attributes_too_large";
 
+/// Why a record is [`Outcome::Trimmed`]: its Endpoint, Task or AI Trace has the name [`super::OTHER_NAME`].
+const TOO_MANY_NAMES: &str = "too_many_names";
+
 /// Start of the minute, nanoseconds.
 pub fn minute(time_ns: i64) -> i64 {
     time_ns - time_ns.rem_euclid(MINUTE_NS)
@@ -73,13 +79,25 @@ impl Counts {
         }
     }
 
-    /// An accepted request and its records; `duplicate` says which of them were received before.
-    pub fn add_request(&mut self, received_ns: i64, rows: &Rows, duplicate: impl Fn(usize) -> bool) {
+    /// An accepted request and its records; `duplicate` says which of them were received before, `refused_before` how
+    /// many of those that were not built, `renamed` how many of the others had a name too many.
+    pub fn add_request(
+        &mut self,
+        received_ns: i64,
+        rows: &Rows,
+        duplicate: impl Fn(usize) -> bool,
+        refused_before: usize,
+        renamed: u64,
+    ) {
         let minute = minute(received_ns);
         let Rows { project, signal, ref fates, .. } = *rows;
         self.add(project, minute, signal, Outcome::Accepted, Cow::Borrowed(""), 1);
+        self.add(project, minute, signal, Outcome::Bytes, Cow::Borrowed(""), rows.body_bytes);
         let mut kept = 0;
         let mut dropped: Vec<(DropReason, u64)> = Vec::new();
+        let refused = (rows.refused - refused_before) as u64;
+        let at_first = [(DropReason::InvalidId, refused), (DropReason::Duplicate, refused_before as u64)];
+        dropped.extend(at_first.into_iter().filter(|(_, count)| *count > 0));
         for (record, fate) in fates.iter().enumerate() {
             let reason = match fate {
                 _ if duplicate(record) => DropReason::Duplicate,
@@ -98,6 +116,7 @@ impl Counts {
         let trimmed = rows.trimmed.iter().filter(|record| !duplicate(**record as usize)).count() as u64;
         let reason = Cow::Borrowed(SHARED_ATTRIBUTES_TOO_LARGE);
         self.add(project, minute, signal, Outcome::Trimmed, reason, trimmed);
+        self.add(project, minute, signal, Outcome::Trimmed, Cow::Borrowed(TOO_MANY_NAMES), renamed);
         for (reason, count) in dropped {
             self.add(project, minute, signal, Outcome::Dropped, Cow::Borrowed(reason.as_str()), count);
         }

@@ -11,6 +11,12 @@ pub fn day_of(time_ns: i64) -> i32 {
     i32::try_from(time_ns.div_euclid(DAY_NS)).expect("a 64-bit nanosecond time has at most 106752 days")
 }
 
+/// The first nanosecond of a day, and of the next.
+pub fn bounds(day: i32) -> (i64, i64) {
+    let start = i64::from(day).saturating_mul(DAY_NS);
+    (start, start.saturating_add(DAY_NS))
+}
+
 /// `2026-11-21`: the folder of a day.
 pub fn day_name(day: i32) -> String {
     // Days to civil date, Gregorian, eras of 400 years starting on 1 March.

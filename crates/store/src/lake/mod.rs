@@ -6,7 +6,7 @@
 //! ```
 //!
 //! - [`Lake`] is the whole interface. [`Lake::apply`] is called in journal order by one thread, live and in replay.
-//! - In: `memtable`, `counts`, and `seen` (retries).
+//! - In: `memtable`, `counts`, `seen` (retries) and `names` (how many a service has on one day).
 //! - Down: `flush` (`days`, `sort`, `part_writer` over `group_writer`, [`attr_columns`]) and `catalog`; later `pick` and
 //!   `merge` (`part_pages`), and retention (`upkeep`, `keeping`, `thin`).
 //! - Out: [`Lake::sources`], which [`scan`] answers plans over; [`Part`]s are read with positioned reads (`footers` keeps
@@ -36,6 +36,7 @@ mod keeping;
 mod lost;
 mod memtable;
 mod merge;
+mod names;
 mod open;
 mod options;
 mod pace;
@@ -76,8 +77,9 @@ use tidewatch_journal::Position;
 use tidewatch_journal::heartbeat::Heartbeat;
 
 use crate::StoreError;
+use crate::answer::Answer;
 use crate::columns::{NO_KEY, Rows, Twin};
-use crate::plan::{Filter, Plan, Shape};
+use crate::plan::{Filter, Key, Plan, Shape};
 use crate::tables::Table;
 
 pub use counts::{Counted, Outcome};
@@ -85,10 +87,12 @@ pub use days::{day_name, day_of};
 pub use gaps::{Gap, set_part_aside};
 pub use keeping::Keeping;
 pub use lost::{LOST_DAYS, Lost, LostStats};
+pub use names::OTHER_NAME;
 pub use options::{GiveUp, KeepRecords, LakeOptions, Retention, RollupOptions};
 pub use part::{Part, PartFacts, PartFile};
 pub use pick::MergeOptions;
 pub use rewrite::{Change, Changed, Rewrite};
+pub use scan::QueryMemoryUse;
 pub use source::Source;
 pub use state::{Stats, TableStats, Work, Worked};
 pub use turns::{come_first, stand_back};
@@ -96,6 +100,7 @@ pub use turns::{come_first, stand_back};
 #[cfg(test)]
 pub(crate) use unshare::plain;
 
+use names::{Day, NamedDay};
 use seen::Seen;
 use state::Shared;
 use workers::Workers;
@@ -106,6 +111,9 @@ pub struct Lake {
     workers: Workers,
     shared: Arc<Shared>,
 }
+
+/// Reading the stored names of one day; the journal waits meanwhile.
+const NAMES_READ_MAX: Duration = Duration::from_secs(30);
 
 /// What became of a request's records.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -163,25 +171,28 @@ impl Lake {
         if position <= self.shared.state.lock().active.position {
             return Applied::default();
         }
-        let records = rows.records();
+        let records = rows.fates.len();
+        let mut refused_before = 0;
         let (duplicates, count) = if request_key != NO_KEY && !seen.insert(request_key, received_ns) {
-            (Some(vec![true; records]), records)
+            refused_before = rows.refused;
+            (Some(vec![true; records]), rows.records())
         } else {
             let flags = seen.insert_all(&rows.keys, received_ns);
             let count = flags.iter().filter(|duplicate| **duplicate).count();
             (if count > 0 { Some(flags) } else { None }, count)
         };
         let is_duplicate = |record: usize| duplicates.as_ref().is_some_and(|flags| flags[record]);
-        let is_stored = |record: &usize| rows.fates[*record] == crate::columns::Fate::Kept && !is_duplicate(*record);
         for table in rows.tables.iter_mut().filter(|table| !table.twins.is_empty()) {
             table.drop_twins(|record, twin| !is_duplicate(record as usize) && is_told(&mut seen, twin, received_ns));
         }
+        let renamed = self.shared.names.lock().limit(&mut rows, is_duplicate, |day| self.stored_names(day));
+        let is_stored = |record: &usize| rows.fates[*record] == crate::columns::Fate::Kept && !is_duplicate(*record);
         let applied = Applied { stored: (0..records).filter(is_stored).count(), duplicates: count };
 
         let mut state = self.shared.state.lock();
         let row_bytes_max = self.shared.options.row_bytes_max(state.index_bytes);
         let active = &mut state.active;
-        active.counts().add_request(received_ns, &rows, is_duplicate);
+        active.counts().add_request(received_ns, &rows, is_duplicate, refused_before, renamed);
         if applied.stored > 0 || !rows.tables.is_empty() {
             active.append(rows, duplicates.as_deref());
         }
@@ -198,6 +209,26 @@ impl Lake {
         }
         self.shared.tell_filled(&state);
         applied
+    }
+
+    /// The names of a day that are stored, in parts and in memory.
+    fn stored_names(&self, (table, project, day): NamedDay) -> Day {
+        let mut names = Day::default();
+        let (from, to) = days::bounds(day);
+        let keys = ["server_name", "name"].map(Key::Column).to_vec();
+        let shape = Shape::Groups { keys, aggregates: Vec::new(), order: Vec::new(), limit: usize::MAX, offset: 0 };
+        let plan = Plan { table, projects: vec![project], from, to, filter: Filter::True, shape };
+        let mut read = || {
+            let stored = Answer::new(scan::run(&plan, &self.sources(&plan), Instant::now() + NAMES_READ_MAX)?);
+            let (services, texts) = (stored.text("key0")?, stored.text("key1")?);
+            (0..stored.rows()).for_each(|row| names.add(services.at(row).as_bytes(), texts.at(row).as_bytes()));
+            Ok::<(), StoreError>(())
+        };
+        if let Err(error) = read() {
+            let (table, day) = (table.name(), day_name(day));
+            tracing::warn!(%error, project, "cannot read the names of {table} of {day}: they are counted anew: {error}");
+        }
+        names
     }
 
     /// Counts `count` requests that were refused before they reached the journal. Lost when the process dies before the
@@ -236,7 +267,8 @@ impl Lake {
     pub fn ask(&self, plan: &Plan, deadline: Instant) -> Result<RecordBatch, StoreError> {
         let _asking = self.shared.layout.pace.ask();
         let sources = self.sources(plan);
-        let answer = scan::run_rolled(plan, &sources, deadline, self.shared.options.rollups.ask_rows);
+        let rows_min = self.shared.options.rollups.ask_rows;
+        let answer = scan::run_rolled(plan, &sources, deadline, rows_min, &self.shared.query_memory);
         answer.inspect_err(|error| suspect_sources(&sources, error))
     }
 
@@ -244,8 +276,14 @@ impl Lake {
     pub fn ask_page(&self, plan: &Plan, deadline: Instant) -> Result<(RecordBatch, u64), StoreError> {
         let _asking = self.shared.layout.pace.ask();
         let sources = self.sources(plan);
-        let answer = scan::run_page(plan, &sources, deadline, self.shared.options.rollups.ask_rows);
+        let rows_min = self.shared.options.rollups.ask_rows;
+        let answer = scan::run_page(plan, &sources, deadline, rows_min, &self.shared.query_memory);
         answer.inspect_err(|error| suspect_sources(&sources, error))
+    }
+
+    /// The memory that questions borrow from: its size, and what is borrowed now.
+    pub fn query_memory(&self) -> (usize, QueryMemoryUse) {
+        (self.shared.query_memory.bytes_max(), self.shared.query_memory.in_use())
     }
 
     /// Flushing cannot keep up with what comes in: accept nothing more for now.

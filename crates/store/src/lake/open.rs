@@ -12,8 +12,10 @@ use tidewatch_journal::disk::Disk;
 use super::catalog::Catalog;
 use super::flush::Layout;
 use super::lost::Lost;
+use super::names::Names;
 use super::options::LakeOptions;
 use super::part::Part;
+use super::scan::QueryMemory;
 use super::seen::Seen;
 use super::seen::file::SeenFile;
 use super::spare_chunks::SpareChunks;
@@ -58,12 +60,13 @@ pub fn open(options: LakeOptions) -> Result<Shared, StoreError> {
     state.gaps = catalog.gaps()?;
     state.keeping = Arc::new(options.keeping.clone());
     Ok(Shared {
-        options,
         layout,
         catalog: Mutex::new(catalog),
         flushing: Mutex::new(()),
         upkeep: Mutex::new(()),
         seen: Mutex::new(Seen::new(files)),
+        names: Mutex::new(Names::new(options.names_max)),
+        query_memory: QueryMemory::new(options.query_bytes_max),
         state: Mutex::new(state),
         wake: Condvar::new(),
         on_covered: Mutex::new(None),
@@ -72,6 +75,7 @@ pub fn open(options: LakeOptions) -> Result<Shared, StoreError> {
         lost,
         flush_failure: Mutex::default(),
         set_aside: AtomicU64::new(0),
+        options,
         _lock: lock,
     })
 }

@@ -46,6 +46,11 @@ pub struct LakeOptions {
     /// Ends the process, because the state in memory cannot be trusted any more; gets the reason. What was acknowledged
     /// is in the journal.
     pub give_up: GiveUp,
+    /// Names of Endpoints that a service may have on one UTC day, and as many of Tasks and of AI Traces; further ones
+    /// become [`super::OTHER_NAME`]. 0: any number. DECISIONS 27.
+    pub names_max: usize,
+    /// What all questions together may hold.
+    pub query_bytes_max: usize,
     /// Flush, merge and retain on threads of the lake. False: only when asked to, as tests do.
     pub background: bool,
 }
@@ -77,6 +82,8 @@ impl LakeOptions {
                 tracing::error!("{why}: ending the process");
                 std::process::abort();
             }),
+            names_max: 10_000,
+            query_bytes_max: 1 << 30,
             background: true,
         }
     }

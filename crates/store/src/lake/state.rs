@@ -1,6 +1,6 @@
 //! What the threads share: the visible state, and the flush that moves rows from memory to parts.
 //!
-//! Locks are taken in this order: `flushing`, `upkeep`, `seen`, `state`; `catalog` is never held with `seen` or `state`.
+//! Locks are taken in this order: `flushing`, `upkeep`, `seen`, `names`, `state`; `catalog` is never held with `seen` or `state`.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -21,10 +21,12 @@ use super::gaps::Gap;
 use super::keeping::Keeping;
 use super::lost::Lost;
 use super::memtable::{Memtable, Sealed};
+use super::names::Names;
 use super::options::{GiveUp, KeepRecords, LakeOptions};
 use super::pace::RESTS;
 use super::part::{Part, PartFacts};
 use super::pick;
+use super::scan::QueryMemory;
 use super::seen::{KeySet, Seen};
 use super::source::Source;
 use super::spare_chunks::SpareChunks;
@@ -50,6 +52,9 @@ pub struct Shared {
     /// One merge at a time.
     pub upkeep: Mutex<()>,
     pub seen: Mutex<Seen>,
+    pub names: Mutex<Names>,
+    /// All questions borrow from it.
+    pub query_memory: QueryMemory,
     pub state: Mutex<State>,
     /// Signalled when something was sealed or flushed, and on stop.
     pub wake: Condvar,

@@ -421,3 +421,39 @@ fn a_question_ends_at_its_deadline_and_within_its_memory() {
         }
     }
 }
+
+/// More groups than the memory of a question holds are answered, in several passes over the rows.
+#[test]
+fn many_groups_are_answered_within_little_memory() {
+    const NAMES: i64 = 20_000;
+    let name = |n: i64| format!("GET /{:05}", n * 7919 % NAMES);
+    let rows: Vec<Row> = (0..NAMES).map(|n| endpoint(&name(n), MIDNIGHT + n, n, n as u8)).collect();
+    let of_all = |function| Aggregate { function, filter: Filter::True };
+    let mut functions = vec![Function::Quantiles { column: "duration", qs: vec![0.5, 0.95, 0.99] }];
+    functions.extend(["time", "duration", "body_size"].map(Function::Max));
+    functions.extend(["time", "duration", "body_size"].map(Function::Min));
+    functions.extend([Function::Count, Function::Weight, Function::Sum("duration")]);
+    let aggregates: Vec<Aggregate> = functions.into_iter().map(of_all).collect();
+    assert_eq!(aggregates[7].function, Function::Count);
+    let orders = [
+        vec![],
+        vec![GroupOrder { by: By::Aggregate(0), descending: true }],
+        vec![
+            GroupOrder { by: By::Aggregate(7), descending: true },
+            GroupOrder { by: By::Aggregate(2), descending: false },
+        ],
+        vec![GroupOrder { by: By::Key(0), descending: true }],
+    ];
+    for held in [one_batch(Table::Endpoints, &rows), lake(Table::Endpoints, &rows, &mut Dice::new(3))] {
+        for order in &orders {
+            let (keys, aggregates) = (vec![Key::Column("name")], aggregates.clone());
+            let shape = Shape::Groups { keys, aggregates, order: order.clone(), limit: 50, offset: 30 };
+            let plan = plan(Table::Endpoints, shape);
+            let expected = scan::run(&plan, &held.sources, deadline()).expect("the plan is good");
+            assert_eq!(expected.num_rows(), 50);
+            // One name takes some 500 bytes of aggregates: all of them, ten megabytes.
+            let within = scan::run_within(&plan, &held.sources, deadline(), 3 << 20);
+            assert_eq!(within.expect("it is divided"), expected, "{order:?} held as {}", held.how);
+        }
+    }
+}

@@ -10,7 +10,7 @@ use tidewatch_store::tables::{Kind, Table};
 
 use crate::compare::assert_same;
 use crate::dice::Dice;
-use crate::holders::{Held, lake, one_batch, tiny_parts};
+use crate::holders::{Held, lake, one_batch, plenty, tiny_parts};
 use crate::model;
 use crate::rows::{Cell, DAY, HOUR, KEYS, MIDNIGHT, PROJECTS, Row, TEXTS, random_rows};
 
@@ -107,7 +107,7 @@ fn check(plan: &Plan, rows: &[Row], held: &Held) {
     let answer = scan::run(plan, &held.sources, soon()).expect("the plan is good");
     assert_same(plan, &expected, &answer, held.how);
     if let Shape::Rows { .. } = plan.shape {
-        let (page, total) = scan::run_page(plan, &held.sources, soon(), 0).expect("the plan is good");
+        let (page, total) = scan::run_page(plan, &held.sources, soon(), 0, &plenty()).expect("the plan is good");
         assert_same(plan, &expected, &page, held.how);
         assert_eq!(total, expected.rows.len() as u64, "rows counted of {plan:#?} held as {}", held.how);
     }

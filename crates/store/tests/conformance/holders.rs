@@ -17,12 +17,18 @@ use tidewatch_store::columns::{NO_KEY, Rows};
 use tidewatch_store::lake::attr_columns::{self, Splitter};
 use tidewatch_store::lake::grams;
 use tidewatch_store::lake::ids;
+use tidewatch_store::lake::scan::QueryMemory;
 use tidewatch_store::lake::{Keeping, Lake, LakeOptions, MergeOptions, Part, PartFacts, RollupOptions, Source};
 use tidewatch_store::plan::{Filter, Plan, Shape};
 use tidewatch_store::tables::Table;
 
 use crate::dice::Dice;
 use crate::rows::{Cell, DAY, MIDNIGHT, Row, batch, buffer};
+
+/// Memory for any question here.
+pub fn plenty() -> QueryMemory {
+    QueryMemory::new(4 << 30)
+}
 
 /// Sources, and the folder their parts lie in.
 pub struct Held {

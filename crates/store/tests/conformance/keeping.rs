@@ -8,7 +8,7 @@ use tidewatch_store::tables::Table;
 
 use crate::compare::{assert_same, assert_same_but_quantiles};
 use crate::dice::Dice;
-use crate::holders::lake_keeping;
+use crate::holders::{lake_keeping, plenty};
 use crate::model;
 use crate::plans::random_plan;
 use crate::rows::{Cell, DAY, MIDNIGHT, PROJECTS, Row, random_rows};
@@ -43,7 +43,7 @@ fn check(table: Table, seed: u64, count: usize) {
         let expected = model::answer(&plan, &kept);
         let answer = scan::run(&plan, &held.sources, soon()).unwrap_or_else(|error| panic!("{error} for {plan:#?}"));
         assert_same(&plan, &expected, &answer, held.how);
-        let rolled = scan::run_rolled(&plan, &held.sources, soon(), 0);
+        let rolled = scan::run_rolled(&plan, &held.sources, soon(), 0, &plenty());
         let rolled = rolled.unwrap_or_else(|error| panic!("{error} for {plan:#?}, rolled up"));
         assert_same_but_quantiles(&plan, &expected, &rolled, held.how);
     }

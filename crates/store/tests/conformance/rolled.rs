@@ -10,7 +10,7 @@ use tidewatch_store::tables::Table;
 
 use crate::compare::{assert_same, assert_same_but_quantiles};
 use crate::dice::Dice;
-use crate::holders::lake;
+use crate::holders::{lake, plenty};
 use crate::model;
 use crate::rows::{Cell, DAY, HOUR, MIDNIGHT, PROJECTS, Row, SECOND, random_rows};
 
@@ -209,10 +209,10 @@ proptest! {
             let plan = plan(table, &mut dice);
             prop_assert!(scan::can_roll(&plan).expect("the plan is good"), "{plan:#?}");
             let expected = model::answer(&plan, &rows);
-            let rolled = scan::run_rolled(&plan, &held.sources, soon(), 0).expect("the plan is good");
+            let rolled = scan::run_rolled(&plan, &held.sources, soon(), 0, &plenty()).expect("the plan is good");
             assert_same_but_quantiles(&plan, &expected, &rolled, "rolled up");
             // Few rows are counted one by one.
-            let exact = scan::run_rolled(&plan, &held.sources, soon(), rows.len() as u64 + 1).expect("the plan is good");
+            let exact = scan::run_rolled(&plan, &held.sources, soon(), rows.len() as u64 + 1, &plenty()).expect("the plan is good");
             assert_same(&plan, &expected, &exact, "few");
         }
     }
@@ -254,7 +254,7 @@ proptest! {
         let plan = weight_within(common, own);
         prop_assert!(scan::can_roll(&plan).expect("the plan is good"));
         let weights = |plan: &Plan, rows_min| {
-            let answer = scan::run_rolled(plan, &held.sources, soon(), rows_min).expect("the plan is good");
+            let answer = scan::run_rolled(plan, &held.sources, soon(), rows_min, &plenty()).expect("the plan is good");
             let answer = tidewatch_store::Answer::new(answer);
             let (names, weights) = (answer.text("key0").expect("names"), answer.f64("agg0").expect("weights"));
             (0..answer.rows()).map(|row| (names.at(row).to_owned(), weights.at(row))).collect::<Vec<_>>()

@@ -1,4 +1,5 @@
-//! The shape `Groups`: every thread groups what it reads, the threads' groups merge, then order and limit.
+//! The shape `Groups`: every thread groups what it reads, the threads' groups merge, then order and limit. What does not
+//! fit into the memory of one question is grouped in several [`passes`].
 
 use std::cmp::Ordering;
 use std::sync::Arc;
@@ -12,10 +13,11 @@ use arrow::datatypes::{DataType, Field, Schema};
 use super::budget::{Budget, Share};
 use super::datum::Datum;
 use super::distinct::{self, Distinct, Listed};
-use super::filter::passes;
+use super::filter::passes as passing;
 use super::keys::{Groups, Key, column_of};
 use super::needs::Needs;
 use super::part_reader::Want;
+use super::passes::{self, Pass};
 use super::pool::{check_deadline, share};
 use super::question::{Question, Test, check_filter};
 use super::rolled::Rolled;
@@ -136,24 +138,37 @@ struct Collected<'a> {
     groups: Groups,
     states: Vec<State>,
     assigned: Vec<u32>,
+    /// Of these groups alone.
+    pass: Option<Pass<'a>>,
     share: Share<'a>,
 }
 
 impl Collected<'_> {
     fn update(&mut self, grouping: &Grouping, batch: &RecordBatch) -> Result<(), StoreError> {
+        match self.pass {
+            _ if batch.num_rows() == 0 => Ok(()),
+            Some(pass) => self.add_rows(grouping, &pass.filter(batch)?),
+            None => self.add_rows(grouping, batch),
+        }
+    }
+
+    fn add_rows(&mut self, grouping: &Grouping, batch: &RecordBatch) -> Result<(), StoreError> {
         if batch.num_rows() == 0 {
             return Ok(());
         }
         self.groups.assign(batch, &mut self.assigned)?;
-        let masks = grouping.tests.iter().map(|test| passes(test, batch)).collect::<Result<Vec<_>, _>>()?;
-        let mut bytes = self.groups.bytes();
+        let masks = grouping.tests.iter().map(|test| passing(test, batch)).collect::<Result<Vec<_>, _>>()?;
         for (state, (measure, test)) in self.states.iter_mut().zip(&grouping.measures) {
             state.grow(self.groups.len());
             let selected = Selected { groups: &self.assigned, mask: test.map(|test| &masks[test]) };
             state.update(*measure, batch, &selected)?;
-            bytes += state.bytes();
         }
-        self.share.holds(bytes)
+        self.share.holds(self.bytes())
+    }
+
+    /// Heap bytes, about.
+    fn bytes(&self) -> usize {
+        self.groups.bytes() + self.states.iter().map(State::bytes).sum::<usize>()
     }
 
     fn add_cells(&mut self, grouping: &Grouping, cells: CellReader<'_>, deadline: Instant) -> Result<(), StoreError> {
@@ -165,52 +180,115 @@ impl Collected<'_> {
         })
     }
 
+    /// Both are in memory until the end.
     fn merge(&mut self, grouping: &Grouping, other: Collected<'_>) -> Result<(), StoreError> {
+        self.share.holds(self.bytes() + other.bytes())?;
         let groups = self.groups.absorb(&other.groups);
         for ((state, other), (measure, _)) in self.states.iter_mut().zip(other.states).zip(&grouping.measures) {
             state.grow(self.groups.len());
             state.merge(*measure, other, &groups);
         }
-        Ok(())
+        self.share.holds(self.bytes())
+    }
+
+    /// Makes room for the cells of an answer of `count` groups.
+    fn holds_answer(&mut self, grouping: &Grouping, count: usize) -> Result<(), StoreError> {
+        let cells = grouping.aggregates.iter().map(|(_, finish, _)| match finish {
+            Finish::Quantiles(qs) => size_of::<Cell>() + size_of_val(qs.as_slice()),
+            _ => size_of::<Cell>(),
+        });
+        let group = size_of::<usize>() + cells.sum::<usize>();
+        self.share.holds(self.bytes().saturating_add(count.saturating_mul(group)))
     }
 }
 
+/// `passes`: `None` for as many as it takes.
 pub(crate) fn run(
     question: &Question,
     grouping: &Grouping,
     rolled: Option<&Rolled>,
-    opened: &Opened<'_>,
-    budget: &Budget,
+    (opened, passes): (&Opened<'_>, Option<u32>),
+    budget: &Budget<'_>,
     deadline: Instant,
 ) -> Result<RecordBatch, StoreError> {
     let mut work = if question.is_void() { Vec::new() } else { opened.work(question, rolled, deadline)? };
-    let distinct = grouping.distinct().and_then(Distinct::of);
-    if distinct.is_some() {
-        distinct::whole_first(&mut work);
+    let divided = Divided { question, grouping, rolled, opened, budget, deadline };
+    let dividing = passes::dividing(&grouping.keys);
+    if let (Some(count), Some(key)) = (passes, dividing) {
+        return divided.passes(&mut work, key, count);
     }
-    let state = if rolled.is_some() { State::rolled } else { State::new };
-    let make = || Collected {
-        groups: Groups::new(&grouping.keys),
-        states: grouping.measures.iter().map(|(measure, _)| state(*measure)).collect(),
-        assigned: Vec::new(),
-        share: budget.share(),
-    };
-    let scan = Scan { question, grouping, rolled, opened, distinct, deadline };
-    let collected = share(&work, make, |collected, work| {
-        let known = collected.groups.len();
-        scan.add(collected, work)?;
-        if let Some(distinct) = &scan.distinct {
-            distinct.learn(&collected.groups, known..collected.groups.len());
+    let mut answer = divided.pass(&mut work, None, (grouping.offset, grouping.limit));
+    for count in passes::COUNTS {
+        let (Err(StoreError::Budget(_)), Some(key)) = (&answer, dividing) else { break };
+        answer = divided.passes(&mut work, key, count);
+    }
+    answer
+}
+
+/// A question whose rows are looked at once, or once for each pass.
+struct Divided<'a> {
+    question: &'a Question,
+    grouping: &'a Grouping,
+    rolled: Option<&'a Rolled>,
+    opened: &'a Opened<'a>,
+    budget: &'a Budget<'a>,
+    deadline: Instant,
+}
+
+impl Divided<'_> {
+    fn passes(&self, work: &mut [Work], key: &Key, count: u32) -> Result<RecordBatch, StoreError> {
+        let Grouping { offset, limit, .. } = *self.grouping;
+        let mut share = self.budget.share();
+        let mut bytes = 0;
+        let mut answers = Vec::new();
+        for index in 0..count {
+            let pass = Pass { key, index, count };
+            let answer = self.pass(work, Some(pass), (0, offset.saturating_add(limit)))?;
+            bytes += answer.get_array_memory_size();
+            // Twice: the answers of the passes, and all of them together.
+            share.holds(2 * bytes)?;
+            answers.push(answer);
         }
-        Ok(())
-    })?;
-    let mut collected = collected.into_iter();
-    let mut all = collected.next().unwrap_or_else(make);
-    for other in collected {
-        check_deadline(deadline)?;
-        all.merge(grouping, other)?;
+        passes::together(&answers, self.grouping.keys.len(), &self.grouping.order, (offset, limit))
     }
-    answer(grouping, all)
+
+    /// The groups of one pass, or all; skip, then take.
+    fn pass(
+        &self,
+        work: &mut [Work],
+        pass: Option<Pass<'_>>,
+        (offset, limit): (usize, usize),
+    ) -> Result<RecordBatch, StoreError> {
+        let Divided { question, grouping, rolled, opened, budget, deadline } = *self;
+        let distinct = grouping.distinct().and_then(Distinct::of);
+        if distinct.is_some() {
+            distinct::whole_first(work);
+        }
+        let state = if rolled.is_some() { State::rolled } else { State::new };
+        let make = || Collected {
+            groups: Groups::new(&grouping.keys),
+            states: grouping.measures.iter().map(|(measure, _)| state(*measure)).collect(),
+            assigned: Vec::new(),
+            pass,
+            share: budget.share(),
+        };
+        let scan = Scan { question, grouping, rolled, opened, distinct, budget, deadline };
+        let collected = share(work, make, |collected, work| {
+            let known = collected.groups.len();
+            scan.add(collected, work)?;
+            if let Some(distinct) = &scan.distinct {
+                distinct.learn(&collected.groups, known..collected.groups.len());
+            }
+            Ok(())
+        })?;
+        let mut collected = collected.into_iter();
+        let mut all = collected.next().unwrap_or_else(make);
+        for other in collected {
+            check_deadline(deadline)?;
+            all.merge(grouping, other)?;
+        }
+        answer(grouping, all, (offset, limit))
+    }
 }
 
 struct Scan<'a> {
@@ -220,6 +298,7 @@ struct Scan<'a> {
     opened: &'a Opened<'a>,
     /// Set when distinct texts are all that is asked for.
     distinct: Option<Distinct>,
+    budget: &'a Budget<'a>,
     deadline: Instant,
 }
 
@@ -251,21 +330,26 @@ impl Scan<'_> {
                         Listed::Unknown => {}
                     }
                 }
-                let want = Want { needs: &grouping.needs, row_numbers: false, deadline };
+                let want = Want { needs: &grouping.needs, row_numbers: false, budget: self.budget, deadline };
                 part.read(stretch, None, &want, |batch| collected.update(grouping, &batch))
             }
             Work::Cells { source, rollup, cover } => {
                 let (Some(part), Some(rolled)) = (self.opened.part(*source), self.rolled) else { return Ok(()) };
                 let asked = (grouping.keys.as_slice(), grouping.tests.as_slice());
-                let cells = CellReader::open(rolled, question, asked, &part.part, (rollup, cover))?;
+                let cells = CellReader::open(rolled, question, asked, collected.pass, &part.part, (rollup, cover))?;
                 collected.add_cells(grouping, cells, deadline)
             }
         }
     }
 }
 
-fn answer(grouping: &Grouping, mut all: Collected<'_>) -> Result<RecordBatch, StoreError> {
+fn answer(
+    grouping: &Grouping,
+    mut all: Collected<'_>,
+    (offset, limit): (usize, usize),
+) -> Result<RecordBatch, StoreError> {
     let count = all.groups.len();
+    all.holds_answer(grouping, count)?;
     let mut columns: Vec<Vec<Cell>> = Vec::new();
     for (measure, finish, _) in &grouping.aggregates {
         let state = &mut all.states[*measure];
@@ -275,13 +359,13 @@ fn answer(grouping: &Grouping, mut all: Collected<'_>) -> Result<RecordBatch, St
     let mut order: Vec<usize> = (0..count).collect();
     let groups = &all.groups;
     let compare = |a: &usize, b: &usize| compare_groups(grouping, groups, &columns, *a, *b);
-    let end = grouping.offset.saturating_add(grouping.limit);
+    let end = offset.saturating_add(limit);
     if end < order.len() && end > 0 {
         order.select_nth_unstable_by(end - 1, compare);
     }
     order.truncate(end);
     order.sort_unstable_by(compare);
-    order.drain(..grouping.offset.min(order.len()));
+    order.drain(..offset.min(order.len()));
 
     let mut fields = Vec::new();
     let mut arrays: Vec<ArrayRef> = Vec::new();

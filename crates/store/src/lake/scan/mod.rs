@@ -9,7 +9,8 @@
 //! - [`dictionary`] rules out row groups by their dictionaries, [`distinct`] lists a column's values from them.
 //! - [`rows`] keeps the first rows of an order, [`groups`] (with [`keys`] and [`states`]) groups and aggregates.
 //! - [`rolled`] answers groups from the roll-ups of parts instead of their rows, when there are many.
-//! - [`pool`] is the threads of one question, [`budget`] their memory.
+//! - [`pool`] is the threads of one question, [`budget`] the memory of all questions; [`passes`] divides a question that
+//!   needs more than one may have.
 //!
 //! Sources may come in any order and split anyhow: the answer is the same, but for the order of rows that the plan
 //! leaves open.
@@ -27,6 +28,7 @@ pub(crate) mod keys;
 mod needs;
 mod order;
 mod part_reader;
+mod passes;
 mod pool;
 mod prune;
 mod question;
@@ -49,7 +51,7 @@ use budget::Budget;
 use question::Question;
 use work::Opened;
 
-pub use budget::QUESTION_BYTES_MAX;
+pub use budget::{QUESTION_BYTES_MAX, QueryMemory, QueryMemoryUse};
 
 /// Answers `plan` over `sources` from rows alone, which together hold every row of its table once. Blocks; see [`Shape`] for the schema.
 ///
@@ -60,14 +62,15 @@ pub fn run(plan: &Plan, sources: &[Source], deadline: Instant) -> Result<RecordB
 }
 
 /// As [`run`], but from the roll-ups of the parts where the plan allows it and would look at `rows_min` rows or more:
-/// fewer are counted one by one, so that the quantiles of small sets are exact.
+/// fewer are counted one by one, so that the quantiles of small sets are exact. It borrows from `memory`, and waits there.
 pub fn run_rolled(
     plan: &Plan,
     sources: &[Source],
     deadline: Instant,
     rows_min: u64,
+    memory: &QueryMemory,
 ) -> Result<RecordBatch, StoreError> {
-    answer(plan, sources, deadline, QUESTION_BYTES_MAX, Some(rows_min))
+    answer(plan, sources, deadline, (memory, None), Some(rows_min))
 }
 
 /// The answer to a plan of rows, and how many rows pass its filter, as [`run_rolled`] would count them. Costly tests
@@ -77,6 +80,7 @@ pub fn run_page(
     sources: &[Source],
     deadline: Instant,
     rows_min: u64,
+    memory: &QueryMemory,
 ) -> Result<(RecordBatch, u64), StoreError> {
     let question = Question::check(plan)?;
     let Shape::Rows { columns, order, limit, offset } = &plan.shape else {
@@ -88,14 +92,14 @@ pub fn run_page(
     let count = plan::Aggregate { function: plan::Function::Count, filter: plan::Filter::True };
     let counting = groups::Grouping::check(plan.table, &[], &[count], &[], 1, 0)?;
     let rolled = counting.rolled(&question).filter(|_| opened.rows() >= rows_min);
+    let budget = Budget::new(memory, deadline);
     if rolled.is_none() && *limit > 0 && question.others().skip(1).any(|test| test.cost() > 0) {
         let counted = AtomicU64::new(0);
-        let page = rows::run(&question, &rows, &opened, Some(&counted), &Budget::new(QUESTION_BYTES_MAX), deadline)?;
+        let page = rows::run(&question, &rows, &opened, Some(&counted), &budget, deadline)?;
         return Ok((page, counted.into_inner()));
     }
-    let page = rows::run(&question, &rows, &opened, None, &Budget::new(QUESTION_BYTES_MAX), deadline)?;
-    let budget = Budget::new(QUESTION_BYTES_MAX);
-    let count = groups::run(&question, &counting, rolled.as_ref(), &opened, &budget, deadline)?;
+    let page = rows::run(&question, &rows, &opened, None, &budget, deadline)?;
+    let count = groups::run(&question, &counting, rolled.as_ref(), (&opened, None), &budget, deadline)?;
     let counts = count.column(0).as_primitive_opt::<UInt64Type>();
     let counted = counts.and_then(|counts| counts.values().first().copied()).unwrap_or(0);
     Ok((page, counted))
@@ -108,7 +112,19 @@ pub fn run_within(
     deadline: Instant,
     bytes_max: usize,
 ) -> Result<RecordBatch, StoreError> {
-    answer(plan, sources, deadline, bytes_max, None)
+    answer(plan, sources, deadline, (&QueryMemory::of_one_question(bytes_max), None), None)
+}
+
+/// As [`run_rolled`], its groups in this many passes over the rows, however few they are.
+pub fn run_divided(
+    plan: &Plan,
+    sources: &[Source],
+    deadline: Instant,
+    rows_min: u64,
+    passes: u32,
+) -> Result<RecordBatch, StoreError> {
+    let memory = QueryMemory::of_one_question(QUESTION_BYTES_MAX);
+    answer(plan, sources, deadline, (&memory, Some(passes)), Some(rows_min))
 }
 
 /// Whether roll-ups can answer the plan at all.
@@ -123,11 +139,11 @@ fn answer(
     plan: &Plan,
     sources: &[Source],
     deadline: Instant,
-    bytes_max: usize,
+    (memory, passes): (&QueryMemory, Option<u32>),
     rolled_from: Option<u64>,
 ) -> Result<RecordBatch, StoreError> {
     let question = Question::check(plan)?;
-    let budget = Budget::new(bytes_max);
+    let budget = Budget::new(memory, deadline);
     pool::check_deadline(deadline)?;
     match &plan.shape {
         Shape::Rows { columns, order, limit, offset } => {
@@ -139,7 +155,7 @@ fn answer(
             let grouping = groups::Grouping::check(plan.table, keys, aggregates, order, *limit, *offset)?;
             let opened = Opened::open(sources, &question, deadline)?;
             let rolled = rolled_from.filter(|least| opened.rows() >= *least).and_then(|_| grouping.rolled(&question));
-            groups::run(&question, &grouping, rolled.as_ref(), &opened, &budget, deadline)
+            groups::run(&question, &grouping, rolled.as_ref(), (&opened, passes), &budget, deadline)
         }
     }
 }

@@ -18,6 +18,7 @@ use parquet::arrow::arrow_reader::{
 };
 use parquet::file::metadata::ParquetMetaData;
 
+use super::budget::Budget;
 use super::dictionary;
 use super::filter::passes_all;
 use super::needs::Needs;
@@ -55,6 +56,8 @@ pub(crate) struct Want<'a> {
     pub needs: &'a Needs,
     /// Adds [`ROW_NUMBER`].
     pub row_numbers: bool,
+    /// Of the buffers that rows are decoded into.
+    pub budget: &'a Budget<'a>,
     pub deadline: Instant,
 }
 
@@ -105,6 +108,9 @@ impl OpenPart {
             return Ok(());
         }
         let Some(tests) = self.narrowed(stretch.row_group, tests, pages.as_ref())? else { return Ok(()) };
+        let mut buffers = want.budget.share();
+        let decoding = self.decode_bytes(stretch.row_group, want.needs, &tests);
+        buffers.holds(decoding)?;
         let wrong = |error| StoreError::parquet(self.part.path(), error);
         let footer = self.footer_for(stretch.row_group, want.row_numbers).map_err(wrong)?;
         let mut builder = ParquetRecordBatchReaderBuilder::new_with_metadata(self.file.clone(), footer)
@@ -119,6 +125,7 @@ impl OpenPart {
         for batch in reader {
             check_deadline(want.deadline)?;
             let batch = batch.map_err(|error| self.part.damaged(&error))?;
+            buffers.holds(decoding + batch.get_array_memory_size())?;
             each(self.whole(want.needs, batch)?)?;
         }
         // The tests stop quietly at the deadline.
@@ -153,12 +160,14 @@ impl OpenPart {
         mut each: impl FnMut(RecordBatch) -> Result<(), StoreError>,
     ) -> Result<(), StoreError> {
         let wrong = |error| StoreError::parquet(self.part.path(), error);
+        let mut buffers = want.budget.share();
         let mut first = 0;
         let mut rest = rows;
         for (index, group) in self.metadata().row_groups().iter().enumerate() {
             let end = first + group.num_rows() as usize;
             let (here, after) = rest.split_at(rest.partition_point(|row| *row < end));
             if !here.is_empty() {
+                buffers.holds(self.decode_bytes(index, want.needs, &[]))?;
                 let ranges = here.iter().map(|row| row - first..row - first + 1);
                 let reader = ParquetRecordBatchReaderBuilder::new_with_metadata(self.file.clone(), self.footer.clone())
                     .with_row_groups(vec![index])
@@ -178,8 +187,34 @@ impl OpenPart {
         Ok(())
     }
 
+    /// About the bytes that decoding rows of a row group takes besides the rows: of every column that is read its
+    /// dictionary, twice (as it is read and as an array), and two pages.
+    fn decode_bytes(&self, row_group: usize, needs: &Needs, tests: &[Arc<Test>]) -> usize {
+        let group = self.metadata().row_group(row_group);
+        let pages = self.metadata().page_index_for_row_group(row_group);
+        let mut tested = Needs::default();
+        tests.iter().for_each(|test| test.needs(&mut tested));
+        let mut leaves: Vec<usize> = [needs, &tested].into_iter().flat_map(|needs| self.leaves(needs)).collect();
+        leaves.sort_unstable();
+        leaves.dedup();
+        let bytes = leaves.into_iter().map(|leaf| {
+            let chunk = group.column(leaf);
+            let (whole, compressed) = (chunk.uncompressed_size().max(0), chunk.compressed_size().max(1));
+            let dictionary = chunk.dictionary_page_offset().map_or(0, |at| chunk.data_page_offset().saturating_sub(at));
+            // As well compressed as the chunk is.
+            let dictionary = (dictionary.max(0) as u128 * whole as u128 / compressed as u128) as usize;
+            let page = whole as usize / pages.page_locations(leaf).map_or(1, |pages| pages.len().max(1));
+            (2 * (dictionary + page)).min(2 * whole as usize)
+        });
+        bytes.sum()
+    }
+
     /// The columns of the file that hold what is needed.
     fn mask(&self, needs: &Needs) -> ProjectionMask {
+        ProjectionMask::leaves(self.metadata().file_metadata().schema_descr(), self.leaves(needs))
+    }
+
+    fn leaves(&self, needs: &Needs) -> Vec<usize> {
         let mut names: Vec<&str> = Vec::new();
         // Folding takes every encoded column that is read, with all that left it.
         let whole = if folds(&self.extras, needs) { needs.table_columns() } else { needs.pairs.clone() };
@@ -195,8 +230,7 @@ impl OpenPart {
                 names.push(encoded);
             }
         }
-        let leaves = names.iter().filter_map(|name| self.leaf(name));
-        ProjectionMask::leaves(self.metadata().file_metadata().schema_descr(), leaves)
+        names.iter().filter_map(|name| self.leaf(name)).collect()
     }
 
     /// Folds attribute columns back where a whole encoded column is needed.

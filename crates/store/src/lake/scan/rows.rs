@@ -67,7 +67,7 @@ pub(crate) fn run(
     rows: &Rows<'_>,
     opened: &Opened<'_>,
     counted: Option<&AtomicU64>,
-    budget: &Budget,
+    budget: &Budget<'_>,
     deadline: Instant,
 ) -> Result<RecordBatch, StoreError> {
     let schema = answer_schema(question.table, rows.columns);
@@ -78,8 +78,10 @@ pub(crate) fn run(
     let order = total_order(question.table, rows.order)?;
     let mut work = opened.pieces(opened.work(question, None, deadline)?);
     best_first(&mut work, opened, order.first());
-    let race = Race { question, order: &order, kept, bar: Mutex::new(None), counted, deadline };
+    let race = Race { question, order: &order, kept, bar: Mutex::new(None), counted, budget, deadline };
     let bests = share(&work, || Best::new(kept, budget.share()), |best, work| race.look_at(best, opened, work))?;
+    let mut share_of_winners = budget.share();
+    share_of_winners.holds(bests.iter().map(|best| best.bytes).sum())?;
     let mut winners: Vec<Candidate> = bests.into_iter().flat_map(|best| best.heap).collect();
     winners.sort_unstable();
     winners.truncate(kept);
@@ -149,6 +151,7 @@ struct Race<'a> {
     bar: Mutex<Option<Datum>>,
     /// Rows that passed, when somebody wants to know.
     counted: Option<&'a AtomicU64>,
+    budget: &'a Budget<'a>,
     deadline: Instant,
 }
 
@@ -169,7 +172,7 @@ impl Race<'_> {
                     return Ok(());
                 }
                 let needs = Needs::of_columns(self.order.iter().map(|by| by.column.name));
-                let want = Want { needs: &needs, row_numbers: true, deadline: self.deadline };
+                let want = Want { needs: &needs, row_numbers: true, budget: self.budget, deadline: self.deadline };
                 part.read(stretch, clears.as_ref(), &want, |batch| {
                     let Cells::I64(numbers) = cells(&batch, ROW_NUMBER)? else { return Ok(()) };
                     let numbers = numbers.values().iter().enumerate();
@@ -233,7 +236,7 @@ fn fetch(
     columns: &[&'static str],
     schema: SchemaRef,
     opened: &Opened<'_>,
-    budget: &Budget,
+    budget: &Budget<'_>,
     deadline: Instant,
 ) -> Result<RecordBatch, StoreError> {
     let internal = StoreError::internal("put rows together");
@@ -252,7 +255,7 @@ fn fetch(
     let read = share(&lots, make, |(pieces, bytes, share), (source, rows)| {
         let numbers: Vec<usize> = rows.iter().map(|(row, _)| *row).collect();
         let mut places = rows.iter().map(|(_, place)| *place);
-        opened.fetch(*source, &numbers, columns, deadline, |batch| {
+        opened.fetch(*source, &numbers, columns, (budget, deadline), |batch| {
             *bytes += batch.get_array_memory_size();
             share.holds(*bytes)?;
             let here: Vec<usize> = places.by_ref().take(batch.num_rows()).collect();

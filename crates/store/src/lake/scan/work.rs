@@ -7,6 +7,7 @@ use arrow::array::{RecordBatch, UInt64Array};
 use arrow::buffer::BooleanBuffer;
 use arrow::compute::take_record_batch;
 
+use super::budget::Budget;
 use super::filter::passes_all;
 use super::needs::Needs;
 use super::part_reader::{OpenPart, Want};
@@ -139,7 +140,7 @@ impl<'a> Opened<'a> {
         source: usize,
         rows: &[usize],
         columns: &[&'static str],
-        deadline: Instant,
+        (budget, deadline): (&Budget<'_>, Instant),
         mut each: impl FnMut(RecordBatch) -> Result<(), StoreError>,
     ) -> Result<(), StoreError> {
         match &self.sources[source] {
@@ -155,7 +156,7 @@ impl<'a> Opened<'a> {
             Source::Part(_) => match self.part(source) {
                 Some(part) => {
                     let needs = Needs::of_columns(columns.iter().copied());
-                    part.fetch(rows, &Want { needs: &needs, row_numbers: false, deadline }, each)
+                    part.fetch(rows, &Want { needs: &needs, row_numbers: false, budget, deadline }, each)
                 }
                 None => Ok(()),
             },

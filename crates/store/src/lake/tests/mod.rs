@@ -6,6 +6,7 @@ mod crash;
 mod keeping;
 mod merging;
 mod model;
+mod names;
 mod points;
 mod support;
 mod suspect;

@@ -53,6 +53,11 @@ pub fn context() -> ProjectContext {
 
 /// The rows of a request with these spans.
 pub fn request(project: u32, spans: &[TestSpan]) -> Rows {
+    request_named(project, spans, &vec![("shop", "GET /cart"); spans.len()])
+}
+
+/// As [`request`], with the service and the Endpoint of each span.
+pub fn request_named(project: u32, spans: &[TestSpan], names: &[(&str, &str)]) -> Rows {
     let attributes = vec![
         KeyValue { key: "service.name", value: AnyValue::Str("shop") },
         KeyValue { key: "http.request.method", value: AnyValue::Str("GET") },
@@ -86,7 +91,7 @@ pub fn request(project: u32, spans: &[TestSpan]) -> Rows {
             span: index as u32,
             kept: projection.spans.len() as u32,
             row_id: RowId([span.trace, span.span, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1]),
-            name: "GET /cart",
+            name: names[index].1,
             status_code: 200,
             is_root: true,
             is_stream: false,
@@ -98,7 +103,7 @@ pub fn request(project: u32, spans: &[TestSpan]) -> Rows {
             span: index as u32,
             start_ns: span.time_ns,
             duration_ns: 5,
-            server_name: "shop",
+            server_name: names[index].0,
             app_version: "",
             promoted: Promoted { endpoint: true, ..Promoted::default() },
             http_status: 200,

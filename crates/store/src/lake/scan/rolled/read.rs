@@ -11,6 +11,7 @@ use arrow::datatypes::{DataType, Field, Schema};
 use hashbrown::HashMap;
 
 use super::super::keys::{Groups, Key, bucket};
+use super::super::passes::Pass;
 use super::super::pool::check_deadline;
 use super::super::question::{Question, Test};
 use super::super::states::Measure;
@@ -58,6 +59,7 @@ impl<'a> CellReader<'a> {
         rolled: &'a Rolled,
         question: &Question,
         (group_keys, tests): (&[Key], &[Test]),
+        pass: Option<Pass<'_>>,
         part: &'a Arc<Part>,
         (rollup, cover): (&'a Rollup, &'a Cover),
     ) -> Result<CellReader<'a>, StoreError> {
@@ -70,7 +72,10 @@ impl<'a> CellReader<'a> {
                 rollup.keys.get_or_init(|| keys)
             }
         };
-        let passing = passing_keys(question, keys)?;
+        let mut passing = passing_keys(question, keys)?;
+        if let Some(pass) = pass {
+            passing = &passing & &pass.rows(&keys.batch)?;
+        }
         let tests = tests.iter().map(|test| Passing::of(rolled, test, keys)).collect::<Result<_, _>>()?;
         let is_column = |key: &&Key| matches!(key, Key::Column(_) | Key::OneOf { .. });
         let columns: Vec<Key> = group_keys.iter().filter(is_column).cloned().collect();
