@@ -28,6 +28,7 @@ use crate::http::incomplete;
 use crate::ingest::hints::Hints;
 use crate::ingest::intake::{Below, Intake};
 use crate::ingest::outcome::Refused;
+use crate::ingest::quota::Quotas;
 use crate::ingest::refusals::Refusals;
 use crate::mail::Mailer;
 use crate::metrics::{IngestMetrics, StoreMetrics};
@@ -86,6 +87,8 @@ pub struct App {
     pub bodies: Budget,
     /// Memory for the bodies of the API.
     pub json_bodies: Budget,
+    /// What projects have sent today.
+    pub quotas: Quotas,
     /// Uploads at once.
     pub uploads: Admission,
     /// Debug files and source maps.
@@ -102,7 +105,7 @@ pub struct App {
     /// What refused senders did.
     pub refusals: Refusals,
     /// Questions answered at once.
-    asking: Admission,
+    pub asking: Admission,
     query_threads: QueryThreads,
     /// For the control database, when it lies here.
     reserve: Option<Reserve>,
@@ -153,6 +156,7 @@ impl App {
             admission: Admission::new(slots, waiting),
             bodies: Budget::new(limits::INGEST_BYTES_HELD_MAX, config.ingest_body_bytes_max()),
             json_bodies: Budget::new(limits::JSON_BYTES_HELD_MAX, limits::JSON.body_bytes_max),
+            quotas: Quotas::default(),
             uploads: Admission::new(config.upload_concurrent_max, usize::MAX),
             symbols,
             per_ip: PerIpCounts::default(),

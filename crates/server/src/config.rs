@@ -19,7 +19,9 @@ use crate::control::Location;
 use crate::http::gate::client_ip::{Trust, TrustError};
 use crate::http::socket::ListenAddress;
 use crate::http::tls::Tls;
+use crate::ingest::quota::Quota;
 use crate::limits::{self, RouteLimits};
+use crate::machine;
 use crate::mail::settings::MailSettings;
 use crate::own_traces::target::Target;
 
@@ -64,13 +66,16 @@ pub struct Config {
     /// Address of this server as its users see it; `http://` and the listen address when not given.
     #[arg(long, env = "APP_BASE_URL")]
     pub base_url: Option<String>,
+    /// Connections open at once; for the next one the connection that has been idle longest is closed.
+    #[arg(long, env = "TIDEWATCH_CONNECTIONS_MAX", default_value_t = limits::CONNECTIONS_MAX)]
+    pub connections_max: usize,
     /// Largest OTLP request body in bytes, after decompression.
     #[arg(long, env = "OTLP_MAX_BODY_BYTES", default_value_t = limits::OTLP.body_bytes_max)]
     pub otlp_body_bytes_max: usize,
     /// Largest report or profile body in megabytes, after decompression.
     #[arg(long, env = "REPORT_MAX_BODY_MB", default_value_t = limits::REPORT.body_bytes_max / MB)]
     pub report_body_mb_max: usize,
-    /// Exports, reports and profiles worked on at once; 0 means twice the CPU cores, at least 4.
+    /// Exports, reports and profiles worked on at once, at least 4; 0 means twice the CPU cores.
     #[arg(long, env = "INGEST_MAX_CONCURRENT", default_value_t = 0)]
     pub ingest_concurrent_max: usize,
     /// Uploads taken at once.
@@ -79,16 +84,35 @@ pub struct Config {
     /// Mebibytes of debug files and source maps that one project may keep; 0 means any number.
     #[arg(long, env = "TIDEWATCH_SYMBOLS_PROJECT_MB", default_value_t = limits::SYMBOLS_PROJECT_MB)]
     pub symbols_project_mb: u64,
+    /// Mebibytes of bodies (inflated) that one project may send a day (UTC); 0 means any number. A project can set less.
+    #[arg(long, env = "TIDEWATCH_PROJECT_DAILY_MB", default_value_t = 0)]
+    pub project_daily_mb: u64,
+    /// Spans, log records and metric points that one project may send a day (UTC); 0 means any number. A project can set
+    /// less.
+    #[arg(long, env = "TIDEWATCH_PROJECT_DAILY_RECORDS", default_value_t = 0)]
+    pub project_daily_records: u64,
+    /// As many of these a second, on average over ten seconds; 0 means any number. A project can set less.
+    #[arg(long, env = "TIDEWATCH_PROJECT_RECORDS_PER_SECOND", default_value_t = 0)]
+    pub project_records_per_second: u64,
     /// Proxies whose `X-Forwarded-For` is believed: addresses and CIDR ranges separated by commas, or `*` for every
-    /// peer; loopback when not given.
+    /// peer, of which the last address in the header counts; loopback when not given.
     #[arg(long, env = "TRUSTED_PROXIES")]
     pub trusted_proxies: Option<String>,
-    /// A header whose value is the client's address on every request, ahead of the list of proxies.
+    /// A header whose value is the client's address, ahead of `X-Forwarded-For`: on every request, or, where
+    /// `TRUSTED_PROXIES` is given, on those that come from these.
     #[arg(long, env = "TRUSTED_PROXY_HEADER")]
     pub trusted_proxy_header: Option<String>,
     /// Threads that answer dashboard questions; 0 means one per CPU core.
     #[arg(long, env = "TIDEWATCH_QUERY_THREADS", default_value_t = 0)]
     pub query_threads: usize,
+    /// Mebibytes that all dashboard questions together may hold; further ones wait. 0 means a quarter of the memory that
+    /// the machine or its control group has.
+    #[arg(long, env = "TIDEWATCH_QUERY_MEMORY_MB", default_value_t = 0)]
+    pub query_memory_mb: usize,
+    /// Names of Endpoints that a service may have on one day (UTC), and as many of Tasks and of AI Traces; further names
+    /// are stored as `(other)`. 0 means any number.
+    #[arg(long, env = "TIDEWATCH_NAMES_MAX", default_value_t = limits::NAMES_PER_SERVICE_DAY)]
+    pub names_max: usize,
     /// Rows held in memory before they are written as parts.
     #[arg(long, env = "TIDEWATCH_FLUSH_ROWS", default_value_t = limits::FLUSH_ROWS)]
     pub flush_rows: usize,
@@ -143,14 +167,20 @@ impl Config {
             traces_headers_file: None,
             data_dir: data_dir.into(),
             base_url: None,
+            connections_max: limits::CONNECTIONS_MAX,
             otlp_body_bytes_max: limits::OTLP.body_bytes_max,
             report_body_mb_max: limits::REPORT.body_bytes_max / MB,
             ingest_concurrent_max: 0,
             upload_concurrent_max: limits::UPLOAD_CONCURRENT,
             symbols_project_mb: limits::SYMBOLS_PROJECT_MB,
+            project_daily_mb: 0,
+            project_daily_records: 0,
+            project_records_per_second: 0,
             trusted_proxies: None,
             trusted_proxy_header: None,
             query_threads: 0,
+            query_memory_mb: 0,
+            names_max: limits::NAMES_PER_SERVICE_DAY,
             jwt_secret: None,
             jwt_secret_file: None,
             database_url: None,
@@ -184,14 +214,23 @@ impl Config {
         Trust::new(self.trusted_proxies.as_deref(), self.trusted_proxy_header.as_deref())
     }
 
-    /// The largest body the ingest gate lets in, inflated and as received together.
+    /// The largest body the ingest gate lets in with what is made of it, or inflated and as received together.
     pub fn ingest_body_bytes_max(&self) -> usize {
-        self.otlp_body_bytes_max.max(2 * self.report().body_bytes_max)
+        self.otlp_body_bytes_max.saturating_mul(limits::MADE_OF_BODY_MAX).max(2 * self.report().body_bytes_max)
     }
 
     /// Reports and profiles, with the operator's size.
     pub fn report(&self) -> RouteLimits {
         RouteLimits { body_bytes_max: self.report_body_mb_max.saturating_mul(MB), ..limits::REPORT }
+    }
+
+    /// What any project may send.
+    pub fn project_quota(&self) -> Quota {
+        Quota {
+            bytes_a_day: self.project_daily_mb.saturating_mul(1 << 20),
+            records_a_day: self.project_daily_records,
+            records_a_second: self.project_records_per_second,
+        }
     }
 
     /// Bytes of uploads that one project may keep; `None`: any number.
@@ -201,10 +240,39 @@ impl Config {
 
     /// Spec: limits, "Ingest concurrency": 2 x cores, floor 4.
     pub fn ingest_concurrent(&self) -> usize {
-        match self.ingest_concurrent_max {
-            0 => (2 * cores()).max(limits::INGEST_CONCURRENT_MIN),
+        let slots = match self.ingest_concurrent_max {
+            0 => 2 * cores(),
             set => set,
+        };
+        slots.max(limits::INGEST_CONCURRENT_MIN)
+    }
+
+    /// Settings that are taken, but hardly as they were meant; each in one sentence.
+    pub fn doubts(&self) -> Vec<String> {
+        let mut doubts = Vec::new();
+        let least = limits::INGEST_CONCURRENT_MIN;
+        if (1..least).contains(&self.ingest_concurrent_max) {
+            let set = self.ingest_concurrent_max;
+            doubts.push(format!(
+                "INGEST_MAX_CONCURRENT is {set}, below the floor of {least}: {least} are worked on at once"
+            ));
         }
+        let set = |text: &Option<String>| text.as_ref().is_some_and(|text| !text.trim().is_empty());
+        if set(&self.trusted_proxy_header) && !set(&self.trusted_proxies) {
+            doubts.push(
+                "TRUSTED_PROXY_HEADER is believed from every peer: whoever reaches this server without the proxy chooses \
+                 the address that limits and the audit log see; name the proxy in TRUSTED_PROXIES"
+                    .to_owned(),
+            );
+        }
+        if self.trusted_proxies.as_deref().is_some_and(|list| list.split(',').any(|word| word.trim() == "*")) {
+            doubts.push(
+                "TRUSTED_PROXIES is *: whoever reaches this server without a proxy chooses the address that limits and \
+                 the audit log see; name the proxies"
+                    .to_owned(),
+            );
+        }
+        doubts
     }
 
     /// Everything that can be known to be wrong before the server starts.
@@ -223,6 +291,7 @@ impl Config {
         ensure!(self.otlp_body_bytes_max > 0, "otlp_body_bytes_max is 0: no export would ever be taken");
         ensure!(self.report_body_mb_max > 0, "report_body_mb_max is 0: no report would ever be taken");
         ensure!(self.flush_rows > 0, "flush_rows is 0");
+        ensure!(self.connections_max > 0, "connections_max is 0: nobody could connect");
         Ok(())
     }
 
@@ -267,6 +336,15 @@ impl Config {
     /// The control database is a file of the data directory.
     pub fn has_local_control(&self) -> bool {
         self.database_url.is_none() && self.database_url_file.is_none()
+    }
+
+    /// Bytes that all questions together may hold.
+    pub fn query_memory_bytes(&self) -> usize {
+        let bytes = match self.query_memory_mb {
+            0 => usize::try_from(machine::memory_bytes()).unwrap_or(usize::MAX) / limits::QUARTERS,
+            mebibytes => mebibytes.saturating_mul(1 << 20),
+        };
+        bytes.max(limits::QUERY_BYTES_MIN)
     }
 
     pub fn query_concurrent(&self) -> usize {

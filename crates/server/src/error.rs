@@ -57,6 +57,9 @@ pub enum ApiError {
     /// 429 with `Retry-After`, seconds.
     #[error("too many requests; try again in {0} seconds")]
     TooMany(u64),
+    /// 429 with `Retry-After`, seconds: a project has sent what it may for now.
+    #[error("{0}; try again in {1} seconds")]
+    OverQuota(&'static str, u64),
     /// 500: our fault; the source is in the log, not in the answer.
     #[error("internal error")]
     Internal,
@@ -110,7 +113,7 @@ impl ApiError {
             ApiError::TooLarge(_) | ApiError::NoRoom(_) => StatusCode::PAYLOAD_TOO_LARGE,
             ApiError::UnsupportedMedia(_) => StatusCode::UNSUPPORTED_MEDIA_TYPE,
             ApiError::Unprocessable(_) => StatusCode::UNPROCESSABLE_ENTITY,
-            ApiError::TooMany(_) => StatusCode::TOO_MANY_REQUESTS,
+            ApiError::TooMany(_) | ApiError::OverQuota(..) => StatusCode::TOO_MANY_REQUESTS,
             ApiError::Internal => StatusCode::INTERNAL_SERVER_ERROR,
             ApiError::Overloaded(_) => StatusCode::SERVICE_UNAVAILABLE,
             ApiError::Deadline => StatusCode::GATEWAY_TIMEOUT,
@@ -120,7 +123,7 @@ impl ApiError {
     /// `Retry-After` in seconds, where the status has one. Never 0; jittered for 503. DECISIONS 19.
     pub fn retry_after_seconds(&self) -> Option<u64> {
         match self {
-            ApiError::TooMany(seconds) => Some((*seconds).max(1)),
+            ApiError::TooMany(seconds) | ApiError::OverQuota(_, seconds) => Some((*seconds).max(1)),
             ApiError::Overloaded(_) => Some(jittered_seconds()),
             _ => None,
         }
@@ -175,6 +178,7 @@ impl From<ControlError> for ApiError {
             ControlError::InvalidGrant => ApiError::malformed("invalid_grant"),
             ControlError::InvalidTarget => ApiError::malformed("invalid_target"),
             ControlError::TooMany(_) => ApiError::Unprocessable(error.to_string()),
+            ControlError::TooOften(why, seconds) => ApiError::OverQuota(why, seconds),
             other => ApiError::internal(other),
         }
     }

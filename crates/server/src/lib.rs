@@ -24,7 +24,7 @@
 //! - [`symbols_cli`]: `tidewatch symbols`: uploads, and symbol files looked at without a server.
 //! - [`bench`]: load tool and measurements. [`demo`]: sample traffic. Neither has an entrance of its own.
 //! - [`control`]: accounts and projects; the only folder that names SQLite. [`query`]: requests to Plans to JSON views.
-//!   [`query_threads`]: where they are answered.
+//!   [`query_threads`]: where they are answered. [`machine`]: how much memory there is.
 
 #![forbid(unsafe_code)]
 
@@ -41,6 +41,8 @@ pub mod http;
 pub mod ingest;
 pub mod keeping;
 pub mod limits;
+pub mod log_throttle;
+pub mod machine;
 pub mod mail;
 pub mod metrics;
 pub mod outbound;

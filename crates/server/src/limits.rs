@@ -144,8 +144,15 @@ pub const HEADER_BYTES_MAX: usize = 64 * KB;
 pub const HEADER_COUNT_MAX: usize = 100;
 /// Spec: limits, row "Idle keep-alive".
 pub const IDLE_MAX: Duration = minutes(2);
-/// Connections open at once, over all listeners; the next ones wait to be accepted.
+/// Connections open at once, over all listeners but the metrics', unless the operator says otherwise. For the next one
+/// the connection that has been idle longest is closed.
 pub const CONNECTIONS_MAX: usize = 10_000;
+/// One address (IPv6: one /64) that is no trusted proxy has one of so many shares of them.
+pub const CONNECTION_SHARES: usize = 10;
+/// Beyond them, for probes alone.
+pub const CONNECTIONS_RESERVED: usize = 64;
+/// Connections to the metrics' listener.
+pub const METRICS_CONNECTIONS_MAX: usize = 100;
 /// How long a refused body is thrown away after its answer, so that its sender reads the answer.
 pub const LINGER_MAX: Duration = seconds(5);
 /// How often the TLS certificate's files are looked at.
@@ -179,8 +186,18 @@ pub const INGEST_WAITING_MIN: usize = 16;
 pub const INGEST_INLINE_BYTES_MAX: usize = 256 * KB;
 /// As above for compressed bodies, counted before they are inflated.
 pub const INGEST_INLINE_COMPRESSED_BYTES_MAX: usize = 32 * KB;
-/// Bodies of exports held in memory at once, over all connections; beyond it 503.
-pub const INGEST_BYTES_HELD_MAX: usize = 256 * MIB;
+/// How much of its rate a project may send at once after a pause.
+pub const RATE_BURST: Duration = seconds(10);
+/// Origins of pages that may send with a project's token.
+pub const ALLOWED_ORIGINS_MAX: usize = 50;
+/// Of a quota: what the databases hold.
+pub const QUOTA_MAX: u64 = 1 << 53;
+/// Bodies of exports and what is made of them, held in memory at once, over all connections; beyond it 503.
+pub const INGEST_BYTES_HELD_MAX: usize = 512 * MIB;
+/// A body becomes at most about so many times as large when its records are read and made rows of.
+pub const MADE_OF_BODY_MAX: usize = 32;
+/// About what the rows of a record take beside its texts.
+pub const ROW_BYTES: usize = 512;
 /// What one project may hold of these, so that it cannot lock out the others: this many quarters.
 pub const PROJECT_SHARE_QUARTERS: usize = 3;
 /// Of a whole.
@@ -215,6 +232,10 @@ pub const RETRY_AFTER_SECONDS: std::ops::RangeInclusive<u64> = 1..=5;
 pub const ASK_MAX: Duration = seconds(30);
 /// Questions that may wait for a query thread, per thread; beyond it 503.
 pub const ASK_WAITING_PER_THREAD: usize = 64;
+/// All questions together may hold at least this, however small the machine; one question half of it.
+pub const QUERY_BYTES_MIN: usize = 64 * MIB;
+/// Names of Endpoints that a service may have on one day; as many of Tasks and of AI Traces. DECISIONS 27.
+pub const NAMES_PER_SERVICE_DAY: usize = 10_000;
 /// How far questions stand back (`nice`) behind what takes in data.
 pub const QUERY_NICE: i32 = 5;
 /// As above, the making of artifacts from symbol files.
@@ -312,6 +333,8 @@ pub const SECOND_FACTOR_WINDOW: Duration = minutes(15);
 pub const RECOVERY_CODES: usize = 10;
 /// Life of a setup token.
 pub const SETUP_LIFE: Duration = minutes(60);
+/// Projects of one organization: every node has all of them in memory.
+pub const PROJECTS_PER_ORGANIZATION_MAX: i64 = 500;
 /// Projects that one request makes.
 pub const PROJECTS_AT_ONCE_MAX: usize = 50;
 /// Passkeys of one person.
@@ -338,8 +361,15 @@ pub const RESET_LIFE: Duration = minutes(60);
 pub const RESET_PAUSE: Duration = minutes(60);
 /// Forgotten passwords looked up at once, behind answers that do not wait for them; beyond it 503.
 pub const RESETS_MAX: usize = 64;
-/// Organisations that one person may own.
-pub const ORGANIZATIONS_OWNED_MAX: usize = 50;
+/// Organizations that one person may own.
+pub const ORGANIZATIONS_OWNED_MAX: usize = 10;
+/// Invitations, each with its mail, within the window: of one person, ...
+pub const INVITATIONS_OF_PERSON_MAX: i64 = 50;
+/// ... of one organization, ...
+pub const INVITATIONS_OF_ORGANIZATION_MAX: i64 = 100;
+/// ... and to one address, whoever sends them.
+pub const INVITATIONS_TO_ADDRESS_MAX: i64 = 5;
+pub const INVITATIONS_WINDOW: Duration = Duration::from_secs(24 * 60 * 60);
 /// Roles in single projects that one request sets.
 pub const PROJECT_ROLES_MAX: usize = 1000;
 /// RFC 5321: 64 + 1 + 255.
@@ -385,8 +415,10 @@ pub const WINDOW_ROWS: usize = 4;
 pub const WINDOW_CELL_BITS: u32 = 20;
 /// IPv6 addresses are counted by this prefix: one subscriber has the rest.
 pub const IPV6_PREFIX_BITS: u32 = 64;
-/// Pause between two log lines about proxies that are not trusted.
+/// Pause between two log lines about a proxy that is not trusted ...
 pub const PROXY_LOG_PAUSE: Duration = minutes(1);
+/// ... and how many addresses may have a line each meanwhile.
+pub const PROXY_LOG_ADDRESSES_MAX: usize = 1000;
 
 /// The per-IP windows, and a type of the same name for each: a route is limited by naming it, `_: PerIp<Login>`.
 macro_rules! windows {
@@ -445,8 +477,22 @@ windows! {
     StatusPage: 30 a minute, "public status pages", "\"Per-IP\"";
     /// Starting a device login.
     DeviceAuthorize: 10 a minute, "device login, start", "wire, appendix A";
-    /// Challenges for passkeys, and adding one. Their answers count as logins.
-    Passkey: 20 a minute, "passkey, challenges and additions", "our own";
+    /// Second step of a login.
+    SecondFactor: 10 a minute, "/login/mfa", "our own";
+    /// Turning a second factor on or off, and its recovery codes.
+    SecondFactorChange: 10 a minute, "second factor, changes", "our own";
+    /// Change of one's own password.
+    PasswordChange: 10 a minute, "/me/password", "our own";
+    /// Challenges for passkeys.
+    Passkey: 20 a minute, "passkey, challenges", "our own";
+    /// Sign-in with a passkey.
+    PasskeyLogin: 10 a minute, "passkey, sign-in", "our own";
+    /// Adding and removing passkeys.
+    PasskeyChange: 20 a minute, "passkey, changes", "our own";
+    /// The first organization after a sign-in elsewhere.
+    FinishSetup: 10 a minute, "/auth/finish-setup", "our own";
+    /// What a setup token opens.
+    Setup: 60 a minute, "setup tokens", "our own";
     /// Registration of an OAuth client.
     OauthRegister: 10 a minute, "OAuth client registration", "wire, appendix A";
     /// Logo of a status page, look-up of its domain.
@@ -514,6 +560,8 @@ const _: () = assert!(JSON.body_bytes_max < OTLP.body_bytes_max && OTLP.body_byt
 const _: () = assert!(OTLP.body_gap_max.as_secs() < OTLP.body_total_max.as_secs());
 const _: () = assert!(REPORT.body_total_max.as_secs() < UPLOAD.body_total_max.as_secs());
 const _: () = assert!(INGEST_BYTES_HELD_MAX >= 4 * OTLP.body_bytes_max);
+const _: () =
+    assert!(INGEST_BYTES_HELD_MAX / QUARTERS * PROJECT_SHARE_QUARTERS >= MADE_OF_BODY_MAX * OTLP.body_bytes_max);
 const _: () = assert!(JSON_BYTES_HELD_MAX >= 4 * JSON.body_bytes_max);
 const _: () = assert!(INGEST_INLINE_COMPRESSED_BYTES_MAX < INGEST_INLINE_BYTES_MAX);
 const _: () = assert!(INGEST_INLINE_BYTES_MAX <= OTLP.body_bytes_max);

@@ -4,6 +4,7 @@
 
 use std::collections::HashMap;
 use std::fmt::Write;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
@@ -11,6 +12,7 @@ use tidewatch_journal::Times;
 use tidewatch_store::lake::{Outcome, Work, Worked};
 
 use crate::app::App;
+use crate::http::connections::ConnectionCounts;
 use crate::http::routes;
 use crate::limits::{HEARTBEAT_SILENCE_MAX, METRIC_BUCKETS_MS};
 use crate::own_traces::Tracer;
@@ -97,6 +99,7 @@ impl StoreMetrics {
 
 /// Requests by route and status.
 pub struct Traffic {
+    pub connections: Arc<ConnectionCounts>,
     /// Documented paths without parameters, and the places of their routes.
     exact: HashMap<String, usize>,
     /// The other documented paths, in segments.
@@ -116,7 +119,12 @@ const OTHER: usize = 0;
 
 impl Default for Traffic {
     fn default() -> Traffic {
-        let mut traffic = Traffic { exact: HashMap::new(), patterns: Vec::new(), routes: vec![Route::new("other")] };
+        let mut traffic = Traffic {
+            connections: Arc::default(),
+            exact: HashMap::new(),
+            patterns: Vec::new(),
+            routes: vec![Route::new("other")],
+        };
         for path in routes::api().paths() {
             let at = traffic.routes.len();
             if path.contains('{') {
@@ -174,6 +182,16 @@ impl Traffic {
     }
 
     fn write(&self, text: &mut String) {
+        let ConnectionCounts { open, evicted, refused } = &*self.connections;
+        let [open, evicted, refused] = [open, evicted, refused].map(|count| count.load(Ordering::Relaxed));
+        figures(
+            text,
+            [
+                ("tidewatch_connections", "gauge", "Connections open now.", open),
+                ("tidewatch_connections_evicted_total", "counter", "Idle ones closed for others.", evicted),
+                ("tidewatch_connections_refused_total", "counter", "Those without a place.", refused),
+            ],
+        );
         head(text, "tidewatch_http_requests_total", "counter", "Requests by route and class of status.");
         let seen =
             || self.routes.iter().filter(|route| route.statuses.iter().any(|count| count.load(Ordering::Relaxed) > 0));
@@ -239,6 +257,20 @@ pub fn text(app: &App, traffic: &Traffic, tracer: Option<&Tracer>) -> String {
         head(&mut text, name, "gauge", help);
         let _ = writeln!(text, "{name} {value}");
     }
+    let (bytes_max, questions) = app.intake.lake().query_memory();
+    figures(
+        &mut text,
+        [
+            ("tidewatch_query_memory_bytes", "gauge", "Memory held by questions.", questions.bytes as u64),
+            ("tidewatch_query_memory_peak_bytes", "gauge", "The most since the start.", questions.peak_bytes as u64),
+            ("tidewatch_query_memory_max_bytes", "gauge", "What all questions may hold.", bytes_max as u64),
+            ("tidewatch_query_memory_waiting", "gauge", "Threads of questions that wait.", questions.waiting as u64),
+            ("tidewatch_query_memory_waits_total", "counter", "Waits of questions for memory.", questions.waits),
+        ],
+    );
+    let waited = questions.waited.as_secs_f64();
+    head(&mut text, "tidewatch_query_memory_wait_seconds_total", "counter", "Time that questions waited for memory.");
+    let _ = writeln!(text, "tidewatch_query_memory_wait_seconds_total {waited}");
     head(&mut text, "tidewatch_rows", "gauge", "Rows by table, in parts and in memory.");
     for table in &stats.tables {
         let name = table.table.name();

@@ -54,6 +54,7 @@ pub async fn serve_routes(
         None => None,
     };
     let trust = config.trust()?;
+    config.doubts().iter().for_each(|doubt| tracing::warn!("{doubt}"));
     let (router, current) = watch::channel(routes::starting());
     let tracer = match config.own_traces()? {
         Some(target) => Some(Arc::new(Tracer::start(target, outside.clock.clone()).context("cannot start a thread")?)),
@@ -69,7 +70,8 @@ pub async fn serve_routes(
     let (clock, traffic) = (outside.clock.clone(), door.traffic());
     let reloaded = Reloaded { tls, settings: outside.settings.take(), trust: door.trust() };
     let mut also_stopped = stopped.clone();
-    let listening = tokio::spawn(listen::serve(sockets, door, async move {
+    let connections_max = config.connections_max;
+    let listening = tokio::spawn(listen::serve(sockets, door, connections_max, async move {
         let _ = also_stopped.wait_for(|stop| *stop).await;
     }));
     let app = tokio::select! {
@@ -90,7 +92,7 @@ pub async fn serve_routes(
         let (_, router) = watch::channel(routes::figures(app.clone(), traffic, tracer.clone()));
         let door = Arc::new(Door::new(router, trust, false, clock));
         let mut stopped = stopped.clone();
-        tokio::spawn(listen::serve(vec![socket], door, async move {
+        tokio::spawn(listen::serve(vec![socket], door, limits::METRICS_CONNECTIONS_MAX, async move {
             let _ = stopped.wait_for(|stop| *stop).await;
         }));
     }

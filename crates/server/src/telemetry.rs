@@ -10,20 +10,24 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use parking_lot::Mutex;
 use tidewatch_domain::model::Signal;
-use tracing_subscriber::EnvFilter;
+use tracing_subscriber::layer::SubscriberExt;
+use tracing_subscriber::util::SubscriberInitExt;
+use tracing_subscriber::{EnvFilter, Layer};
 
 use self::log_writer::LogWriter;
 use crate::ingest::outcome::{Refused, RejectReason};
 use crate::limits;
+use crate::log_throttle::Throttle;
 use crate::redact::Redacted;
 
 /// Starts logging. Later calls change nothing (tests call it more than once).
 pub fn start() {
     let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new("info"));
     let colours = std::io::stderr().is_terminal();
-    let format = tracing_subscriber::fmt().with_env_filter(filter).with_writer(Redacted(LogWriter)).with_ansi(colours);
     // Reporting an error of the writer on standard error would panic: it is standard error that failed.
-    let _ = format.log_internal_errors(false).try_init();
+    let format = tracing_subscriber::fmt::layer().log_internal_errors(false);
+    let format = format.with_writer(Redacted(LogWriter)).with_ansi(colours).with_filter(Throttle::default());
+    let _ = tracing_subscriber::registry().with(filter).with(format).try_init();
 }
 
 /// Refused exports in the log: the first of a kind at once, then one line a while with how many there were.

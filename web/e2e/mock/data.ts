@@ -25,6 +25,10 @@ const settings = {
   healthcheckPaths: [],
   profileLabelAllowlist: [],
   retentionDays: 0,
+  dailyBytesMax: 0,
+  dailyRecordsMax: 0,
+  recordsPerSecondMax: 0,
+  allowedOrigins: [],
 };
 export const projects: t.Project[] = [
   {

@@ -2496,6 +2496,7 @@ export interface components {
              * @description Why: `unmatched_root`, `invalid_id`, `unsupported_metric_type`, `empty_point`, `not_finite`, `sampled`,
              *     `healthcheck`, `duplicate`;
              *     `shared_attributes_too_large` of a record that is stored without some attributes of its resource or scope;
+             *     `too_many_names` of one whose Endpoint, Task or AI Trace is stored as `(other)`;
              *     or, of a request, why it was refused.
              */
             reason: string;
@@ -3592,6 +3593,18 @@ export interface components {
         /** @description Body of `PUT /api/projects`: what is absent stays. */
         ProjectChangeRequest: {
             aiConventions?: boolean | null;
+            /** @description At most 50; an empty list lets all pages send. */
+            allowedOrigins?: string[] | null;
+            /**
+             * Format: int64
+             * @description 0: as the server has it.
+             */
+            dailyBytesMax?: number | null;
+            /**
+             * Format: int64
+             * @description 0: as the server has it.
+             */
+            dailyRecordsMax?: number | null;
             dropHealthyHealthchecks?: boolean | null;
             /** Format: double */
             errorSampleRate?: number | null;
@@ -3603,6 +3616,11 @@ export interface components {
             name?: string | null;
             /** @description At most 20. */
             profileLabelAllowlist?: string[] | null;
+            /**
+             * Format: int64
+             * @description 0: as the server has it.
+             */
+            recordsPerSecondMax?: number | null;
             /**
              * Format: int32
              * @description 0: as long as the server has it.
@@ -3631,6 +3649,21 @@ export interface components {
         ProjectSettings: {
             /** @description AI Traces from model calls that OpenInference, Langfuse and the Vercel AI SDK describe without `gen_ai.*`. */
             aiConventions: boolean;
+            /**
+             * @description Origins of web pages that may send with the project's token, `https://shop.example` or `https://*.shop.example`;
+             *     none: all may. Senders that are no browsers are not asked.
+             */
+            allowedOrigins: string[];
+            /**
+             * Format: int64
+             * @description Bytes of bodies, inflated, that are taken a day (UTC); 0: as the server has it. Beyond it exports hear 429.
+             */
+            dailyBytesMax: number;
+            /**
+             * Format: int64
+             * @description Spans, log records and metric points a day (UTC); 0: as the server has it.
+             */
+            dailyRecordsMax: number;
             /** @description Leave out health checks that succeed. */
             dropHealthyHealthchecks: boolean;
             /**
@@ -3646,6 +3679,11 @@ export interface components {
             keepUnmatchedRoots: boolean;
             /** @description Labels of profiles that are kept. */
             profileLabelAllowlist: string[];
+            /**
+             * Format: int64
+             * @description As many of these a second, on average over ten seconds; 0: as the server has it.
+             */
+            recordsPerSecondMax: number;
             /**
              * Format: int32
              * @description Days that telemetry is kept; 0: as long as the server has it.

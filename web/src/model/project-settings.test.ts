@@ -2,6 +2,11 @@ import { expect, it } from "vitest";
 import {
   healthcheckPaths,
   isHiddenToken,
+  limitText,
+  megabytesText,
+  origins,
+  quotaLimit,
+  quotaMegabytes,
   ratePercent,
   retentionDays,
   retentionText,
@@ -61,4 +66,36 @@ it("0.07 reads 7", () => expect(ratePercent(0.07)).toBe("7"));
 it("a masked token is known", () => {
   expect(isHiddenToken("read-only-hidden-token")).toBe(true);
   expect(isHiddenToken("9f2c51e07ab94c0f8d1e3a7b6c5d4e3f")).toBe(false);
+});
+
+it.each([
+  ["", 0, 0],
+  [" ", 0, 0],
+  ["1", 1, 1048576],
+  ["1.5", null, 1572864],
+  ["0", null, null],
+  ["-1", null, null],
+  ["many", null, null],
+  ["1e30", null, null],
+])("limits %j", (text, records, bytes) => {
+  expect(quotaLimit(text)).toBe(records);
+  expect(quotaMegabytes(text)).toBe(bytes);
+});
+
+it("a limit reads as it was written", () => {
+  expect([limitText(0), limitText(undefined), limitText(7)]).toEqual(["", "", "7"]);
+  expect([megabytesText(0), megabytesText(1572864)]).toEqual(["", "1.5"]);
+});
+
+it.each([
+  ["https://shop.example\n\n https://*.shop.example ", "https://shop.example,https://*.shop.example", null],
+  ["", "", null],
+  ["shop.example", "shop.example", "“shop.example” is no origin"],
+  ["https://shop.example/page", "https://shop.example/page", "is no origin"],
+  [Array.from({ length: 51 }, (_, n) => `https://a${n}.example`).join("\n"), null, "At most 50"],
+])("origins %j", (text, want, problem) => {
+  const { list, error } = origins(text);
+  if (want !== null) expect(list.join()).toBe(want);
+  if (problem) expect(error).toContain(problem);
+  else expect(error).toBeNull();
 });

@@ -39,6 +39,41 @@ export function retentionText(days: number | null | undefined): string {
   return days ? String(days) : "";
 }
 
+const MEGABYTE = 1 << 20;
+
+/** A whole number of records; "" is the server's default (0). Null: unreadable. */
+export function quotaLimit(text: string): number | null {
+  if (text.trim() === "") return 0;
+  const limit = Number(text);
+  return Number.isSafeInteger(limit) && limit >= 1 ? limit : null;
+}
+
+/** "1.5" megabytes -> bytes; "" is the server's default (0). Null: unreadable. */
+export function quotaMegabytes(text: string): number | null {
+  if (text.trim() === "") return 0;
+  const bytes = Math.round(Number(text) * MEGABYTE);
+  return Number.isSafeInteger(bytes) && bytes >= 1 ? bytes : null;
+}
+
+/** The other way round: the default is an empty field. */
+export function limitText(limit: number | null | undefined): string {
+  return limit ? String(limit) : "";
+}
+
+export function megabytesText(bytes: number | null | undefined): string {
+  return bytes ? String(Number((bytes / MEGABYTE).toPrecision(12))) : "";
+}
+
+/** One origin per line, at most 50. An error in words, or the list; the server has the last word. */
+export function origins(text: string): { list: string[]; error: string | null } {
+  const lines = text.split("\n").map((line) => line.trim());
+  const list = [...new Set(lines.filter(Boolean))];
+  const wrong = list.find((line) => !/^[a-z][a-z0-9+.-]*:\/\/[^\s/?#@]+\/?$/i.test(line));
+  if (wrong) return { list, error: `“${wrong}” is no origin: a scheme and a host, such as https://shop.example.` };
+  if (list.length > 50) return { list, error: `At most 50 origins; these are ${list.length}.` };
+  return { list, error: null };
+}
+
 /** "12.5" % -> 0.125; null when it is no number from 0 to 100. */
 export function sampleRate(text: string): number | null {
   const percent = Number(text);

@@ -9,6 +9,9 @@ it("says what was dropped and refused", () => {
   expect(droppedSentence("logs", "shared_attributes_too_large", 2)).toBe(
     "2 log records stored without some attributes: the resource or scope has too many (32 KB are kept)",
   );
+  expect(droppedSentence("traces", "too_many_names", 2)).toBe(
+    "2 spans stored under the name (other): the service has too many names on one day",
+  );
   expect(rejectedSentence("traces", "bad_token", 3)).toBe(
     "3 trace requests refused because of a wrong or missing token",
   );

@@ -53,6 +53,9 @@ const REASONS: Record<string, string> = {
   grpc: "the gRPC protocol, which is not taken here",
   bad_encoding: "a content encoding that is not gzip, deflate or zstd",
   slow: "a body that arrived too slowly",
+  over_quota: "the project's daily quota being used up (the exporter will retry)",
+  over_rate: "more records a second than the project may send (the exporter will retry)",
+  origin_not_allowed: "a web page that is not on the project's list",
   overloaded: "the server being busy (the exporter will retry)",
 };
 export function reasonWords(reason: string): string {
@@ -63,9 +66,13 @@ const RECORDS: Record<string, string> = { traces: "span", spans: "span", logs: "
 
 export function droppedSentence(signal: string, reason: string, amount: number): string {
   const records = plural(amount, RECORDS[signal] ?? signal);
-  return reason === "shared_attributes_too_large"
-    ? `${records} stored without some attributes: the resource or scope has too many (32 KB are kept)`
-    : `${records} not stored: ${reasonWords(reason)}`;
+  if (reason === "shared_attributes_too_large") {
+    return `${records} stored without some attributes: the resource or scope has too many (32 KB are kept)`;
+  }
+  if (reason === "too_many_names") {
+    return `${records} stored under the name (other): the service has too many names on one day`;
+  }
+  return `${records} not stored: ${reasonWords(reason)}`;
 }
 export function rejectedSentence(signal: string, reason: string, amount: number): string {
   return `${plural(amount, `${signal.replace(/s$/, "")} request`)} refused because of ${reasonWords(reason)}`;

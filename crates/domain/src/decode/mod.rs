@@ -4,9 +4,7 @@
 //! refused), [`histogram`] (which buckets are kept), [`batch`] (how far lists may grow), [`values`] (nesting).
 //!
 //! A body is read whole or refused whole, with one sentence that says what is wrong at which byte. A record that is
-//! readable but wrong is no reason to refuse the body: a span with bad ids is marked ([`Span::invalid`]).
-//!
-//! [`Span::invalid`]: crate::model::Span::invalid
+//! readable but wrong is no reason to refuse the body: a span with bad ids is refused alone ([`TraceBatch::refused`]).
 
 mod batch;
 pub(crate) mod fault;
@@ -19,7 +17,7 @@ pub(crate) mod values;
 use bumpalo::Bump;
 
 use crate::model::{LogBatch, MetricBatch, TraceBatch};
-pub use batch::RECORDS_MAX;
+pub use batch::{RECORDS_MAX, records_max};
 use fault::{Fault, fault};
 
 /// How deep an `AnyValue` may nest, in both encodings: an attribute's value or a log body is level 1, the elements of an
@@ -43,32 +41,35 @@ pub struct DecodeError {
 /// `ExportTraceServiceRequest` to views.
 pub fn traces<'a>(encoding: Encoding, body: &'a [u8], arena: &'a Bump) -> Result<TraceBatch<'a>, DecodeError> {
     let mut batch = TraceBatch::default();
-    traces_into(encoding, body, arena, &mut batch)?;
+    traces_into(encoding, body, records_max(body.len()), arena, &mut batch)?;
     Ok(batch)
 }
 
 /// `ExportLogsServiceRequest` to views.
 pub fn logs<'a>(encoding: Encoding, body: &'a [u8], arena: &'a Bump) -> Result<LogBatch<'a>, DecodeError> {
     let mut batch = LogBatch::default();
-    logs_into(encoding, body, arena, &mut batch)?;
+    logs_into(encoding, body, records_max(body.len()), arena, &mut batch)?;
     Ok(batch)
 }
 
 /// `ExportMetricsServiceRequest` to views.
 pub fn metrics<'a>(encoding: Encoding, body: &'a [u8], arena: &'a Bump) -> Result<MetricBatch<'a>, DecodeError> {
     let mut batch = MetricBatch::default();
-    metrics_into(encoding, body, arena, &mut batch)?;
+    metrics_into(encoding, body, records_max(body.len()), arena, &mut batch)?;
     Ok(batch)
 }
 
-/// Like [`traces`], into the memory of an earlier batch ([`TraceBatch::recycle`]). On failure the batch is half filled.
+/// Like [`traces`], into the memory of an earlier batch ([`TraceBatch::recycle`]), with at most this many records of a
+/// kind. On failure the batch is half filled.
 pub fn traces_into<'a>(
     encoding: Encoding,
     body: &'a [u8],
+    records_max: usize,
     arena: &'a Bump,
     batch: &mut TraceBatch<'a>,
 ) -> Result<(), DecodeError> {
     *batch = std::mem::take(batch).recycle();
+    batch.body.records_max = records_max.min(RECORDS_MAX);
     request(encoding, body, arena, batch)
 }
 
@@ -76,10 +77,12 @@ pub fn traces_into<'a>(
 pub fn logs_into<'a>(
     encoding: Encoding,
     body: &'a [u8],
+    records_max: usize,
     arena: &'a Bump,
     batch: &mut LogBatch<'a>,
 ) -> Result<(), DecodeError> {
     *batch = std::mem::take(batch).recycle();
+    batch.body.records_max = records_max.min(RECORDS_MAX);
     request(encoding, body, arena, batch)
 }
 
@@ -87,10 +90,12 @@ pub fn logs_into<'a>(
 pub fn metrics_into<'a>(
     encoding: Encoding,
     body: &'a [u8],
+    records_max: usize,
     arena: &'a Bump,
     batch: &mut MetricBatch<'a>,
 ) -> Result<(), DecodeError> {
     *batch = std::mem::take(batch).recycle();
+    batch.body.records_max = records_max.min(RECORDS_MAX);
     request(encoding, body, arena, batch)
 }
 

@@ -10,6 +10,7 @@ impl TraceBatch<'_> {
             resources: emptied(self.resources),
             scopes: emptied(self.scopes),
             spans: emptied(self.spans),
+            refused: emptied(self.refused),
             attributes: emptied(self.attributes),
             events: emptied(self.events),
             links: emptied(self.links),
@@ -46,7 +47,7 @@ impl MetricBatch<'_> {
 
 impl Body<'_> {
     fn recycle<'b>(self) -> Body<'b> {
-        Body { attributes: emptied(self.attributes) }
+        Body { attributes: emptied(self.attributes), records_max: 0 }
     }
 }
 

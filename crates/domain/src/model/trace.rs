@@ -8,8 +8,10 @@ pub struct TraceBatch<'a> {
     pub body: Body<'a>,
     pub resources: Vec<Resource<'a>>,
     pub scopes: Vec<Scope<'a>>,
-    /// In the order received, valid or not.
+    /// In the order received.
     pub spans: Vec<Span<'a>>,
+    /// Spans whose ids were refused, in the order received; nothing else of them is kept.
+    pub refused: Vec<InvalidId>,
     pub attributes: Vec<KeyValue<'a>>,
     pub events: Vec<Event<'a>>,
     pub links: Vec<Link<'a>>,
@@ -45,7 +47,8 @@ pub struct Span<'a> {
     pub span_id: SpanId,
     /// All zero for a root span.
     pub parent_span_id: SpanId,
-    /// Set when an id was refused; the id fields are then zero where they could not be read.
+    /// Set when an id was refused; the id fields are then zero where they could not be read. Decoders keep no such span:
+    /// see [`TraceBatch::refused`].
     pub invalid: Option<InvalidId>,
     pub trace_state: &'a str,
     pub name: &'a str,

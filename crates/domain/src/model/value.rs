@@ -89,6 +89,8 @@ pub struct Body<'a> {
     /// The batch's attributes as they stand in it, length and message, where that is as they are to be stored; empty
     /// for others.
     pub attributes: Vec<&'a [u8]>,
+    /// Most records of a kind that are read from it.
+    pub records_max: usize,
 }
 
 impl<'a> Body<'a> {

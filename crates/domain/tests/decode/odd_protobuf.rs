@@ -67,18 +67,16 @@ fn a_bad_id_rejects_one_span() {
     ]);
     let arena = Bump::new();
     let batch = traces(&body, &arena);
-    let refused: Vec<_> = batch.spans.iter().map(|span| span.invalid).collect();
     let expected = [
-        None,
-        Some(InvalidId::TraceId),
-        Some(InvalidId::ZeroTraceId),
-        Some(InvalidId::ZeroSpanId),
-        Some(InvalidId::ParentSpanId),
-        None,
-        Some(InvalidId::TraceId),
+        InvalidId::TraceId,
+        InvalidId::ZeroTraceId,
+        InvalidId::ZeroSpanId,
+        InvalidId::ParentSpanId,
+        InvalidId::TraceId,
     ];
-    assert_eq!(refused, expected);
-    assert!(batch.spans[5].parent_span_id.is_none());
+    assert_eq!(batch.refused, expected);
+    assert_eq!(batch.spans.len(), 2);
+    assert!(batch.spans[1].parent_span_id.is_none());
 }
 
 #[test]
@@ -255,8 +253,15 @@ fn overlong_keys_of_attributes() {
 }
 
 #[test]
-fn too_many_records_are_refused() {
-    // Two bytes each in the body, two hundred in memory.
-    let spans = [0x12, 0].repeat(decode::RECORDS_MAX + 1);
-    assert_eq!(refusal(&field(1, &field(2, &spans))), "more than 1048576 spans in one request");
+fn too_many_records_for_the_size_of_the_body_are_refused() {
+    // Two bytes each in the body, a hundred and more in memory.
+    let spans = |count: usize| field(1, &field(2, &[0x12, 0].repeat(count)));
+    assert_eq!(refusal(&spans(decode::RECORDS_MAX)), "more than 131072 spans in a request of this size");
+    let (body, arena) = (spans(4096), Bump::new());
+    let batch = traces(&body, &arena);
+    assert_eq!(
+        (batch.refused.len(), batch.spans.capacity() < 16),
+        (4096, true),
+        "nothing is kept of a span without ids"
+    );
 }

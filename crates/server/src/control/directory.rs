@@ -19,6 +19,7 @@ use uuid::Uuid;
 use super::tokens::fingerprint;
 use super::{Control, ControlError, Role};
 use crate::app::App;
+use crate::ingest::quota::Quota;
 use crate::limits;
 
 /// One person, without the password.
@@ -104,6 +105,10 @@ pub struct ProjectSettings {
     pub profile_label_allowlist: Vec<String>,
     /// None: as the server has it.
     pub retention_days: Option<u32>,
+    /// Beside the server's own.
+    pub quota: Quota,
+    /// Canonical origins of pages that may send; none: all may.
+    pub allowed_origins: Vec<String>,
 }
 
 impl ProjectSettings {
@@ -143,6 +148,8 @@ pub struct Directory {
     by_upload_token: HashMap<[u8; 32], Holder>,
     /// project -> until when the last of its replaced tokens is taken: runtime, upload
     replaced: HashMap<u32, [i64; 2]>,
+    /// Tokens by what they are sealed as: opening those of all projects is most of what reading them again would cost.
+    opened: HashMap<String, String>,
 }
 
 /// Whose token it is, and until when.
@@ -240,7 +247,8 @@ impl Control {
 
     /// Reads the directory again. An older state never replaces a newer one.
     pub async fn refresh(&self) -> Result<(), ControlError> {
-        let fresh = Directory::load(self.pool(), &self.sealer).await?;
+        let opened = self.directory.read().opened.clone();
+        let fresh = Directory::load(self.pool(), &self.sealer, &opened).await?;
         let mut directory = self.directory.write();
         if fresh.version >= directory.version {
             *directory = fresh;

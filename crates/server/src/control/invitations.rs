@@ -2,6 +2,8 @@
 //!
 //! The token is in the mail alone; here is its hash. One that is used, revoked or too old is gone for good.
 
+use std::time::Duration;
+
 use serde_json::json;
 
 use super::audit::By;
@@ -47,6 +49,48 @@ pub struct Invited {
     pub role: Role,
     /// The address has an account.
     pub exists_as_user: bool,
+}
+
+/// Each invitation is a mail to an address of the inviter's choice. Revoked ones count: their mails were sent.
+async fn check_frequency(write: &mut Write<'_>, by: &By, new: &NewInvitation) -> Result<(), ControlError> {
+    let window_ns = limits::INVITATIONS_WINDOW.as_nanos() as i64;
+    let since = by.at_ns.saturating_sub(window_ns);
+    let of_person: (i64, i64) = sqlx::query_as(
+        "SELECT COUNT(*), COALESCE(MIN(created_ns), 0) FROM invitations WHERE created_ns > $1 AND invited_by = $2",
+    )
+    .bind(since)
+    .bind(by.user_id)
+    .fetch_one(write.on())
+    .await?;
+    let of_organization: (i64, i64) = sqlx::query_as(
+        "SELECT COUNT(*), COALESCE(MIN(created_ns), 0) FROM invitations WHERE created_ns > $1 AND organization_id = $2",
+    )
+    .bind(since)
+    .bind(new.organization_id)
+    .fetch_one(write.on())
+    .await?;
+    let to_address: (i64, i64) = sqlx::query_as(
+        "SELECT COUNT(*), COALESCE(MIN(created_ns), 0) FROM invitations WHERE created_ns > $1 AND email = $2",
+    )
+    .bind(since)
+    .bind(&new.email)
+    .fetch_one(write.on())
+    .await?;
+    for ((count, first_ns), most, message) in [
+        (of_person, limits::INVITATIONS_OF_PERSON_MAX, "you have invited too many people today"),
+        (
+            of_organization,
+            limits::INVITATIONS_OF_ORGANIZATION_MAX,
+            "the organization has invited too many people today",
+        ),
+        (to_address, limits::INVITATIONS_TO_ADDRESS_MAX, "this address was invited too often today"),
+    ] {
+        if count >= most {
+            let left_ns = first_ns.saturating_add(window_ns).saturating_sub(by.at_ns).max(0);
+            return Err(ControlError::TooOften(message, Duration::from_nanos(left_ns as u64).as_secs() + 1));
+        }
+    }
+    Ok(())
 }
 
 impl Control {
@@ -97,6 +141,7 @@ impl Control {
         if open > 0 {
             return Err(ControlError::Conflict("an invitation for this address is pending"));
         }
+        check_frequency(&mut write, by, new).await?;
         let id: i64 = sqlx::query_scalar(
             "INSERT INTO invitations (organization_id, email, role, token_hash, invited_by, created_ns, expires_ns) \
              VALUES ($1, $2, $3, $4, $5, $6, $7) RETURNING id",

@@ -48,6 +48,8 @@ mod support;
 pub mod tokens;
 mod users;
 
+use std::collections::HashMap;
+
 use parking_lot::RwLock;
 
 pub use access_tokens::{PERSONAL_PREFIX, PersonalToken};
@@ -117,6 +119,9 @@ pub enum ControlError {
     InvalidTarget,
     #[error("there are too many {0}; delete some first")]
     TooMany(&'static str),
+    /// Again after so many seconds.
+    #[error("{0}")]
+    TooOften(&'static str, u64),
     #[error("the control database holds {0} that cannot be read")]
     Unreadable(&'static str),
     #[error(transparent)]
@@ -135,7 +140,7 @@ impl Control {
         let database = Database::connect(location).await?;
         migrations::run(&database, &sealer).await?;
         check_key(&database, &sealer).await?;
-        let directory = RwLock::new(Directory::load(&database.pool, &sealer).await?);
+        let directory = RwLock::new(Directory::load(&database.pool, &sealer, &HashMap::new()).await?);
         Ok(Control { database, sealer, directory })
     }
 

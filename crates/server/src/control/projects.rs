@@ -8,6 +8,7 @@ use super::audit::By;
 use super::db::Write;
 use super::directory::ProjectSettings;
 use super::{Control, ControlError, Project, tokens};
+use crate::limits;
 
 #[derive(Debug, Clone)]
 pub struct NewProject {
@@ -57,7 +58,8 @@ impl Control {
         let changed = sqlx::query(
             "UPDATE projects SET name = $2, framework = $3, keep_unmatched_roots = $4, issues_from_logs = $5, \
              sample_rate = $6, error_sample_rate = $7, drop_healthy_healthchecks = $8, healthcheck_paths = $9, \
-             profile_label_allowlist = $10, retention_days = $11, ai_conventions = $12 WHERE number = $1",
+             profile_label_allowlist = $10, retention_days = $11, ai_conventions = $12, bytes_a_day = $13, \
+             records_a_day = $14, records_a_second = $15, allowed_origins = $16 WHERE number = $1",
         )
         .bind(i64::from(old.number))
         .bind(name)
@@ -71,6 +73,10 @@ impl Control {
         .bind(json!(settings.profile_label_allowlist).to_string())
         .bind(settings.retention_days.map(i64::from))
         .bind(i64::from(settings.ingest.ai_conventions))
+        .bind(set(settings.quota.bytes_a_day))
+        .bind(set(settings.quota.records_a_day))
+        .bind(set(settings.quota.records_a_second))
+        .bind(json!(settings.allowed_origins).to_string())
         .execute(write.on())
         .await?;
         if changed.rows_affected() == 0 {
@@ -113,6 +119,11 @@ impl Control {
     }
 }
 
+/// A limit as the database has it: 0 is none.
+fn set(limit: u64) -> Option<i64> {
+    i64::try_from(limit).ok().filter(|limit| *limit > 0)
+}
+
 /// Returns the new project's number.
 pub(super) async fn insert_project(
     control: &Control,
@@ -120,6 +131,13 @@ pub(super) async fn insert_project(
     by: &By,
     new: &NewProject,
 ) -> Result<u32, ControlError> {
+    let count: i64 = sqlx::query_scalar("SELECT COUNT(*) FROM projects WHERE organization_id = $1")
+        .bind(new.organization_id)
+        .fetch_one(write.on())
+        .await?;
+    if count >= limits::PROJECTS_PER_ORGANIZATION_MAX {
+        return Err(ControlError::TooMany("projects in this organization"));
+    }
     let id = tokens::random_uuid()?;
     let (token, upload) = (tokens::project_token()?, tokens::project_token()?);
     let number: i64 = sqlx::query_scalar(

@@ -11,6 +11,7 @@ use std::task::{Context, Poll, ready};
 
 use parking_lot::Mutex;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::sync::Notify;
 use tokio::time::{Duration, Instant, sleep_until};
 
 use super::framing::Framing;
@@ -27,12 +28,15 @@ enum Phase {
     Idle(Instant),
     /// Answered and closed on our side, since this moment; the client may still be sending.
     Lingering(Instant),
+    /// To be closed, because others want its place.
+    Evicted,
 }
 
 /// Shared by the socket, the service and the watch of one connection.
 #[derive(Debug)]
 pub struct Activity {
     state: Mutex<State>,
+    evicted: Notify,
 }
 
 #[derive(Debug)]
@@ -63,7 +67,34 @@ impl Activity {
             framing: Framing::default(),
             has_unread: false,
         };
-        Arc::new(Activity { state: Mutex::new(state) })
+        Arc::new(Activity { state: Mutex::new(state), evicted: Notify::new() })
+    }
+
+    /// The first head is due from now on: a handshake is over.
+    pub fn begins(&self) {
+        let mut state = self.state.lock();
+        if let Phase::Head(since) = &mut state.phase {
+            *since = Instant::now();
+        }
+    }
+
+    /// Since when nobody waits for anything here; `None` while somebody does.
+    pub fn idle_since(&self) -> Option<Instant> {
+        match self.state.lock().phase {
+            Phase::Head(since) | Phase::Idle(since) | Phase::Lingering(since) => Some(since),
+            Phase::Busy(_) | Phase::Evicted => None,
+        }
+    }
+
+    /// Ends the connection, unless a request is in flight: then false.
+    pub fn evict(&self) -> bool {
+        let mut state = self.state.lock();
+        if let Phase::Busy(_) = state.phase {
+            return false;
+        }
+        state.phase = Phase::Evicted;
+        self.evicted.notify_one();
+        true
     }
 
     pub fn request(self: &Arc<Activity>) -> InFlight {
@@ -71,6 +102,7 @@ impl Activity {
         state.phase = match state.phase {
             Phase::Busy(count) => Phase::Busy(count + 1),
             Phase::Head(_) | Phase::Idle(_) | Phase::Lingering(_) => Phase::Busy(1),
+            Phase::Evicted => Phase::Evicted,
         };
         InFlight(self.clone())
     }
@@ -117,18 +149,23 @@ impl Activity {
             Phase::Head(since) => Some(since + limits::HEADERS_MAX),
             Phase::Idle(since) => Some(since + limits::IDLE_MAX),
             Phase::Lingering(since) => Some(since + limits::LINGER_MAX),
+            Phase::Evicted => Some(Instant::now()),
             Phase::Busy(_) => None,
         }
     }
 
-    /// Completes when the connection has waited too long.
+    /// Completes when the connection has waited too long, or others want its place.
     pub async fn expired(&self) {
         loop {
             let now = Instant::now();
-            match self.deadline() {
+            let next = match self.deadline() {
                 Some(deadline) if deadline <= now => return,
-                Some(deadline) => sleep_until(deadline.min(now + STEP)).await,
-                None => sleep_until(now + STEP).await,
+                Some(deadline) => deadline.min(now + STEP),
+                None => now + STEP,
+            };
+            tokio::select! {
+                () = sleep_until(next) => {}
+                () = self.evicted.notified() => return,
             }
         }
     }
@@ -138,6 +175,7 @@ impl Drop for InFlight {
     fn drop(&mut self) {
         let mut state = self.0.state.lock();
         state.phase = match state.phase {
+            Phase::Evicted => Phase::Evicted,
             Phase::Busy(count) if count > 1 => Phase::Busy(count - 1),
             // It came behind the request that just ended.
             _ if state.framing.is_in_head() => Phase::Head(Instant::now()),

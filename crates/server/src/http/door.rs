@@ -1,14 +1,14 @@
 //! What every request passes on its way in and every answer on its way out: whose request it is, and the headers.
 
+use std::collections::HashMap;
 use std::net::IpAddr;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 
 use axum::Router;
 use axum::body::Body;
 use axum::http::{HeaderMap, Request};
 use axum::response::Response;
-use parking_lot::RwLock;
+use parking_lot::{Mutex, RwLock};
 use tokio::sync::watch;
 use tokio::time::Instant;
 use tower::ServiceExt;
@@ -43,12 +43,10 @@ pub struct Door {
     tracer: Option<Arc<Tracer>>,
 }
 
-/// When the log last said so, and how often it has not since.
+/// Peers that the log has told of, each with when that was (nanoseconds since the epoch) and how often it came since.
 #[derive(Default)]
 struct UnheardProxies {
-    /// Nanoseconds since the epoch; 0: never.
-    said_ns: AtomicI64,
-    unsaid: AtomicU64,
+    said: Mutex<HashMap<IpAddr, (i64, u64)>>,
 }
 
 impl Door {
@@ -79,6 +77,11 @@ impl Door {
         self.trust.clone()
     }
 
+    /// Whether this peer may speak for others.
+    pub fn trusts(&self, peer: IpAddr) -> bool {
+        self.trust.read().trusts(peer)
+    }
+
     /// Whatever its request says.
     pub fn is_https(&self, caller: Caller) -> bool {
         self.is_https || caller.is_tls
@@ -93,7 +96,7 @@ impl Door {
             (trust.client(caller.peer, request.headers()), says_https)
         };
         if client.is_unheard_proxy
-            && let Some(others) = self.unheard.due(self.clock.now_ns())
+            && let Some(others) = self.unheard.due(caller.peer, self.clock.now_ns())
         {
             tracing::warn!(others, "{}", client_ip::unheard_proxy_line(caller.peer));
         }
@@ -125,19 +128,28 @@ fn came_through_tls(headers: &HeaderMap) -> bool {
 }
 
 impl UnheardProxies {
-    /// How many requests went unsaid since the last line, when it is time for another.
-    fn due(&self, now_ns: i64) -> Option<u64> {
-        let said_ns = self.said_ns.load(Ordering::Relaxed);
+    /// How many requests of this peer went unsaid since its last line, when it is time for another.
+    fn due(&self, peer: IpAddr, now_ns: i64) -> Option<u64> {
         let pause_ns = limits::PROXY_LOG_PAUSE.as_nanos() as i64;
-        let is_due = said_ns == 0 || now_ns - said_ns >= pause_ns;
-        // Of several at the same moment one speaks.
-        let speaks =
-            is_due && self.said_ns.compare_exchange(said_ns, now_ns, Ordering::Relaxed, Ordering::Relaxed).is_ok();
-        if speaks {
-            return Some(self.unsaid.swap(0, Ordering::Relaxed));
+        let is_recent = |said_ns: i64| (0..pause_ns).contains(&now_ns.saturating_sub(said_ns));
+        let mut said = self.said.lock();
+        if let Some((said_ns, unsaid)) = said.get_mut(&peer) {
+            if is_recent(*said_ns) {
+                *unsaid += 1;
+                return None;
+            }
+            *said_ns = now_ns;
+            return Some(std::mem::take(unsaid));
         }
-        self.unsaid.fetch_add(1, Ordering::Relaxed);
-        None
+        if said.len() >= limits::PROXY_LOG_ADDRESSES_MAX {
+            said.retain(|_, (said_ns, _)| is_recent(*said_ns));
+        }
+        // So many in one minute are no misconfigured proxies.
+        if said.len() >= limits::PROXY_LOG_ADDRESSES_MAX {
+            return None;
+        }
+        said.insert(peer, (now_ns, 0));
+        Some(0)
     }
 }
 
@@ -146,11 +158,32 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_line_a_minute() {
+    fn one_line_a_minute_for_each_address() {
         let log = UnheardProxies::default();
+        let (one, other) = (IpAddr::from([10, 0, 0, 1]), IpAddr::from([10, 0, 0, 2]));
         let second = 1_000_000_000;
-        for (at, expected) in [(1, Some(0)), (2, None), (59, None), (61, Some(2)), (62, None), (121, Some(1))] {
-            assert_eq!(log.due(at * second), expected, "{at}");
+        for (at, peer, expected) in [
+            (1, one, Some(0)),
+            (2, one, None),
+            (3, other, Some(0)),
+            (59, one, None),
+            (61, one, Some(2)),
+            (62, one, None),
+            (62, other, None),
+            (63, other, Some(1)),
+            (121, one, Some(1)),
+        ] {
+            assert_eq!(log.due(peer, at * second), expected, "{peer} at {at}");
         }
+    }
+
+    #[test]
+    fn memory_is_bounded_whatever_comes() {
+        let log = UnheardProxies::default();
+        let lines = |now_ns| (0..5000_u32).filter(|peer| log.due(IpAddr::V4((*peer).into()), now_ns).is_some()).count();
+        assert_eq!(lines(1), limits::PROXY_LOG_ADDRESSES_MAX);
+        assert_eq!(log.said.lock().len(), limits::PROXY_LOG_ADDRESSES_MAX);
+        assert!(lines(1 + limits::PROXY_LOG_PAUSE.as_nanos() as i64) > 0);
+        assert!(log.said.lock().len() <= limits::PROXY_LOG_ADDRESSES_MAX);
     }
 }

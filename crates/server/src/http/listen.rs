@@ -6,23 +6,26 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::body::Body;
+use axum::response::IntoResponse;
 use hyper::body::{Body as _, Incoming};
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::conn::auto;
 use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
+use tokio::sync::watch;
 
 use super::activity::{Activity, Watched};
+use super::connections::{self, Connections, Place};
 use super::door::{Caller, Door};
 use super::lasting;
 use super::socket::{Accepted, Socket, Stream};
+use crate::error::ApiError;
 use crate::limits;
 
 /// Serves what comes through `sockets` at `door`, until `stop` completes; then accepts nothing more and gives what is in
-/// flight [`limits::DRAIN_MAX`].
-pub async fn serve(sockets: Vec<Socket>, door: Arc<Door>, stop: impl Future<Output = ()>) {
+/// flight [`limits::DRAIN_MAX`]. At most `connections_max` are open at once, and a few for probes.
+pub async fn serve(sockets: Vec<Socket>, door: Arc<Door>, connections_max: usize, stop: impl Future<Output = ()>) {
     let server = Arc::new(builder());
-    let room = Arc::new(Semaphore::new(limits::CONNECTIONS_MAX));
+    let room = Connections::new(connections_max, door.traffic().connections.clone());
     let (stopping, stopped) = watch::channel(());
     let mut listeners = tokio::task::JoinSet::new();
     for socket in sockets {
@@ -38,6 +41,9 @@ pub async fn serve(sockets: Vec<Socket>, door: Arc<Door>, stop: impl Future<Outp
     }
 }
 
+/// When only places for probes are left.
+const NO_PLACE: ApiError = ApiError::Overloaded("too many connections; try again later");
+
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 
 /// Until it is aborted.
@@ -45,17 +51,25 @@ async fn accept(
     socket: Socket,
     server: Arc<auto::Builder<TokioExecutor>>,
     door: Arc<Door>,
-    room: Arc<Semaphore>,
+    room: Arc<Connections>,
     stopped: watch::Receiver<()>,
 ) {
-    while let Ok(place) = room.clone().acquire_owned().await {
+    loop {
         match socket.accept().await {
             Ok(accepted) => {
-                tokio::spawn(connected(accepted, server.clone(), door.clone(), stopped.clone(), place));
+                let activity = Activity::start();
+                let peer = accepted.caller.peer;
+                let share_of = (!door.trusts(peer)).then_some(peer);
+                // Without a place the connection closes here.
+                if let Some(place) = room.admit(share_of, &activity) {
+                    let served = Served { server: server.clone(), door: door.clone(), activity, place };
+                    tokio::spawn(connected(accepted, served, stopped.clone()));
+                }
             }
             Err(error) => {
-                // Out of file descriptors, most likely: connections in flight must end before the next can begin.
+                // Out of file descriptors, most likely: another connection must end before the next can begin.
                 tracing::warn!(%error, "cannot accept a connection: {error}");
+                room.make_room();
                 tokio::time::sleep(ACCEPT_PAUSE).await;
             }
         }
@@ -85,21 +99,30 @@ fn builder() -> auto::Builder<TokioExecutor> {
     builder
 }
 
-async fn connected(
-    accepted: Accepted,
+/// What one connection has.
+struct Served {
     server: Arc<auto::Builder<TokioExecutor>>,
     door: Arc<Door>,
-    stopped: watch::Receiver<()>,
-    _place: OwnedSemaphorePermit,
-) {
+    activity: Arc<Activity>,
+    place: Place,
+}
+
+async fn connected(accepted: Accepted, served: Served, stopped: watch::Receiver<()>) {
     let caller = accepted.caller;
     match accepted.stream {
-        Stream::Tcp(stream) => connection(stream, caller, server, door, stopped).await,
-        Stream::Unix(stream) => connection(stream, caller, server, door, stopped).await,
+        Stream::Tcp(stream) => connection(stream, caller, served, stopped).await,
+        Stream::Unix(stream) => connection(stream, caller, served, stopped).await,
         Stream::Tls(stream, acceptor) => {
             // A handshake that takes as long as a head may is one that never ends.
-            match tokio::time::timeout(limits::HEADERS_MAX, acceptor.accept(stream)).await {
-                Ok(Ok(stream)) => connection(stream, caller, server, door, stopped).await,
+            let shaken = tokio::select! {
+                shaken = tokio::time::timeout(limits::HEADERS_MAX, acceptor.accept(stream)) => shaken,
+                () = served.activity.expired() => return,
+            };
+            match shaken {
+                Ok(Ok(stream)) => {
+                    served.activity.begins();
+                    connection(stream, caller, served, stopped).await;
+                }
                 Ok(Err(error)) => tracing::debug!(%error, peer = %caller.peer, "a TLS handshake failed: {error}"),
                 Err(_) => {}
             }
@@ -110,18 +133,20 @@ async fn connected(
 async fn connection<S: AsyncRead + AsyncWrite + Unpin + Send + 'static>(
     stream: S,
     caller: Caller,
-    server: Arc<auto::Builder<TokioExecutor>>,
-    door: Arc<Door>,
+    Served { server, door, activity, place }: Served,
     mut stopped: watch::Receiver<()>,
 ) {
-    let activity = Activity::start();
-    let (requests, is_https) = (activity.clone(), door.is_https(caller));
+    let (requests, is_https, is_reserved) = (activity.clone(), door.is_https(caller), place.is_reserved);
     let service = hyper::service::service_fn(move |request: hyper::Request<Incoming>| {
         let in_flight = requests.request();
         let (requests, has_body) = (requests.clone(), !request.body().is_end_stream());
-        let answer = door.clone().answer(caller, request.map(Body::new));
+        let may_ask = !is_reserved || connections::is_probe(request.uri().path());
+        let door = door.clone();
         async move {
-            let answer = answer.await;
+            let answer = match may_ask {
+                true => door.answer(caller, request.map(Body::new)).await,
+                false => NO_PLACE.into_response(),
+            };
             if has_body && !answer.status().is_success() {
                 requests.leaves_unread();
             }

@@ -1,6 +1,6 @@
 //! HTTP: the socket, the routes, the gates before them, and the handlers.
 //!
-//! - [`socket`], [`tls`], [`listen`], `activity`, `framing`, `unread`, `lasting`: connections. [`door`]: what every request and answer passes.
+//! - [`socket`], [`tls`], [`listen`], [`connections`], `activity`, `framing`, `unread`, `lasting`: connections. [`door`]: what every request and answer passes.
 //! - [`routes`]: every path; [`api`]: with what describes it. [`gate`]: who may, how much, how fast.
 //! - [`ingest`]: the doors for telemetry; [`uploads`]: for symbol files. [`account`], [`auth`], [`dashboard`]: the API of the UI. [`ui`]: the UI itself.
 //! - [`frames`]: headers on every answer. [`openapi`]: the document.
@@ -9,6 +9,7 @@ pub mod account;
 mod activity;
 pub mod api;
 pub mod auth;
+pub mod connections;
 pub mod dashboard;
 pub mod door;
 pub mod frames;

@@ -82,6 +82,8 @@ impl Intake {
             flush_age: Duration::from_secs(config.flush_seconds),
             retention: Retention::all(config.retention_days),
             keeping: keeping.clone(),
+            names_max: config.names_max,
+            query_bytes_max: config.query_memory_bytes(),
             keep_records: Some(keep_records.clone()),
             give_up: give_up.clone(),
             ..LakeOptions::new(&config.data_dir)

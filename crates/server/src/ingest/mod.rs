@@ -1,15 +1,18 @@
 //! From an accepted body to stored rows, and what became of every request and record.
 //!
 //! - [`pipeline`]: the steps of one export. [`intake`]: the journal before the lake. [`replay`]: the replay after a crash; [`set_aside`]: what it cannot use.
+//! - [`quota`], [`origins`]: what a project may send, and from which pages.
 //! - [`knowledge`]: what the rules are told besides; [`prices`]: of AI calls. [`record`]: a journal record. [`coding`]: content encodings. [`outcome`]: why something is not stored.
 
 pub mod coding;
 pub mod hints;
 pub mod intake;
 pub mod knowledge;
+pub mod origins;
 pub mod outcome;
 pub mod pipeline;
 pub mod prices;
+pub mod quota;
 pub mod record;
 pub mod refusals;
 pub mod replay;

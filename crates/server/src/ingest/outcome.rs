@@ -22,12 +22,18 @@ pub enum RejectReason {
     BadEncoding,
     /// The body came too slowly.
     Slow,
+    /// The project has used up its bytes or records of the day.
+    OverQuota,
+    /// The project sends more records a second than it may.
+    OverRate,
+    /// A browser sends from a page that is not on the project's list.
+    Origin,
     /// Too much at once, or the disk cannot keep up or is full. The sender is asked to come back.
     Overloaded,
 }
 
 impl RejectReason {
-    pub const ALL: [RejectReason; 8] = [
+    pub const ALL: [RejectReason; 11] = [
         RejectReason::BadToken,
         RejectReason::TooLarge,
         RejectReason::Malformed,
@@ -35,6 +41,9 @@ impl RejectReason {
         RejectReason::Grpc,
         RejectReason::BadEncoding,
         RejectReason::Slow,
+        RejectReason::OverQuota,
+        RejectReason::OverRate,
+        RejectReason::Origin,
         RejectReason::Overloaded,
     ];
 
@@ -47,6 +56,9 @@ impl RejectReason {
             RejectReason::Grpc => "grpc",
             RejectReason::BadEncoding => "bad_encoding",
             RejectReason::Slow => "slow",
+            RejectReason::OverQuota => "over_quota",
+            RejectReason::OverRate => "over_rate",
+            RejectReason::Origin => "origin_not_allowed",
             RejectReason::Overloaded => "overloaded",
         }
     }

@@ -24,6 +24,7 @@ use super::record::Header;
 use crate::app::App;
 use crate::control::Project;
 use crate::error::ApiError;
+use crate::http::gate::body::FULL;
 use crate::http::gate::turn::Turn;
 use crate::limits;
 
@@ -66,14 +67,18 @@ pub async fn ingest(app: &Arc<App>, mut export: Export<'_>) -> Result<Told, Refu
     };
     let bytes_max = app.config.otlp_body_bytes_max;
     let prepared = if is_small(&header, &export.body) {
-        prepare(&header, &export.body, bytes_max, app.intake.knowledge())?
+        let (received, turn) = (export.body.len(), &mut export.turn);
+        let holds = &mut |bytes| turn.grow_to(received + bytes);
+        prepare_within(&header, &export.body, bytes_max, app.intake.knowledge(), holds)?
     } else {
-        let (body, turn) = (export.body, export.turn);
+        let (body, mut turn) = (export.body, export.turn);
         let knowledge = app.intake.knowledge().clone();
         let header = header.clone();
         // The slot goes along: it is held for as long as the work lasts, whether or not anyone still waits for it.
         let work = tokio::task::spawn_blocking(move || {
-            let prepared = prepare(&header, &body, bytes_max, &knowledge);
+            let received = body.len();
+            let holds = &mut |bytes| turn.grow_to(received + bytes);
+            let prepared = prepare_within(&header, &body, bytes_max, &knowledge, holds);
             (prepared, body, turn)
         });
         let done = work.await.map_err(|panic| Refused::new(RejectReason::Malformed, ApiError::internal(panic)))?;
@@ -82,10 +87,12 @@ pub async fn ingest(app: &Arc<App>, mut export: Export<'_>) -> Result<Told, Refu
         prepared?
     };
     let (told, other_ai) = (prepared.told.clone(), prepared.other_ai);
+    let (bytes, records) = (prepared.rows.body_bytes(), prepared.rows.records() as u64);
     let handed_over = Instant::now();
     app.intake.store(&header, (export.body, export.turn), prepared).await?;
     app.ingest_metrics.journal.add(handed_over.elapsed());
     app.hints.add_other_ai(header.project_number, other_ai);
+    app.quotas.charge(header.project_number, bytes, records);
     Ok(told)
 }
 
@@ -138,10 +145,58 @@ pub fn prepare(header: &Header, body: &[u8], bytes_max: usize, knowledge: &Knowl
     WORKSPACE.with_borrow_mut(|workspace| {
         let Workspace { inflater, arena, lists } = workspace;
         let result = inflate(inflater, header.coding, body, bytes_max)
-            .and_then(|body| rows(header, body, knowledge, arena, lists));
+            .and_then(|body| rows(header, body, knowledge, (arena, lists), &mut Room::unlimited()));
         arena.reset();
         result
     })
+}
+
+/// The same of a request that is not accepted yet: it has as many records as its size allows, and `holds` is told how
+/// many bytes are made of the body in all; false refuses it for now.
+fn prepare_within(
+    header: &Header,
+    body: &[u8],
+    bytes_max: usize,
+    knowledge: &Knowledge,
+    holds: &mut dyn FnMut(usize) -> bool,
+) -> Result<Prepared, Refused> {
+    WORKSPACE.with_borrow_mut(|workspace| {
+        let Workspace { inflater, arena, lists } = workspace;
+        let result = inflate(inflater, header.coding, body, bytes_max).and_then(|body| {
+            let inflated = if header.coding == Coding::Identity { 0 } else { body.len() };
+            let mut room = Room { records_max: decode::records_max(body.len()), bytes: inflated, holds: Some(holds) };
+            room.take(0)?;
+            rows(header, body, knowledge, (arena, lists), &mut room)
+        });
+        arena.reset();
+        result
+    })
+}
+
+/// Memory for what is made of a body.
+struct Room<'h> {
+    records_max: usize,
+    /// Taken until now.
+    bytes: usize,
+    /// `None`: there is no bound.
+    holds: Option<&'h mut dyn FnMut(usize) -> bool>,
+}
+
+impl Room<'_> {
+    fn unlimited() -> Room<'static> {
+        Room { records_max: usize::MAX, bytes: 0, holds: None }
+    }
+
+    fn take(&mut self, bytes: usize) -> Result<(), Refused> {
+        self.bytes = self.bytes.saturating_add(bytes);
+        let fits = self.holds.as_mut().is_none_or(|holds| holds(self.bytes));
+        if fits { Ok(()) } else { Err(Refused::new(RejectReason::Overloaded, FULL)) }
+    }
+
+    /// For the lists of a batch and the rows that are made of it; texts are copied out of the body.
+    fn take_for(&mut self, body: &[u8], records: usize, list_bytes: usize) -> Result<(), Refused> {
+        self.take(list_bytes + records * limits::ROW_BYTES + body.len())
+    }
 }
 
 fn inflate<'a>(
@@ -163,8 +218,8 @@ fn rows(
     header: &Header,
     body: &[u8],
     knowledge: &Knowledge,
-    arena: &Bump,
-    lists: &mut Lists,
+    (arena, lists): (&Bump, &mut Lists),
+    room: &mut Room<'_>,
 ) -> Result<Prepared, Refused> {
     let malformed = |error: decode::DecodeError| Refused::malformed(error.message);
     let context =
@@ -175,10 +230,14 @@ fn rows(
     let (rows, mut told) = match header.signal {
         Signal::Traces => {
             let mut batch = std::mem::take(&mut lists.traces).recycle();
-            decode::traces_into(header.encoding, body, arena, &mut batch).map_err(malformed)?;
+            decode::traces_into(header.encoding, body, room.records_max, arena, &mut batch).map_err(malformed)?;
+            let events = size_of_val(batch.events.as_slice()) + size_of_val(batch.links.as_slice());
+            let list_bytes = size_of_val(batch.spans.as_slice()) + size_of_val(batch.attributes.as_slice()) + events;
+            room.take_for(body, batch.spans.len(), list_bytes)?;
             let projection = project::traces_with(&batch, &context, knowledge.known(&stacks), arena);
             other_ai = projection.other_ai;
-            let rows = (Rows::traces(number, &context, &batch, &projection), told_of_spans(&projection));
+            let told = told_of_spans(&batch, &projection);
+            let rows = (Rows::traces(number, &context, &batch, &projection), told);
             if is_worth_keeping(
                 [batch.spans.capacity(), batch.events.capacity(), batch.links.capacity()],
                 batch.attributes.capacity(),
@@ -189,7 +248,9 @@ fn rows(
         }
         Signal::Metrics => {
             let mut batch = std::mem::take(&mut lists.metrics).recycle();
-            decode::metrics_into(header.encoding, body, arena, &mut batch).map_err(malformed)?;
+            decode::metrics_into(header.encoding, body, room.records_max, arena, &mut batch).map_err(malformed)?;
+            let list_bytes = size_of_val(batch.points.as_slice()) + size_of_val(batch.attributes.as_slice());
+            room.take_for(body, batch.points.len(), list_bytes)?;
             let projection = project::metrics(&batch, &context, arena);
             let rows = (Rows::metrics(number, &context, &batch, &projection), told_of(&projection.dropped));
             if is_worth_keeping([batch.metrics.capacity(), batch.points.capacity()], batch.attributes.capacity()) {
@@ -199,7 +260,9 @@ fn rows(
         }
         Signal::Logs => {
             let mut batch = std::mem::take(&mut lists.logs).recycle();
-            decode::logs_into(header.encoding, body, arena, &mut batch).map_err(malformed)?;
+            decode::logs_into(header.encoding, body, room.records_max, arena, &mut batch).map_err(malformed)?;
+            let list_bytes = size_of_val(batch.records.as_slice()) + size_of_val(batch.attributes.as_slice());
+            room.take_for(body, batch.records.len(), list_bytes)?;
             let projection = project::logs_with(&batch, &context, knowledge.known(&stacks), arena);
             let rows = (Rows::logs(number, &context, &batch, &projection), told_of(&projection.dropped));
             if is_worth_keeping([batch.records.capacity()], batch.attributes.capacity()) {
@@ -209,11 +272,13 @@ fn rows(
         }
     };
     told.trimmed = rows.trimmed() as u64;
+    let rows = rows.of_body(body.len() as u64);
     Ok(Prepared { rows, request_key: request_key(header, body), told, other_ai })
 }
 
-fn told_of_spans(projection: &TraceProjection<'_>) -> Told {
+fn told_of_spans(batch: &TraceBatch<'_>, projection: &TraceProjection<'_>) -> Told {
     let mut told = Told::default();
+    batch.refused.iter().for_each(|why| told.add(why.message()));
     projection.rejected.iter().for_each(|(_, why)| told.add(why.message()));
     told
 }

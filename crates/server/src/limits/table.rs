@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use tidewatch_store::lake::scan::QUESTION_BYTES_MAX;
+
 use super::*;
 
 /// Every limit as a person reads it: what it is, its value, where the specification has it. `docs/limits.md` is this.
@@ -38,6 +40,9 @@ pub fn table() -> Vec<[String; 3]> {
         row("headers", time(HEADERS_MAX), "\"Headers\""),
         row("headers of one request", format!("{}, {HEADER_COUNT_MAX} lines", bytes(HEADER_BYTES_MAX)), "our own"),
         row("connections", CONNECTIONS_MAX.to_string(), "our own"),
+        row("... of one address that is no trusted proxy", format!("one in {CONNECTION_SHARES} of them"), "our own"),
+        row("... beyond them, for /health, /livez and /readyz", CONNECTIONS_RESERVED.to_string(), "our own"),
+        row("... to the metrics' listener", METRICS_CONNECTIONS_MAX.to_string(), "our own"),
         row("HTTP/2: requests at once on a connection", HTTP2_STREAMS_MAX.to_string(), "our own"),
         row("HTTP/2: resets before a connection is closed", HTTP2_RESETS_MAX.to_string(), "our own"),
         row("drain of what is in flight on a stop", time(DRAIN_MAX), "our own"),
@@ -52,7 +57,7 @@ pub fn table() -> Vec<[String; 3]> {
             format!("{INGEST_WAITING_PER_SLOT} x the above, at least {INGEST_WAITING_MIN}"),
             "\"Ingest concurrency\"",
         ),
-        row("bodies of exports in memory", bytes(INGEST_BYTES_HELD_MAX), "our own"),
+        row("bodies of exports in memory, and what is made of them", bytes(INGEST_BYTES_HELD_MAX), "our own"),
         row("... of one project", bytes(INGEST_BYTES_HELD_MAX / QUARTERS * PROJECT_SHARE_QUARTERS), "our own"),
         row(
             "Retry-After of a 503",
@@ -63,6 +68,13 @@ pub fn table() -> Vec<[String; 3]> {
         row("journal on disk", bytes(JOURNAL_BYTES_MAX as usize), "our own"),
         row("bodies that wait for the disk", bytes(JOURNAL_QUEUE_BYTES_MAX), "our own"),
         row("one question to the store", time(ASK_MAX), "our own"),
+        row(
+            "memory of all questions",
+            format!("a quarter of what there is, at least {}", bytes(QUERY_BYTES_MIN)),
+            "our own",
+        ),
+        row("... of one question", format!("half of that, at most {}", bytes(QUESTION_BYTES_MAX)), "our own"),
+        row("names of Endpoints of one service and day", NAMES_PER_SERVICE_DAY.to_string(), "decision 27"),
         row("metrics query: queries", METRICS_QUERIES_MAX.to_string(), "\"Metrics query\""),
         row("metrics query: tag filters", METRICS_TAG_FILTERS_MAX.to_string(), "\"Metrics query\""),
         row("metrics query: days", METRICS_DAYS_MAX.to_string(), "\"Metrics query\""),
@@ -85,6 +97,11 @@ pub fn table() -> Vec<[String; 3]> {
             "our own",
         ),
         row("a setup token's life", time(SETUP_LIFE), "our own"),
+        row("projects of one organization", PROJECTS_PER_ORGANIZATION_MAX.to_string(), "our own"),
+        row("organizations that one person owns", ORGANIZATIONS_OWNED_MAX.to_string(), "our own"),
+        row("invitations of one person a day", INVITATIONS_OF_PERSON_MAX.to_string(), "our own"),
+        row("invitations of one organization a day", INVITATIONS_OF_ORGANIZATION_MAX.to_string(), "our own"),
+        row("invitations to one address a day", INVITATIONS_TO_ADDRESS_MAX.to_string(), "our own"),
         row("projects made at once", PROJECTS_AT_ONCE_MAX.to_string(), "our own"),
         row("passkeys of one person", PASSKEYS_MAX.to_string(), "our own"),
         row("a passkey's answer", time(PASSKEY_CEREMONY_MAX), "our own"),

@@ -8,6 +8,7 @@ use tidewatch_store::tables::Table;
 
 use super::answer::Row;
 use super::ask::{self, Ask, Window};
+use super::filters;
 use super::time::{self, DAY, HOUR, MINUTE, Range};
 use super::views::drops::*;
 use crate::app::App;
@@ -98,7 +99,9 @@ async fn counts(ask: &Ask, project: u32, range: Range, by_minute: bool) -> Resul
         keys.push(Key::Column("time"));
     }
     let aggregates = vec![ask::plain(Function::Sum("count"))];
-    let plan = ask::groups(Table::IngestCounts, &[project], range, Filter::True, keys, aggregates);
+    // Bytes are counted for quotas.
+    let filter = filters::not(filters::text("outcome", "bytes"));
+    let plan = ask::groups(Table::IngestCounts, &[project], range, filter, keys, aggregates);
     let counted = |row: Row<'_>| {
         let key = Counted {
             minute: if by_minute { row.int("key3") } else { 0 },

@@ -105,3 +105,34 @@ fn the_list_is_printed() {
             .contains("| `listen` | `--listen` | `TIDEWATCH_LISTEN` | `127.0.0.1:8080` |")
     );
 }
+
+// Spec: limits, row "Ingest concurrency": floor 4; authentication, rules 3 and 4.
+#[test]
+fn what_is_hardly_meant_is_taken_and_said() {
+    let doubts = |change: fn(&mut Config)| {
+        let mut config = Config::new(([127, 0, 0, 1], 0).into(), "data");
+        change(&mut config);
+        config.check().expect("it can be used");
+        (config.ingest_concurrent(), config.doubts())
+    };
+    assert!(doubts(|_| {}).1.is_empty());
+    let (slots, said) = doubts(|config| config.ingest_concurrent_max = 1);
+    assert_eq!(slots, 4);
+    assert_eq!(said, ["INGEST_MAX_CONCURRENT is 1, below the floor of 4: 4 are worked on at once"]);
+    assert_eq!(doubts(|config| config.ingest_concurrent_max = 7), (7, vec![]));
+    for (change, start) in [
+        ((|config| config.trusted_proxies = Some("10.0.0.1, *".to_owned())) as fn(&mut Config), "TRUSTED_PROXIES is *"),
+        (
+            |config| config.trusted_proxy_header = Some("X-Real-IP".to_owned()),
+            "TRUSTED_PROXY_HEADER is believed from every peer",
+        ),
+    ] {
+        let (_, said) = doubts(change);
+        assert!(said.len() == 1 && said[0].starts_with(start), "{said:?}");
+    }
+    let named = doubts(|config| {
+        config.trusted_proxies = Some("10.0.0.0/8".to_owned());
+        config.trusted_proxy_header = Some("X-Real-IP".to_owned());
+    });
+    assert!(named.1.is_empty());
+}

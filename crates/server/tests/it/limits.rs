@@ -16,8 +16,8 @@ use crate::otlp::{PROTOBUF, gzip, span, traces, traces_of_bytes, zlib, zstd};
 fn snapshot_of_the_limits() {
     let mut text = String::from(
         "# Limits\n\nMade from `crates/server/src/limits.rs` by a test (`make snapshots`). Rows in quotes are those of \
-         [spec.md](spec.md), \"Limits\".\nWhat an operator may change is in [configuration.md](configuration.md).\nThe rows of \
-         reports, profiles, uploads and most per-IP windows wait for the routes they bound.\n\n| Limit | Value | Source |\n|---|---|---|\n",
+         [spec.md](spec.md), \"Limits\".\nWhat an operator may change is in [configuration.md](configuration.md).\nReports, \
+         profiles and public status pages have no routes yet.\n\n| Limit | Value | Source |\n|---|---|---|\n",
     );
     for [name, value, source] in limits::table() {
         writeln!(text, "| {name} | {value} | {source} |").expect("writing to a string");
@@ -102,10 +102,14 @@ async fn the_report_limit_is_a_setting() {
 // Spec: limits, row "Ingest concurrency"; errors, row 503.
 #[tokio::test]
 async fn slots_then_a_waiting_room_then_503_with_a_jittered_retry_after() {
+    // Below the floor: four.
     let mut harness = Harness::start_with(|config| config.ingest_concurrent_max = 1).await;
     let project = harness.register().await;
     let app = harness.app().clone();
-    let slot = app.admission.enter(u32::MAX).await.unwrap_or_else(|_| panic!("a free slot"));
+    let mut slots = Vec::new();
+    for _ in 0..limits::INGEST_CONCURRENT_MIN {
+        slots.push(app.admission.enter(u32::MAX).await.unwrap_or_else(|_| panic!("a free slot")));
+    }
     let places = limits::INGEST_WAITING_MIN;
     let body = traces(vec![span(1)]);
     let waiting: Vec<_> = (0..places)
@@ -128,7 +132,7 @@ async fn slots_then_a_waiting_room_then_503_with_a_jittered_retry_after() {
         seen.insert(answer.header("Retry-After").and_then(|text| text.parse::<u64>().ok()).expect("Retry-After"));
     }
     assert!(seen.len() > 1 && seen.iter().all(|seconds| limits::RETRY_AFTER_SECONDS.contains(seconds)), "{seen:?}");
-    drop(slot);
+    drop(slots);
     for answer in waiting {
         answer.await.expect("no panic").expect(200);
     }

@@ -227,3 +227,23 @@ async fn discovery() {
     let path = at("/api/metrics/discover/tags?name=jobs", &project);
     harness.api("GET", &path, &Value::Null).await.expect(400);
 }
+
+// Spec: errors, row 504; limits, row "Metrics query": 30 s.
+#[tokio::test]
+async fn a_query_past_its_deadline_is_504() {
+    let mut harness = Harness::start_with(|config| config.query_threads = 1).await;
+    let project = harness.register().await;
+    let query = json!({"queries": [{"name": "queue.length", "aggregation": "avg"}], "from": NOON, "to": ONE});
+    harness.api("POST", &at("/api/metrics/query", &project), &query).await.expect(200);
+    // Every other question waits for the one thread.
+    let turn = harness.app().asking.enter(0).await.unwrap_or_else(|_| panic!("a free thread"));
+    tokio::time::pause();
+    let started = tokio::time::Instant::now();
+    let answer = harness.api("POST", &at("/api/metrics/query", &project), &query).await.expect(504);
+    assert_eq!(answer.json(), json!({"error": "the question took longer than its deadline"}));
+    let seconds = started.elapsed().as_secs();
+    assert!((30..=32).contains(&seconds), "after {seconds} s");
+    drop(turn);
+    tokio::time::resume();
+    harness.api("POST", &at("/api/metrics/query", &project), &query).await.expect(200);
+}

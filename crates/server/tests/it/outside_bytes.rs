@@ -6,7 +6,7 @@ use tidewatch_server::config::{Config, file};
 use tidewatch_server::http::gate::client_ip::Trust;
 use tidewatch_server::http::gate::multipart::{Event, Multipart};
 use tidewatch_server::http::socket::ListenAddress;
-use tidewatch_server::ingest::coding;
+use tidewatch_server::ingest::{coding, origins};
 
 /// Each line a header of a proxy, the first the settings.
 pub fn forwarded(bytes: &[u8]) {
@@ -76,6 +76,17 @@ pub fn settings(bytes: &[u8]) {
     }
 }
 
+/// Origins of web pages: those of a project's setting before the first line feed, what a browser sends after it.
+pub fn origins(bytes: &[u8]) {
+    let at = bytes.iter().position(|byte| *byte == b'\n').unwrap_or(bytes.len());
+    let (setting, origin) = (String::from_utf8_lossy(&bytes[..at]), &bytes[(at + 1).min(bytes.len())..]);
+    let allowed: Vec<String> = setting.split(';').filter_map(origins::canonical).collect();
+    for origin in &allowed {
+        assert_eq!(origins::canonical(origin).as_ref(), Some(origin), "it is as it is compared");
+    }
+    let _ = origins::allows(&allowed, origin);
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -108,6 +119,11 @@ mod tests {
         "unix:",
         "::ffff:1.2.3.4",
         "/129",
+        "https://",
+        "*.",
+        "shop.example",
+        ":443",
+        "capacitor://localhost",
     ];
 
     fn bytes() -> impl Strategy<Value = Vec<u8>> {
@@ -125,6 +141,7 @@ mod tests {
             super::multipart(&bytes);
             super::content_encodings(&bytes);
             super::settings(&bytes);
+            super::origins(&bytes);
         }
     }
 

@@ -1,9 +1,13 @@
 //! Requests of one client address, over real sockets. Spec: "Per-IP fixed-window limits"; authentication, rules 3 to 5.
 
+use std::sync::Arc;
+use std::sync::atomic::AtomicI64;
+
 use serde_json::json;
 use tidewatch_server::limits::Window;
 
 use crate::client::{self, Answer};
+use crate::engines::On;
 use crate::harness::Harness;
 
 /// From behind a proxy on this machine, for this client.
@@ -45,44 +49,95 @@ async fn every_window_at_its_limit_and_one_over() {
     }
 }
 
+/// A row of the specification's table on a real route: requests of one client a minute, over all the routes together.
+struct Row {
+    routes: &'static [(&'static str, &'static str)],
+    body: &'static str,
+    allowed: u16,
+}
+
+const LOGIN: &str = r#"{"email": "a@b.example", "password": "c"}"#;
+const RESET: &str = r#"{"password": "another password"}"#;
+const REFRESH: &str = r#"{"grant_type": "refresh_token", "refresh_token": "twr_none"}"#;
+const PASSWORD: &str = r#"{"password": "another password", "name": "A"}"#;
+
+/// Spec: "Per-IP fixed-window limits". Public status pages have no route yet.
+#[rustfmt::skip]
+const SPECIFIED: &[Row] = &[
+    Row { routes: &[("POST", "/api/login")], body: LOGIN, allowed: 10 },
+    Row { routes: &[("POST", "/api/register")], body: "{}", allowed: 10 },
+    Row { routes: &[("GET", "/api/auth/start/github")], body: "", allowed: 20 },
+    Row { routes: &[("GET", "/api/auth/callback/github")], body: "", allowed: 20 },
+    Row { routes: &[("POST", "/api/auth/token"), ("POST", "/api/auth/device/token")], body: REFRESH, allowed: 60 },
+    Row { routes: &[("POST", "/api/auth/logout")], body: r#"{"token": "twr_none"}"#, allowed: 20 },
+    Row { routes: &[("POST", "/api/forgot-password")], body: r#"{"email": "a@b.example"}"#, allowed: 5 },
+    Row { routes: &[("GET", "/api/password-reset/twr_none")], body: "", allowed: 30 },
+    Row { routes: &[("POST", "/api/password-reset/twr_none")], body: RESET, allowed: 10 },
+    Row { routes: &[("GET", "/api/invitations/twi_none")], body: "", allowed: 30 },
+    Row { routes: &[("POST", "/api/invitations/twi_none/accept")], body: PASSWORD, allowed: 10 },
+];
+
+/// Our own: each beside the login's ten.
+#[rustfmt::skip]
+const OWN: &[Row] = &[
+    Row { routes: &[("POST", "/api/login/mfa")], body: r#"{"mfaToken": "x", "code": "000000"}"#, allowed: 10 },
+    Row { routes: &[("POST", "/api/me/two-factor/totp"), ("POST", "/api/me/two-factor/recovery-codes")], body: "{}", allowed: 10 },
+    Row { routes: &[("PUT", "/api/me/password")], body: "{}", allowed: 10 },
+    Row { routes: &[("POST", "/api/login/passkey/start")], body: "{}", allowed: 20 },
+    Row { routes: &[("POST", "/api/login/passkey/finish")], body: "{}", allowed: 10 },
+    Row { routes: &[("POST", "/api/me/passkeys/start"), ("POST", "/api/me/passkeys/finish")], body: "{}", allowed: 20 },
+    Row { routes: &[("POST", "/api/auth/finish-setup")], body: "{}", allowed: 10 },
+    Row { routes: &[("GET", "/api/setup/session"), ("POST", "/api/setup/plan")], body: "{}", allowed: 60 },
+];
+
+async fn call(harness: &Harness, (method, path): (&str, &str), client: &str, body: &str) -> Answer {
+    let headers = [("X-Forwarded-For", client), ("Content-Type", "application/json")];
+    client::send(harness.address(), method, path, &headers, body.as_bytes()).await
+}
+
+/// A server whose clock stands still: no window ends in between.
+async fn standing_still() -> Harness {
+    let clock = Arc::new(AtomicI64::new(1_780_315_209_000_000_000));
+    Harness::registered_at(&On::sqlite(), &clock, |_| {}).await.0
+}
+
 #[tokio::test]
-async fn login_and_registration_have_windows_of_their_own() {
-    let mut harness = Harness::start().await;
-    harness.register().await;
-    for (path, body, allowed) in
-        [("/api/login", "{\"email\":\"a@b\",\"password\":\"c\"}", 401), ("/api/register", "{}", 400)]
-    {
-        let mut statuses = Vec::new();
-        // Twice the limit and one more: over it even if a window ends in between.
-        for _ in 0..21 {
-            statuses.push(from(&harness, path, "198.51.100.7", body).await.status);
+async fn every_specified_window_on_its_real_routes() {
+    let harness = standing_still().await;
+    for rows in [SPECIFIED, OWN] {
+        // One client for all rows: each counts on its own.
+        for row in rows {
+            for number in 0..row.allowed {
+                let route = row.routes[usize::from(number) % row.routes.len()];
+                let answer = call(&harness, route, "198.51.100.7", row.body).await;
+                assert_ne!(answer.status, 429, "{route:?}: request {number} of {}", row.allowed);
+            }
+            for route in row.routes {
+                assert_told_to_wait(&call(&harness, *route, "198.51.100.7", row.body).await, &format!("{route:?}"));
+                let other = call(&harness, *route, "198.51.100.8", row.body).await;
+                assert_ne!(other.status, 429, "{route:?}: another address");
+            }
         }
-        assert!(statuses[..10].iter().all(|status| *status == allowed), "{path}: {statuses:?}");
-        assert!(statuses.contains(&429), "{path}: {statuses:?}");
-        assert_eq!(from(&harness, path, "198.51.100.8", body).await.status, allowed, "{path}: another address");
     }
 }
 
 // Spec: errors, first row: RFC 8628.
 #[tokio::test]
 async fn a_device_code_poll_over_the_limit_hears_slow_down() {
-    let harness = Harness::start().await;
-    let device = json!({"grant_type": "urn:ietf:params:oauth:grant-type:device_code"}).to_string();
-    let refresh = json!({"grant_type": "refresh_token"}).to_string();
-    let mut refused = Vec::new();
-    for _ in 0..125 {
-        let answer = from(&harness, "/test/token", "198.51.100.7", &device).await;
-        if answer.status != 200 {
-            refused.push(answer);
+    let harness = standing_still().await;
+    let device = r#"{"grant_type": "urn:ietf:params:oauth:grant-type:device_code", "device_code": "none"}"#;
+    for (route, client) in
+        [(("POST", "/api/auth/device/token"), "198.51.100.7"), (("POST", "/api/auth/token"), "198.51.100.9")]
+    {
+        for _ in 0..60 {
+            assert_ne!(call(&harness, route, client, device).await.json(), json!({"error": "slow_down"}), "{route:?}");
         }
+        let poll = call(&harness, route, client, device).await;
+        assert_eq!((poll.status, poll.json()), (400, json!({"error": "slow_down"})), "{route:?}");
     }
-    let poll = refused.last().expect("over the limit");
-    assert_eq!((poll.status, poll.json()), (400, json!({"error": "slow_down"})));
-    let mut statuses = Vec::new();
-    for _ in 0..125 {
-        statuses.push(from(&harness, "/test/token", "198.51.100.9", &refresh).await.status);
-    }
-    assert!(statuses.contains(&429) && !statuses.contains(&400), "{statuses:?}");
+    // Every other grant hears the usual 429.
+    let refresh = call(&harness, ("POST", "/api/auth/token"), "198.51.100.9", REFRESH).await;
+    assert_told_to_wait(&refresh, "a refresh token");
 }
 
 // The function's own table is in `gate/client_ip/tests.rs`; this is the way there.
@@ -91,6 +146,12 @@ async fn whose_request_it_is() {
     let mut with_header =
         Harness::start_with(|config| config.trusted_proxy_header = Some("CF-Connecting-IP".into())).await;
     let mut untrusted = Harness::start_with(|config| config.trusted_proxies = Some("10.0.0.0/8".into())).await;
+    let mut named = Harness::start_with(|config| {
+        config.trusted_proxies = Some("10.0.0.0/8".into());
+        config.trusted_proxy_header = Some("CF-Connecting-IP".into());
+    })
+    .await;
+    let mut every = Harness::start_with(|config| config.trusted_proxies = Some("*".into())).await;
     let mut default = Harness::start().await;
     for (harness, headers, expected) in [
         (&default, &[][..], "127.0.0.1"),
@@ -98,11 +159,13 @@ async fn whose_request_it_is() {
         (&default, &[("X-Real-IP", "1.1.1.1")], "1.1.1.1"),
         (&untrusted, &[("X-Forwarded-For", "1.1.1.1")], "127.0.0.1"),
         (&with_header, &[("X-Forwarded-For", "1.1.1.1"), ("CF-Connecting-IP", "3.3.3.3")], "3.3.3.3"),
+        (&named, &[("CF-Connecting-IP", "3.3.3.3")], "127.0.0.1"),
+        (&every, &[("X-Forwarded-For", "1.1.1.1, 2.2.2.2")], "2.2.2.2"),
     ] {
         let answer = client::send(harness.address(), "GET", "/test/address", headers, b"").await.expect(200);
         assert_eq!(String::from_utf8_lossy(&answer.body), expected, "{headers:?}");
     }
-    for harness in [&mut default, &mut untrusted, &mut with_header] {
+    for harness in [&mut default, &mut untrusted, &mut with_header, &mut named, &mut every] {
         harness.stop().await;
     }
 }

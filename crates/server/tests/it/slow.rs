@@ -160,6 +160,11 @@ async fn waiting_for_a_slot_takes_no_time() {
     let project = harness.register().await;
     tokio::time::pause();
     let app = harness.app().clone();
+    // All but one of the four that there are at least.
+    let mut others = Vec::new();
+    for _ in 1..limits::INGEST_CONCURRENT_MIN {
+        others.push(app.admission.enter(7).await.unwrap_or_else(|_| panic!("a free slot")));
+    }
     let slot = app.admission.enter(7).await.unwrap_or_else(|_| panic!("a free slot"));
     for whole in [true, false] {
         let mut connection = Connection::open(harness.address()).await;

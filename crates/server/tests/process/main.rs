@@ -4,6 +4,7 @@ mod admin;
 mod corpus_kill;
 mod kill;
 mod log;
+mod memory;
 mod refused;
 mod sdk;
 mod secrets;

@@ -145,7 +145,10 @@ fn losing_the_first_answer(server: SocketAddr) -> (SocketAddr, Arc<std::sync::at
 async fn after_503_it_tries_again() {
     let here = server(|config| config.ingest_concurrent_max = 1).await;
     let gate = here.app.admission.clone();
-    let slot = gate.enter(u32::MAX).await.unwrap_or_else(|_| panic!("a free slot"));
+    let mut slots = Vec::new();
+    for _ in 0..limits::INGEST_CONCURRENT_MIN {
+        slots.push(gate.enter(u32::MAX).await.unwrap_or_else(|_| panic!("a free slot")));
+    }
     // Of as many projects as there are seats: fairness sends nobody away.
     let waiting: Vec<_> = (0..limits::INGEST_WAITING_MIN as u32)
         .map(|project| {
@@ -161,7 +164,7 @@ async fn after_503_it_tries_again() {
         while here.app.refusals() == refused_before {
             tokio::time::sleep(std::time::Duration::from_millis(20)).await;
         }
-        drop(slot);
+        drop(slots);
     };
     let (said, ()) = tokio::join!(here.export(here.address, ""), free);
     assert_eq!(said, "SUCCESS");

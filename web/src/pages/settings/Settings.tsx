@@ -6,6 +6,7 @@ import { SettingsTabs } from "../../parts/SettingsTabs";
 import { Danger } from "./Danger";
 import { General } from "./General";
 import { Healthchecks } from "./Healthchecks";
+import { Origins, Quota } from "./Quota";
 import { Retention } from "./Retention";
 import { Sampling } from "./Sampling";
 import { Stored } from "./Stored";
@@ -46,6 +47,10 @@ function Body({ project }: { project: ProjectExtra }) {
         </Section>
         <Section title="Sampling">
           <Sampling project={project} readonly={readonly} />
+        </Section>
+        <Section title="How much may be sent">
+          <Quota project={project} readonly={readonly} />
+          <Origins project={project} readonly={readonly} />
         </Section>
         <Section title="How long it is kept">
           <Retention project={project} readonly={readonly} />

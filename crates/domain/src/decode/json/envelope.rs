@@ -40,7 +40,8 @@ pub(super) fn each<'a>(
 
 /// `ResourceSpans`, `ResourceLogs`, `ResourceMetrics`.
 fn resource_block<'a, B: Records<'a>>(reader: &mut Reader<'a>, batch: &mut B) -> Result<(), Fault> {
-    let index = push(batch.lists().resources, Resource::default(), "resources")?;
+    let lists = batch.lists();
+    let index = push(lists.resources, Resource::default(), "resources", lists.body.records_max)?;
     let mut resource = Resource::default();
     reader.object("resource block", |reader, key| match key {
         "resource" => {
@@ -66,7 +67,8 @@ fn resource_block<'a, B: Records<'a>>(reader: &mut Reader<'a>, batch: &mut B) ->
 
 /// `ScopeSpans`, `ScopeLogs`, `ScopeMetrics`.
 fn scope_block<'a, B: Records<'a>>(reader: &mut Reader<'a>, resource: u32, batch: &mut B) -> Result<(), Fault> {
-    let index = push(batch.lists().scopes, Scope::default(), "scopes")?;
+    let lists = batch.lists();
+    let index = push(lists.scopes, Scope::default(), "scopes", lists.body.records_max)?;
     let owner = Owner { resource, scope: index };
     let mut scope = Scope { resource, ..Scope::default() };
     reader.object("scope block", |reader, key| match key {

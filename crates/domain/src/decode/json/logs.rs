@@ -34,6 +34,6 @@ impl<'a> Records<'a> for LogBatch<'a> {
             }
             Ok(())
         })?;
-        push(&mut self.records, record, "log records").map(drop)
+        push(&mut self.records, record, "log records", self.body.records_max).map(drop)
     }
 }

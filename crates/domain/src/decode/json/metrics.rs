@@ -33,7 +33,7 @@ impl<'a> Records<'a> for MetricBatch<'a> {
             Ok(())
         })?;
         metric.points = Slice { start: first as u32, end: self.points.len() as u32 };
-        push(&mut self.metrics, metric, "metrics").map(drop)
+        push(&mut self.metrics, metric, "metrics", self.body.records_max).map(drop)
     }
 }
 
@@ -55,7 +55,7 @@ fn data<'a>(reader: &mut Reader<'a>, metric: &mut Metric<'a>, batch: &mut Metric
         match key {
             "dataPoints" => each(reader, "dataPoints", |reader| {
                 let point = reader.point(metric.kind, &mut batch.attributes)?;
-                push(&mut batch.points, point, "metric points").map(drop)
+                push(&mut batch.points, point, "metric points", batch.body.records_max).map(drop)
             })?,
             "aggregationTemporality" if has_temporality => {
                 let number = reader.enumeration("aggregationTemporality", TEMPORALITIES)?;

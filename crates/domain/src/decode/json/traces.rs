@@ -16,6 +16,7 @@ impl<'a> Records<'a> for TraceBatch<'a> {
     fn record(&mut self, reader: &mut Reader<'a>, owner: Owner) -> Result<(), Fault> {
         let mut span = Span { resource: owner.resource, scope: owner.scope, ..Span::default() };
         let mut ids = SpanIds::default();
+        let before = (self.attributes.len(), self.events.len(), self.links.len());
         reader.object("span", |reader, key| {
             match key {
                 "traceId" => ids.trace = reader.id()?,
@@ -31,7 +32,7 @@ impl<'a> Records<'a> for TraceBatch<'a> {
                     let start = self.events.len() as u32;
                     each(reader, "span.events", |reader| {
                         let event = event(reader, &mut self.attributes)?;
-                        push(&mut self.events, event, "span events").map(drop)
+                        push(&mut self.events, event, "span events", self.body.records_max).map(drop)
                     })?;
                     span.events = Slice { start, end: self.events.len() as u32 };
                 }
@@ -39,7 +40,7 @@ impl<'a> Records<'a> for TraceBatch<'a> {
                     let start = self.links.len() as u32;
                     each(reader, "span.links", |reader| {
                         let link = link(reader, &mut self.attributes)?;
-                        push(&mut self.links, link, "span links").map(drop)
+                        push(&mut self.links, link, "span links", self.body.records_max).map(drop)
                     })?;
                     span.links = Slice { start, end: self.links.len() as u32 };
                 }
@@ -53,7 +54,14 @@ impl<'a> Records<'a> for TraceBatch<'a> {
             Ok(())
         })?;
         ids.give(&mut span);
-        push(&mut self.spans, span, "spans").map(drop)
+        if let Some(invalid) = span.invalid {
+            // Nothing else of it is kept.
+            self.attributes.truncate(before.0);
+            self.events.truncate(before.1);
+            self.links.truncate(before.2);
+            return push(&mut self.refused, invalid, "spans", self.body.records_max).map(drop);
+        }
+        push(&mut self.spans, span, "spans", self.body.records_max).map(drop)
     }
 }
 

@@ -43,7 +43,8 @@ fn resource_block<'a>(
     const SCOPE_BLOCK: u32 = length(2);
     const SCHEMA_URL: u32 = length(3);
     let block = message;
-    let index = push(batch.lists().resources, Resource::default(), "resources")?;
+    let lists = batch.lists();
+    let index = push(lists.resources, Resource::default(), "resources", lists.body.records_max)?;
     let mut resource = Resource::default();
     let mut pieces = 0;
     while !message.is_done() {
@@ -81,7 +82,8 @@ fn scope_block<'a>(
     const RECORD: u32 = length(2);
     const SCHEMA_URL: u32 = length(3);
     let block = message;
-    let index = push(batch.lists().scopes, Scope::default(), "scopes")?;
+    let lists = batch.lists();
+    let index = push(lists.scopes, Scope::default(), "scopes", lists.body.records_max)?;
     let mut scope = Scope { resource, ..Scope::default() };
     let mut pieces = 0;
     while !message.is_done() {

@@ -45,6 +45,6 @@ impl<'a> Records<'a> for LogBatch<'a> {
             }
         }
         record.body = values.close(body);
-        push(&mut self.records, record, "log records").map(drop)
+        push(&mut self.records, record, "log records", self.body.records_max).map(drop)
     }
 }

@@ -60,7 +60,7 @@ impl<'a> Records<'a> for MetricBatch<'a> {
             data(message.message()?, &mut metric, self, values)?;
         }
         metric.points = Slice { start: first as u32, end: self.points.len() as u32 };
-        push(&mut self.metrics, metric, "metrics").map(drop)
+        push(&mut self.metrics, metric, "metrics", self.body.records_max).map(drop)
     }
 }
 
@@ -93,7 +93,7 @@ fn data<'a>(
                     }
                     MetricKind::Summary => unstored_point(point, &mut batch.attributes, values, SUMMARY)?,
                 };
-                push(&mut batch.points, point, "metric points")?;
+                push(&mut batch.points, point, "metric points", batch.body.records_max)?;
             }
             TEMPORALITY if has_temporality => metric.temporality = Temporality::from_number(message.int32()?.into()),
             MONOTONIC if metric.kind == MetricKind::Sum => metric.monotonic = message.varint()? != 0,

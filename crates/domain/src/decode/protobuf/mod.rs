@@ -23,9 +23,15 @@ use super::fault::Fault;
 use reader::Reader;
 use value::Values;
 
+/// Attributes that a request may have, in multiples of its records; those that are spelled as usual take more bytes and
+/// are not counted.
+const ATTRIBUTES_PER_RECORD: usize = 4;
+
 /// Reads an `Export…ServiceRequest` into an empty batch. An empty body is an empty request.
 pub(super) fn request<'a>(body: &'a [u8], arena: &'a Bump, batch: &mut impl Records<'a>) -> Result<(), Fault> {
-    let mut values = Values::with_pairs(arena, std::mem::take(&mut batch.lists().body.attributes));
+    let known = &mut *batch.lists().body;
+    let attributes_max = known.records_max.saturating_mul(ATTRIBUTES_PER_RECORD);
+    let mut values = Values::with_pairs(arena, std::mem::take(&mut known.attributes), attributes_max);
     let read = envelope::request(Reader::new(body), batch, &mut values);
     let lists = batch.lists();
     lists.body.attributes = values.into_pairs(lists.attributes.len());

@@ -65,6 +65,13 @@ impl<'a> Pairs<'a> {
         self.list.truncate(length);
     }
 
+    /// Forgets all attributes but so many, and the numbers of lists that were among the others.
+    pub(super) fn forget(&mut self, length: usize) {
+        self.truncate(length);
+        let lists = self.latest.iter_mut().flat_map(|latest| &mut latest.lists);
+        lists.filter(|(start, _)| *start as usize >= length).for_each(|(_, keys)| *keys = 0);
+    }
+
     /// The text of these bytes, of the same memory as the one before that is equal.
     #[inline]
     pub(super) fn name(&mut self, bytes: &'a [u8]) -> Option<&'a str> {

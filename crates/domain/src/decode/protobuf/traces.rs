@@ -6,7 +6,9 @@ use super::value::Values;
 use crate::decode::batch::{Owner, push};
 use crate::decode::fault::Fault;
 use crate::decode::ids::{Received, SpanIds};
-use crate::model::{Event, KeyValue, Layout, Link, Slice, Span, SpanId, SpanKind, StatusCode, TraceBatch, TraceId};
+use crate::model::{
+    Event, InvalidId, KeyValue, Layout, Link, Slice, Span, SpanId, SpanKind, StatusCode, TraceBatch, TraceId,
+};
 
 impl<'a> Records<'a> for TraceBatch<'a> {
     fn record(&mut self, mut message: Reader<'a>, owner: Owner, values: &mut Values<'a>) -> Result<(), Fault> {
@@ -29,7 +31,8 @@ impl<'a> Records<'a> for TraceBatch<'a> {
         const SPAN: Known = Known::fields(&[1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16]);
 
         let beginning = message.position();
-        let index = push(&mut self.spans, Span::default(), "spans")?;
+        let index = push(&mut self.spans, Span::default(), "spans", self.body.records_max)?;
+        let before = [self.attributes.len(), self.events.len(), self.links.len()];
         let span = &mut self.spans[index as usize];
         (span.resource, span.scope) = (owner.resource, owner.scope);
         let mut ids = SpanIds::default();
@@ -63,13 +66,13 @@ impl<'a> Records<'a> for TraceBatch<'a> {
                 DROPPED_ATTRIBUTES => span.dropped_attributes = message.uint32()?,
                 EVENT => {
                     let event = event(message.message()?, &mut self.attributes, values)?;
-                    let index = push(&mut self.events, event, "span events")?;
+                    let index = push(&mut self.events, event, "span events", self.body.records_max)?;
                     extend(&mut span.events, index);
                 }
                 DROPPED_EVENTS => span.dropped_events = message.uint32()?,
                 LINK => {
                     let link = link(message.message()?, &mut self.attributes, values)?;
-                    let index = push(&mut self.links, link, "span links")?;
+                    let index = push(&mut self.links, link, "span links", self.body.records_max)?;
                     extend(&mut span.links, index);
                 }
                 DROPPED_LINKS => span.dropped_links = message.uint32()?,
@@ -89,7 +92,22 @@ impl<'a> Records<'a> for TraceBatch<'a> {
             span.attributes = Slice { start, end: self.attributes.len() as u32 };
             span.layout = Layout::default();
         }
+        if let Some(invalid) = span.invalid {
+            values.forget(before[0]);
+            self.refuse(invalid, before)?;
+        }
         Ok(())
+    }
+}
+
+impl TraceBatch<'_> {
+    /// Keeps nothing of the last span but that it was refused; `before`: attributes, events and links before it.
+    fn refuse(&mut self, invalid: InvalidId, before: [usize; 3]) -> Result<(), Fault> {
+        self.spans.pop();
+        self.attributes.truncate(before[0]);
+        self.events.truncate(before[1]);
+        self.links.truncate(before[2]);
+        push(&mut self.refused, invalid, "spans", self.body.records_max).map(drop)
     }
 }
 

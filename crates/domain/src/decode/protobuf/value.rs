@@ -8,7 +8,7 @@ use bumpalo::Bump;
 
 use super::pairs::{Pairs, Stop};
 use super::reader::{Known, Reader, fixed64, length, varint};
-use crate::decode::fault::Fault;
+use crate::decode::fault::{Fault, fault};
 use crate::decode::values::{Stacks, check_depth};
 use crate::model::{AnyValue, KeyValue, Layout, Slice};
 
@@ -39,6 +39,8 @@ pub(crate) struct Values<'a> {
     /// What the list takes that was read last, from the key before it on; 0 when an attribute is not to be stored like
     /// that.
     list_bytes: u32,
+    /// Most attributes of the request.
+    attributes_max: usize,
 }
 
 /// A value whose message may still continue.
@@ -59,12 +61,12 @@ impl Default for Open<'_> {
 
 impl<'a> Values<'a> {
     pub(crate) fn new(arena: &'a Bump) -> Self {
-        Values { stacks: Stacks::new(arena), pairs: Pairs::default(), list_bytes: 0 }
+        Values { stacks: Stacks::new(arena), pairs: Pairs::default(), list_bytes: 0, attributes_max: usize::MAX }
     }
 
     /// Tells in this list, which is empty, how attributes stand in the body.
-    pub(super) fn with_pairs(arena: &'a Bump, pairs: Vec<&'a [u8]>) -> Self {
-        Values { stacks: Stacks::new(arena), pairs: Pairs::new(pairs, arena), list_bytes: 0 }
+    pub(super) fn with_pairs(arena: &'a Bump, pairs: Vec<&'a [u8]>, attributes_max: usize) -> Self {
+        Values { stacks: Stacks::new(arena), pairs: Pairs::new(pairs, arena), list_bytes: 0, attributes_max }
     }
 
     /// How the attributes of a list of this length stand in the body.
@@ -89,6 +91,10 @@ impl<'a> Values<'a> {
                 Stop::End => break,
                 Stop::Other => {
                     is_plain = false;
+                    // Those that are read at once take several bytes in the body.
+                    if flat.len() >= self.attributes_max {
+                        return Err(fault!("more than {} attributes in a request of this size", self.attributes_max));
+                    }
                     let message = owner.message()?;
                     flat.push(self.pair(message, 1)?);
                     if list_key == 0 || !owner.take_byte(list_key) {
@@ -107,6 +113,11 @@ impl<'a> Values<'a> {
         }
         slice.end = flat.len() as u32;
         Ok(true)
+    }
+
+    /// Attributes from this one on are taken back.
+    pub(super) fn forget(&mut self, length: usize) {
+        self.pairs.forget(length);
     }
 
     /// How the list stands in the body that was read last.

@@ -169,6 +169,9 @@ fn refusal(span: &trace::Span) -> Option<InvalidId> {
 }
 
 fn add_span<'a>(span: &trace::Span, batch: &mut TraceBatch<'a>, arena: &'a Bump) {
+    if let Some(invalid) = refusal(span) {
+        return batch.refused.push(invalid);
+    }
     let attributes = add_attributes(&span.attributes, &mut batch.attributes, arena);
     let (first_event, first_link) = (batch.events.len() as u32, batch.links.len() as u32);
     for event in &span.events {
@@ -199,7 +202,7 @@ fn add_span<'a>(span: &trace::Span, batch: &mut TraceBatch<'a>, arena: &'a Bump)
         trace_id: TraceId(id(&span.trace_id)),
         span_id: SpanId(id(&span.span_id)),
         parent_span_id: SpanId(id(&span.parent_span_id)),
-        invalid: refusal(span),
+        invalid: None,
         trace_state: arena.alloc_str(&span.trace_state),
         name: arena.alloc_str(&span.name),
         kind: SpanKind::from_number(span.kind.into()),

@@ -13,6 +13,7 @@ use uuid::Uuid;
 use super::{DeletedProject, Directory, Holder, Organization, Project, ProjectSettings, User};
 use crate::control::organizations::OrganizationSettings;
 use crate::control::{ControlError, Role, tokens};
+use crate::ingest::quota::Quota;
 use crate::secrets::seal::Sealer;
 
 pub(super) async fn version(pool: &AnyPool) -> Result<i64, ControlError> {
@@ -20,7 +21,12 @@ pub(super) async fn version(pool: &AnyPool) -> Result<i64, ControlError> {
 }
 
 impl Directory {
-    pub(in crate::control) async fn load(pool: &AnyPool, sealer: &Sealer) -> Result<Directory, ControlError> {
+    /// `opened`: tokens that were opened before, by what they are sealed as.
+    pub(in crate::control) async fn load(
+        pool: &AnyPool,
+        sealer: &Sealer,
+        opened: &HashMap<String, String>,
+    ) -> Result<Directory, ControlError> {
         let mut directory = Directory { version: version(pool).await?, ..Directory::default() };
         for row in sqlx::query(SELECT_USERS).fetch_all(pool).await? {
             let user = Arc::new(read_user(&row)?);
@@ -46,7 +52,15 @@ impl Directory {
             directory.overrides.entry(user).or_default().insert(project, role);
         }
         for row in sqlx::query(SELECT_PROJECTS).fetch_all(pool).await? {
-            let project = Arc::new(read_project(&row, sealer)?);
+            let mut open = |sealed: String| {
+                let token = match opened.get(&sealed) {
+                    Some(token) => token.clone(),
+                    None => sealer.open(tokens::SEALED_AS, &sealed)?,
+                };
+                directory.opened.insert(sealed, token.clone());
+                Ok::<String, ControlError>(token)
+            };
+            let project = Arc::new(read_project(&row, &mut open)?);
             let holder = || Holder { project: project.clone(), expires_ns: i64::MAX };
             directory.by_token.insert(tokens::fingerprint(&project.token), holder());
             directory.by_upload_token.insert(tokens::fingerprint(&project.upload_token), holder());
@@ -104,21 +118,29 @@ fn read_user(row: &AnyRow) -> Result<User, ControlError> {
 
 const SELECT_PROJECTS: &str = "SELECT id, number, name, token_sealed, upload_token_sealed, framework, \
      organization_id, created_ns, keep_unmatched_roots, issues_from_logs, sample_rate, error_sample_rate, \
-     drop_healthy_healthchecks, healthcheck_paths, profile_label_allowlist, retention_days, ai_conventions \
+     drop_healthy_healthchecks, healthcheck_paths, profile_label_allowlist, retention_days, ai_conventions, \
+     bytes_a_day, records_a_day, records_a_second, allowed_origins \
      FROM projects ORDER BY number";
 
-fn read_project(row: &AnyRow, sealer: &Sealer) -> Result<Project, ControlError> {
+fn read_project(
+    row: &AnyRow,
+    open: &mut impl FnMut(String) -> Result<String, ControlError>,
+) -> Result<Project, ControlError> {
     let is = |column: usize| row.try_get::<i64, _>(column).map(|truth| truth != 0);
     let text = |column: usize| row.try_get::<String, _>(column);
     let texts = |column: usize| text(column).map(|json| serde_json::from_str(&json).unwrap_or_default());
+    let limit = |column: usize| {
+        row.try_get::<Option<i64>, _>(column)
+            .map(|limit| limit.and_then(|limit| u64::try_from(limit).ok()).unwrap_or(0))
+    };
     let number: i64 = row.try_get(1)?;
     let (drop_healthy_healthchecks, healthcheck_paths): (bool, Vec<String>) = (is(12)?, texts(13)?);
     Ok(Project {
         id: Uuid::parse_str(&text(0)?).map_err(|_| ControlError::Unreadable("a project's id"))?,
         number: u32::try_from(number).map_err(|_| ControlError::Unreadable("a project's number"))?,
         name: text(2)?,
-        token: sealer.open(tokens::SEALED_AS, &text(3)?)?,
-        upload_token: sealer.open(tokens::SEALED_AS, &text(4)?)?,
+        token: open(text(3)?)?,
+        upload_token: open(text(4)?)?,
         framework: text(5)?,
         organization_id: row.try_get(6)?,
         created_ns: row.try_get(7)?,
@@ -135,6 +157,8 @@ fn read_project(row: &AnyRow, sealer: &Sealer) -> Result<Project, ControlError> 
             healthcheck_paths,
             profile_label_allowlist: texts(14)?,
             retention_days: row.try_get::<Option<i64>, _>(15)?.and_then(|days| u32::try_from(days).ok()),
+            quota: Quota { bytes_a_day: limit(17)?, records_a_day: limit(18)?, records_a_second: limit(19)? },
+            allowed_origins: texts(20)?,
         },
     })
 }

@@ -12,7 +12,7 @@ use crate::http::gate::auth::InPerson;
 use crate::http::gate::body::JsonBody;
 use crate::http::gate::per_ip::PerIp;
 use crate::http::openapi::{Failures, TooMany};
-use crate::limits::per_ip::Login;
+use crate::limits::per_ip::PasswordChange;
 use crate::query::views::account::{ChangePasswordRequest, NewLogin};
 
 /// Changes one's password. Every other session ends; the answer is a new login.
@@ -25,7 +25,7 @@ use crate::query::views::account::{ChangePasswordRequest, NewLogin};
     responses((status = 200, description = "The answer", body = NewLogin), Failures, TooMany)
 )]
 pub async fn change_password(
-    _: PerIp<Login>,
+    _: PerIp<PasswordChange>,
     State(app): State<Arc<App>>,
     InPerson(caller): InPerson,
     JsonBody(request): JsonBody<ChangePasswordRequest>,

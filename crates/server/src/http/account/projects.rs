@@ -15,6 +15,8 @@ use crate::error::ApiError;
 use crate::http::gate::auth::{Admin, InPersonAs, ProjectAccess, SignedIn, Write, check_two_factor};
 use crate::http::gate::body::JsonBody;
 use crate::http::openapi::{Failures, ProjectQuery};
+use crate::ingest::origins;
+use crate::ingest::quota::Quota;
 use crate::limits;
 use crate::query::views::account::{DeleteProjectRequest, Done, NewProjectRequest, ProjectChangeRequest, ProjectView};
 
@@ -155,6 +157,10 @@ fn changed(old: &Project, request: ProjectChangeRequest) -> Result<ProjectChange
         }
         Some(texts) => Ok(texts),
     };
+    let limit = |field: &str, asked: Option<u64>, old: u64| match asked {
+        Some(limit) if limit > limits::QUOTA_MAX => Err(ApiError::unprocessable(format!("{field} is too large"))),
+        asked => Ok(asked.unwrap_or(old)),
+    };
     let before = &old.settings;
     let healthcheck_paths = match request.healthcheck_paths {
         None => before.healthcheck_paths.clone(),
@@ -184,6 +190,19 @@ fn changed(old: &Project, request: ProjectChangeRequest) -> Result<ProjectChange
             Some(days) if days <= limits::PROJECT_RETENTION_DAYS_MAX => Some(days),
             Some(_) => return Err(ApiError::unprocessable("retentionDays is too large")),
         },
+        quota: Quota {
+            bytes_a_day: limit("dailyBytesMax", request.daily_bytes_max, before.quota.bytes_a_day)?,
+            records_a_day: limit("dailyRecordsMax", request.daily_records_max, before.quota.records_a_day)?,
+            records_a_second: limit(
+                "recordsPerSecondMax",
+                request.records_per_second_max,
+                before.quota.records_a_second,
+            )?,
+        },
+        allowed_origins: match request.allowed_origins {
+            None => before.allowed_origins.clone(),
+            asked => check_origins(&texts("allowedOrigins", asked, &[], limits::ALLOWED_ORIGINS_MAX)?)?,
+        },
     };
     Ok(ProjectChange {
         name: request.name.as_deref().map_or(Ok(old.name.clone()), check_name)?,
@@ -207,6 +226,21 @@ fn check_paths(paths: &[String]) -> Result<Vec<String>, ApiError> {
         return Err(ApiError::unprocessable(format!("healthcheckPaths are longer than {most} bytes together")));
     }
     Ok(paths.to_vec())
+}
+
+/// The same origins as they are compared, each once.
+fn check_origins(origins: &[String]) -> Result<Vec<String>, ApiError> {
+    let mut canonical: Vec<String> = Vec::new();
+    for text in origins {
+        let Some(origin) = origins::canonical(text) else {
+            let what = "an origin is a scheme and a host, such as https://shop.example or https://*.shop.example";
+            return Err(ApiError::unprocessable(format!("allowedOrigins: {text:?} is no origin: {what}")));
+        };
+        if !canonical.contains(&origin) {
+            canonical.push(origin);
+        }
+    }
+    Ok(canonical)
 }
 
 /// 1 to 100 letters, digits, spaces, `-`, `_` and `.`.

@@ -80,6 +80,10 @@ pub fn project_view(app: &App, project: &Project, role: Role, via: &Via) -> Proj
             healthcheck_paths: project.settings.healthcheck_paths.clone(),
             profile_label_allowlist: project.settings.profile_label_allowlist.clone(),
             retention_days: project.settings.retention_days.unwrap_or(0),
+            daily_bytes_max: project.settings.quota.bytes_a_day,
+            daily_records_max: project.settings.quota.records_a_day,
+            records_per_second_max: project.settings.quota.records_a_second,
+            allowed_origins: project.settings.allowed_origins.clone(),
         },
     }
 }

@@ -20,7 +20,7 @@ use crate::http::gate::body::{AnonymousBody, JsonBody};
 use crate::http::gate::per_ip::PerIp;
 use crate::http::openapi::{ErrorBody, Failures, NotFound, TooMany};
 use crate::limits;
-use crate::limits::per_ip::Token;
+use crate::limits::per_ip::Setup;
 use crate::query::views::account::ProjectView;
 use crate::query::views::auth::StatusAnswer;
 use crate::query::views::setup::{
@@ -79,7 +79,7 @@ pub async fn create(
     tag = "credentials",
     responses((status = 200, description = "The answer", body = SetupSessionView), Failures, TooMany)
 )]
-pub async fn session(_: PerIp<Token>, State(app): State<Arc<App>>, by: BySetup) -> Json<SetupSessionView> {
+pub async fn session(_: PerIp<Setup>, State(app): State<Arc<App>>, by: BySetup) -> Json<SetupSessionView> {
     Json(session_view(&app, &by.session, &by.membership))
 }
 
@@ -93,7 +93,7 @@ pub async fn session(_: PerIp<Token>, State(app): State<Arc<App>>, by: BySetup) 
     responses((status = 200, description = "The answer", body = SetupSessionView), (status = 409, description = "It was answered already", body = ErrorBody), Failures, TooMany)
 )]
 pub async fn plan(
-    _: PerIp<Token>,
+    _: PerIp<Setup>,
     State(app): State<Arc<App>>,
     by: BySetup,
     AnonymousBody(request): AnonymousBody<SetupPlanRequest>,

@@ -17,7 +17,7 @@ use crate::http::gate::body::{AnonymousBody, JsonBody};
 use crate::http::gate::per_ip::PerIp;
 use crate::http::openapi::{ErrorBody, Failures, TooMany};
 use crate::limits;
-use crate::limits::per_ip::Login;
+use crate::limits::per_ip::{SecondFactor, SecondFactorChange};
 use crate::query::views::account::LoginAnswer;
 use crate::query::views::auth::{
     CodeRequest, PasswordRequest, RecoveryCodes, SecondFactorRequest, StatusAnswer, TotpSetup, TwoFactorView,
@@ -48,7 +48,7 @@ pub async fn get(State(app): State<Arc<App>>, InPerson(caller): InPerson) -> Res
     responses((status = 200, description = "The answer", body = TotpSetup), (status = 409, description = "There is one already", body = ErrorBody), Failures, TooMany)
 )]
 pub async fn begin(
-    _: PerIp<Login>,
+    _: PerIp<SecondFactorChange>,
     State(app): State<Arc<App>>,
     InPerson(caller): InPerson,
     JsonBody(request): JsonBody<PasswordRequest>,
@@ -75,7 +75,7 @@ pub async fn begin(
     responses((status = 200, description = "The answer", body = RecoveryCodes), Failures, TooMany)
 )]
 pub async fn confirm(
-    _: PerIp<Login>,
+    _: PerIp<SecondFactorChange>,
     State(app): State<Arc<App>>,
     InPerson(caller): InPerson,
     JsonBody(request): JsonBody<CodeRequest>,
@@ -97,7 +97,7 @@ pub async fn confirm(
     responses((status = 200, description = "Off", body = StatusAnswer), Failures, TooMany)
 )]
 pub async fn remove(
-    _: PerIp<Login>,
+    _: PerIp<SecondFactorChange>,
     State(app): State<Arc<App>>,
     InPerson(caller): InPerson,
     JsonBody(request): JsonBody<PasswordRequest>,
@@ -117,7 +117,7 @@ pub async fn remove(
     responses((status = 200, description = "The answer", body = RecoveryCodes), Failures, TooMany)
 )]
 pub async fn recovery_codes(
-    _: PerIp<Login>,
+    _: PerIp<SecondFactorChange>,
     State(app): State<Arc<App>>,
     InPerson(caller): InPerson,
     JsonBody(request): JsonBody<PasswordRequest>,
@@ -141,7 +141,7 @@ pub async fn recovery_codes(
     security(())
 )]
 pub async fn login(
-    _: PerIp<Login>,
+    _: PerIp<SecondFactor>,
     from: Origin,
     State(app): State<Arc<App>>,
     AnonymousBody(request): AnonymousBody<SecondFactorRequest>,

@@ -1,7 +1,8 @@
 //! Whose request it is: a pure function of the peer, the headers and the settings. Spec: authentication, rules 3 to 5.
 //!
-//! `TRUSTED_PROXY_HEADER` wins; then, from a trusted peer, `X-Forwarded-For` (the right-most address that is no trusted
-//! proxy) and `X-Real-IP`; else the peer itself.
+//! `TRUSTED_PROXY_HEADER` wins, from every peer, or from trusted ones where `TRUSTED_PROXIES` names them
+//! (docs/spec-decisions.md); then, from a trusted peer, `X-Forwarded-For` (the right-most address that is no trusted proxy;
+//! where all peers are trusted, the right-most) and `X-Real-IP`; else the peer itself.
 
 use std::net::{IpAddr, Ipv4Addr};
 use std::str::FromStr;
@@ -88,7 +89,8 @@ impl Trust {
     pub fn client(&self, peer: IpAddr, headers: &HeaderMap) -> Client {
         let peer = peer.to_canonical();
         let heard = |address| Client { address, is_unheard_proxy: false };
-        if let Some(named) = self.header.as_ref().and_then(|name| last_address(headers, name)) {
+        let header = self.header.as_ref().filter(|_| self.proxies == Proxies::Loopback || self.trusts(peer));
+        if let Some(named) = header.and_then(|name| last_address(headers, name)) {
             return heard(named);
         }
         let forwarded = headers.contains_key(&FORWARDED_FOR);
@@ -114,7 +116,8 @@ impl Trust {
             for word in value.rsplit(',') {
                 let Some(address) = address(word) else { return nearest };
                 nearest = address;
-                if !self.trusts(address) {
+                // Of `*` only the peer is known to be a proxy: further left, clients write what they like.
+                if self.proxies == Proxies::All || !self.trusts(address) {
                     return address;
                 }
             }
@@ -165,7 +168,7 @@ fn left_aligned(address: IpAddr) -> (u128, u32) {
 }
 
 /// The first `prefix` bits set.
-pub(super) fn mask(prefix: u32) -> u128 {
+pub(in crate::http) fn mask(prefix: u32) -> u128 {
     u128::MAX.checked_shl(u128::BITS - prefix).unwrap_or(0)
 }
 

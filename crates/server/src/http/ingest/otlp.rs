@@ -1,13 +1,14 @@
 //! `POST /api/otel/v1/{traces,metrics,logs}`: the OTLP door. Spec: endpoints, authentication, errors; DECISIONS 19.
 //!
-//! In the order in which a request can fail: token (401), content type and encoding (415), body (413, 503, 400),
+//! In the order in which a request can fail: token (401), the page it comes from (403), the project's quota (429),
+//! content type and encoding (415), body (413, 503, 400),
 //! then the pipeline. Every refusal is counted under its reason.
 
 use std::sync::Arc;
 use std::time::Instant;
 
 use axum::extract::{Request, State};
-use axum::http::header::{ALLOW, CONTENT_TYPE};
+use axum::http::header::{ALLOW, CONTENT_TYPE, ORIGIN};
 use axum::http::{HeaderMap, HeaderValue, Uri};
 use axum::response::{IntoResponse, Response};
 use tidewatch_domain::decode::Encoding;
@@ -24,6 +25,7 @@ use crate::http::gate::body::{FULL, cut_error, declared_length};
 use crate::http::gate::pace::Cut;
 use crate::http::gate::turn::Turn;
 use crate::ingest::coding;
+use crate::ingest::origins;
 use crate::ingest::outcome::{Refused, RejectReason, Told};
 use crate::ingest::pipeline::{self, Export};
 use crate::ingest::refusals::{self, UnknownSender};
@@ -114,6 +116,13 @@ async fn accept(
     request: Request,
 ) -> Result<Told, Refused> {
     let unsupported = |what| Refused::new(RejectReason::UnsupportedMediaType, ApiError::UnsupportedMedia(what));
+    if let Some(origin) = request.headers().get(ORIGIN)
+        && !origins::allows(&project.settings.allowed_origins, origin.as_bytes())
+    {
+        let error = ApiError::Forbidden("this project takes nothing from pages of this origin");
+        return Err(Refused::new(RejectReason::Origin, error));
+    }
+    app.quotas.admit(app, project, app.clock.now_ns()).await?;
     let encoding = content_type
         .ok_or_else(|| unsupported("the content type must be application/x-protobuf or application/json".to_owned()))?;
     let coding = coding::of(request.headers()).map_err(|name| unsupported(coding::unknown(&name)))?;

@@ -83,6 +83,15 @@ pub struct ProjectSettings {
     pub profile_label_allowlist: Vec<String>,
     /// Days that telemetry is kept; 0: as long as the server has it.
     pub retention_days: u32,
+    /// Bytes of bodies, inflated, that are taken a day (UTC); 0: as the server has it. Beyond it exports hear 429.
+    pub daily_bytes_max: u64,
+    /// Spans, log records and metric points a day (UTC); 0: as the server has it.
+    pub daily_records_max: u64,
+    /// As many of these a second, on average over ten seconds; 0: as the server has it.
+    pub records_per_second_max: u64,
+    /// Origins of web pages that may send with the project's token, `https://shop.example` or `https://*.shop.example`;
+    /// none: all may. Senders that are no browsers are not asked.
+    pub allowed_origins: Vec<String>,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
@@ -214,6 +223,14 @@ pub struct ProjectChangeRequest {
     pub profile_label_allowlist: Option<Vec<String>>,
     /// 0: as long as the server has it.
     pub retention_days: Option<u32>,
+    /// 0: as the server has it.
+    pub daily_bytes_max: Option<u64>,
+    /// 0: as the server has it.
+    pub daily_records_max: Option<u64>,
+    /// 0: as the server has it.
+    pub records_per_second_max: Option<u64>,
+    /// At most 50; an empty list lets all pages send.
+    pub allowed_origins: Option<Vec<String>>,
 }
 
 /// Body of `DELETE /api/projects`.

@@ -21,6 +21,7 @@ pub struct DropCount {
     /// Why: `unmatched_root`, `invalid_id`, `unsupported_metric_type`, `empty_point`, `not_finite`, `sampled`,
     /// `healthcheck`, `duplicate`;
     /// `shared_attributes_too_large` of a record that is stored without some attributes of its resource or scope;
+    /// `too_many_names` of one whose Endpoint, Task or AI Trace is stored as `(other)`;
     /// or, of a request, why it was refused.
     pub reason: String,
     pub count: u64,

@@ -99,6 +99,14 @@ impl Grouping {
         }
     }
 
+    /// The key that divides the groups among passes. Not where a group is made of the steps of series, which other groups
+    /// have rows of.
+    fn dividing(&self) -> Option<&Key> {
+        let of_series = |measure: &Measure| matches!(measure, Measure::Counters | Measure::Histograms);
+        let is_whole = self.measures.iter().any(|(measure, _)| of_series(measure));
+        if is_whole { None } else { passes::dividing(&self.keys) }
+    }
+
     /// How cells of roll-ups answer it, if they can.
     pub fn rolled(&self, question: &Question) -> Option<Rolled> {
         Rolled::of(question, &self.keys, &self.measures, &self.tests)
@@ -213,7 +221,7 @@ pub(crate) fn run(
 ) -> Result<RecordBatch, StoreError> {
     let mut work = if question.is_void() { Vec::new() } else { opened.work(question, rolled, deadline)? };
     let divided = Divided { question, grouping, rolled, opened, budget, deadline };
-    let dividing = passes::dividing(&grouping.keys);
+    let dividing = grouping.dividing();
     if let (Some(count), Some(key)) = (passes, dividing) {
         return divided.passes(&mut work, key, count);
     }

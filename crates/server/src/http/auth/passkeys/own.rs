@@ -16,7 +16,7 @@ use crate::http::gate::auth::{InPerson, SignedIn};
 use crate::http::gate::body::{AnonymousBody, JsonBody};
 use crate::http::gate::per_ip::PerIp;
 use crate::http::openapi::{ErrorBody, Failures, NotFound, TooMany};
-use crate::limits::per_ip::{Login, Passkey};
+use crate::limits::per_ip::PasskeyChange;
 use crate::query::views::auth::StatusAnswer;
 use crate::query::views::passkeys::{
     AuthenticatorSelection, CreationOptions, NewPasskey, NewPasskeyRequest, OwnPassword, PasskeyAlgorithm,
@@ -39,7 +39,7 @@ const TRANSPORTS: [&str; 7] = ["usb", "nfc", "ble", "smart-card", "hybrid", "int
     responses((status = 200, description = "The answer", body = PasskeyCreation), NotFound, Failures, TooMany)
 )]
 pub async fn start(
-    _: PerIp<Login>,
+    _: PerIp<PasskeyChange>,
     State(app): State<Arc<App>>,
     InPerson(caller): InPerson,
     JsonBody(request): JsonBody<OwnPassword>,
@@ -79,7 +79,7 @@ pub async fn start(
     responses((status = 201, description = "Added", body = NewPasskey), (status = 409, description = "It is known already", body = ErrorBody), (status = 422, description = "There are too many", body = ErrorBody), NotFound, Failures, TooMany)
 )]
 pub async fn finish(
-    _: PerIp<Passkey>,
+    _: PerIp<PasskeyChange>,
     State(app): State<Arc<App>>,
     InPerson(caller): InPerson,
     AnonymousBody(request): AnonymousBody<NewPasskeyRequest>,
@@ -131,7 +131,7 @@ pub async fn rename(
     responses((status = 200, description = "Gone", body = StatusAnswer), NotFound, Failures, TooMany)
 )]
 pub async fn remove(
-    _: PerIp<Login>,
+    _: PerIp<PasskeyChange>,
     State(app): State<Arc<App>>,
     InPerson(caller): InPerson,
     Path(id): Path<String>,

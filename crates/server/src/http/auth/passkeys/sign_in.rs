@@ -16,7 +16,7 @@ use crate::http::gate::auth::Origin;
 use crate::http::gate::body::AnonymousBody;
 use crate::http::gate::per_ip::PerIp;
 use crate::http::openapi::{Failures, NotFound, TooMany};
-use crate::limits::per_ip::{Login, Passkey};
+use crate::limits::per_ip::{Passkey, PasskeyLogin};
 use crate::query::views::account::LoginAnswer;
 use crate::query::views::passkeys::{
     PasskeyDescriptor, PasskeyLoginFinish, PasskeyLoginStart, PasskeyRequest, PasskeySecondStepStart,
@@ -60,7 +60,7 @@ pub async fn start(
     security(())
 )]
 pub async fn finish(
-    _: PerIp<Login>,
+    _: PerIp<PasskeyLogin>,
     from: Origin,
     State(app): State<Arc<App>>,
     AnonymousBody(answer): AnonymousBody<PasskeyLoginFinish>,

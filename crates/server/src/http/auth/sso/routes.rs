@@ -20,7 +20,7 @@ use crate::http::gate::auth::{Admin, InPerson, OrganizationAccess, Origin, Via};
 use crate::http::gate::body::AnonymousBody;
 use crate::http::gate::per_ip::PerIp;
 use crate::http::openapi::{ErrorBody, Failures, NotFound, TooMany};
-use crate::limits::per_ip::{Register, SsoCallback, SsoStart};
+use crate::limits::per_ip::{FinishSetup, SsoCallback, SsoStart};
 use crate::query::views::account::{LoginBundle, RegisterAnswer};
 use crate::query::views::auth::{
     CallbackQuery, FinishSetupRequest, ProviderView, ProvidersAnswer, SsoProviderView, SsoView, StartQuery,
@@ -206,7 +206,7 @@ async fn finish(
     responses((status = 201, description = "Made", body = RegisterAnswer), (status = 409, description = "An organisation exists already", body = ErrorBody), Failures, TooMany)
 )]
 pub async fn finish_setup(
-    _: PerIp<Register>,
+    _: PerIp<FinishSetup>,
     State(app): State<Arc<App>>,
     InPerson(caller): InPerson,
     AnonymousBody(request): AnonymousBody<FinishSetupRequest>,

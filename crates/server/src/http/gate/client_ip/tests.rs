@@ -80,17 +80,24 @@ fn the_right_most_untrusted_address_of_the_chain() {
 
 #[test]
 fn a_star_trusts_every_peer() {
-    check(("*", ""), "203.0.113.7", &[(XFF, "1.1.1.1, 2.2.2.2")], "1.1.1.1", false);
+    // A client writes what it likes to the left of what the proxy adds.
+    check(("*", ""), "203.0.113.7", &[(XFF, "1.1.1.1, 2.2.2.2")], "2.2.2.2", false);
+    check(("*", ""), "203.0.113.7", &[(XFF, "1.1.1.1"), (XFF, "2.2.2.2")], "2.2.2.2", false);
     check(("10.0.0.1, *", ""), "203.0.113.7", &[(REAL, "1.1.1.1")], "1.1.1.1", false);
     check(("*", ""), "203.0.113.7", &[], "203.0.113.7", false);
 }
 
 #[test]
 fn the_named_header_wins_over_the_list() {
-    for proxies in ["", "10.0.0.0/8", "*"] {
+    for proxies in ["", "203.0.113.0/24", "*"] {
         let own = (proxies, "CF-Connecting-IP");
         check(own, "203.0.113.7", &[("cf-connecting-ip", "1.1.1.1"), (XFF, "2.2.2.2")], "1.1.1.1", false);
     }
+    // Where proxies are named, others do not choose an address with it.
+    let named = ("10.0.0.0/8", "CF-Connecting-IP");
+    check(named, "203.0.113.7", &[("cf-connecting-ip", "1.1.1.1")], "203.0.113.7", false);
+    check(named, "203.0.113.7", &[("cf-connecting-ip", "1.1.1.1"), (XFF, "2.2.2.2")], "203.0.113.7", true);
+    check(named, "10.1.1.1", &[("cf-connecting-ip", "1.1.1.1"), (XFF, "2.2.2.2")], "1.1.1.1", false);
     // Without it the list decides.
     check(("", "X-Real-IP"), "203.0.113.7", &[(REAL, "1.1.1.1")], "1.1.1.1", false);
     check(("", "X-Real-IP"), "203.0.113.7", &[(XFF, "1.1.1.1")], "203.0.113.7", true);

@@ -1,0 +1,200 @@
+//! What a project may send: bytes and records a day (UTC), and records a second. A project's token is public where
+//! browsers send, so nothing else bounds what arrives under it.
+//!
+//! A request is refused when what was accepted before it has used the quota up, so that the last one accepted may exceed
+//! it. What was accepted today is read from the store's counts after a start, and counted here from then on.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use parking_lot::Mutex;
+use tidewatch_store::plan::{Filter, Function, Key};
+use tidewatch_store::tables::Table;
+
+use super::outcome::{Refused, RejectReason};
+use crate::app::App;
+use crate::control::Project;
+use crate::error::ApiError;
+use crate::limits;
+use crate::query::ask::{self, Ask};
+use crate::query::time::{DAY, Range, SECOND};
+
+/// 0: no limit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Quota {
+    /// Of bodies, inflated.
+    pub bytes_a_day: u64,
+    /// Spans, log records and metric points.
+    pub records_a_day: u64,
+    pub records_a_second: u64,
+}
+
+impl Quota {
+    /// Both hold: the smaller number where both say one.
+    pub fn and(self, other: Quota) -> Quota {
+        let smaller = |one: u64, other: u64| match (one, other) {
+            (0, limit) | (limit, 0) => limit,
+            (one, other) => one.min(other),
+        };
+        Quota {
+            bytes_a_day: smaller(self.bytes_a_day, other.bytes_a_day),
+            records_a_day: smaller(self.records_a_day, other.records_a_day),
+            records_a_second: smaller(self.records_a_second, other.records_a_second),
+        }
+    }
+
+    fn is_none(self) -> bool {
+        self == Quota::default()
+    }
+}
+
+/// What projects have sent, of those that have a quota.
+#[derive(Default)]
+pub struct Quotas {
+    used: Mutex<HashMap<u32, Used>>,
+}
+
+/// What one project has sent.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Used {
+    /// Days since the epoch.
+    day: i64,
+    bytes: u64,
+    records: u64,
+    /// Records that may be sent at once; negative after a request that took more.
+    left: f64,
+    /// When `left` was right, nanoseconds since the epoch.
+    at_ns: i64,
+}
+
+impl Quotas {
+    /// Whether the project may send now. Over its quota: 429 with the seconds until it may again.
+    pub async fn admit(&self, app: &Arc<App>, project: &Project, now_ns: i64) -> Result<(), Refused> {
+        let quota = project.settings.quota.and(app.config.project_quota());
+        if quota.is_none() {
+            return Ok(());
+        }
+        let is_known = self.used.lock().contains_key(&project.number);
+        if !is_known {
+            // Without an answer nothing is refused; the next request asks again.
+            let Some(used) = stored(app, project.number, now_ns).await else { return Ok(()) };
+            self.used.lock().entry(project.number).or_insert(Used { left: burst(quota), ..used });
+        }
+        let mut all = self.used.lock();
+        match all.get_mut(&project.number) {
+            Some(used) => used.check(quota, now_ns),
+            None => Ok(()),
+        }
+    }
+
+    /// What was accepted.
+    pub fn charge(&self, project: u32, bytes: u64, records: u64) {
+        if let Some(used) = self.used.lock().get_mut(&project) {
+            used.bytes += bytes;
+            used.records += records;
+            used.left -= records as f64;
+        }
+    }
+}
+
+impl Used {
+    fn check(&mut self, quota: Quota, now_ns: i64) -> Result<(), Refused> {
+        let day = now_ns.div_euclid(DAY);
+        if day != self.day {
+            (self.day, self.bytes, self.records) = (day, 0, 0);
+        }
+        let is_full = |used: u64, most: u64| most > 0 && used >= most;
+        if is_full(self.bytes, quota.bytes_a_day) || is_full(self.records, quota.records_a_day) {
+            let seconds = seconds((day + 1) * DAY - now_ns);
+            let message = "the project has used up its quota of today";
+            return Err(Refused::new(RejectReason::OverQuota, ApiError::OverQuota(message, seconds)));
+        }
+        if quota.records_a_second > 0 {
+            let rate = quota.records_a_second as f64;
+            let since = now_ns.saturating_sub(self.at_ns).max(0) as f64 / SECOND as f64;
+            self.left = (self.left + since * rate).min(burst(quota));
+            self.at_ns = now_ns;
+            if self.left <= 0.0 {
+                let seconds = (-self.left / rate).ceil().max(1.0) as u64;
+                let message = "the project sends more records a second than it may";
+                return Err(Refused::new(RejectReason::OverRate, ApiError::OverQuota(message, seconds)));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Records that a project may send at once after a pause.
+fn burst(quota: Quota) -> f64 {
+    quota.records_a_second as f64 * limits::RATE_BURST.as_secs_f64()
+}
+
+fn seconds(ns: i64) -> u64 {
+    (ns.max(0) as u64).div_ceil(SECOND as u64)
+}
+
+/// What was accepted today, as the store has counted it.
+async fn stored(app: &Arc<App>, project: u32, now_ns: i64) -> Option<Used> {
+    let day = now_ns.div_euclid(DAY);
+    let range = Range { from: day * DAY, to: i64::MAX };
+    let (keys, aggregates) = (vec![Key::Column("outcome")], vec![ask::plain(Function::Sum("count"))]);
+    let plan = ask::groups(Table::IngestCounts, &[project], range, Filter::True, keys, aggregates);
+    let answer = Ask::within(app.clone(), limits::LIST_DEADLINE).ask(plan).await.ok()?;
+    let mut used = Used { day, bytes: 0, records: 0, left: 0.0, at_ns: now_ns };
+    for row in answer.rows() {
+        match row.text("key0") {
+            "bytes" => used.bytes += row.count("agg0"),
+            "kept" | "dropped" => used.records += row.count("agg0"),
+            _ => {}
+        }
+    }
+    Some(used)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NOON: i64 = 20_000 * DAY + DAY / 2;
+
+    fn used() -> Used {
+        Used { day: 20_000, bytes: 0, records: 0, left: 20.0, at_ns: NOON }
+    }
+
+    #[test]
+    fn a_day_ends_at_midnight() {
+        let quota = Quota { bytes_a_day: 100, records_a_day: 10, ..Quota::default() };
+        for (bytes, records, expected) in
+            [(0, 0, true), (99, 9, true), (100, 0, false), (0, 10, false), (101, 99, false)]
+        {
+            let mut project = Used { bytes, records, ..used() };
+            let refused = project.check(quota, NOON);
+            assert_eq!(refused.is_ok(), expected, "{bytes} bytes, {records} records");
+            if let Err(refused) = refused {
+                assert_eq!(refused.error.retry_after_seconds(), Some(12 * 60 * 60));
+            }
+            assert!(project.check(quota, NOON + DAY / 2).is_ok(), "the next day");
+            assert_eq!((project.bytes, project.records), (0, 0));
+        }
+    }
+
+    #[test]
+    fn a_rate_allows_bursts_and_what_is_too_much_is_waited_for() {
+        let quota = Quota { records_a_second: 2, ..Quota::default() };
+        let mut project = used();
+        assert!(project.check(quota, NOON).is_ok());
+        project.left -= 30.0;
+        let refused = project.check(quota, NOON).expect_err("ten records too many");
+        assert_eq!((refused.reason, refused.error.retry_after_seconds()), (RejectReason::OverRate, Some(5)));
+        assert!(project.check(quota, NOON + 5 * SECOND).is_err(), "none is left");
+        assert!(project.check(quota, NOON + 6 * SECOND).is_ok());
+        assert!(project.check(quota, NOON - DAY / 4).is_ok(), "a clock that goes back takes nothing away");
+    }
+
+    #[test]
+    fn the_smaller_quota_holds() {
+        let quota = |bytes_a_day, records_a_day| Quota { bytes_a_day, records_a_day, records_a_second: 0 };
+        assert_eq!(quota(0, 5).and(quota(7, 3)), quota(7, 3));
+        assert_eq!(quota(9, 5).and(quota(7, 0)), quota(7, 5));
+    }
+}

@@ -1,0 +1,93 @@
+//! How much memory this process may use: what the machine has, or less where a control group says so.
+
+use std::fs;
+use std::path::Path;
+
+/// Assumed where nothing can be read.
+const UNKNOWN_BYTES: u64 = 2 << 30;
+
+/// Bytes: the smallest of the machine's memory and the limits of the control groups this process is in.
+pub fn memory_bytes() -> u64 {
+    memory_under(Path::new("/"))
+}
+
+fn memory_under(root: &Path) -> u64 {
+    let read = |path: &str| fs::read_to_string(root.join(path)).ok();
+    let machine = read("proc/meminfo").and_then(|text| total_of(&text));
+    let groups = read("proc/self/cgroup").unwrap_or_default();
+    let limits = groups.lines().filter_map(group_of).flat_map(|(folder, file, group)| {
+        // A limit holds for everything below it; the mount shows a container's own group as the root.
+        let ancestors = Path::new(group.trim_start_matches('/')).ancestors().map(Path::to_path_buf);
+        ancestors.filter_map(move |group| limit_of(&read(Path::new(folder).join(group).join(file).to_str()?)?))
+    });
+    limits.chain(machine).min().unwrap_or(UNKNOWN_BYTES)
+}
+
+/// `MemTotal:  16384000 kB`.
+fn total_of(meminfo: &str) -> Option<u64> {
+    let line = meminfo.lines().find_map(|line| line.strip_prefix("MemTotal:"))?;
+    line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()?.checked_mul(1024)
+}
+
+/// Where the limits of a line of `/proc/self/cgroup` are: the folder, the file's name, and the group. Version 2 has one
+/// line without controllers, version 1 one for the controller `memory`.
+fn group_of(line: &str) -> Option<(&'static str, &'static str, &str)> {
+    let mut fields = line.splitn(3, ':');
+    let (_, controllers, group) = (fields.next()?, fields.next()?, fields.next()?);
+    match controllers {
+        "" => Some(("sys/fs/cgroup", "memory.max", group)),
+        list if list.split(',').any(|name| name == "memory") => {
+            Some(("sys/fs/cgroup/memory", "memory.limit_in_bytes", group))
+        }
+        _ => None,
+    }
+}
+
+/// `max`, and numbers that no machine has, are no limit.
+fn limit_of(text: &str) -> Option<u64> {
+    text.trim().parse::<u64>().ok().filter(|bytes| *bytes > 0 && *bytes < 1 << 60)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(files: &[(&str, &str)], expected: u64) {
+        let root = tempfile::tempdir().expect("a temporary directory");
+        for (path, text) in files {
+            let path = root.path().join(path);
+            fs::create_dir_all(path.parent().expect("a file lies in a folder")).expect("a folder");
+            fs::write(path, text).expect("a file");
+        }
+        assert_eq!(memory_under(root.path()), expected, "{files:?}");
+    }
+
+    #[test]
+    fn the_smallest_limit_counts() {
+        const MACHINE: (&str, &str) = ("proc/meminfo", "MemFree: 1 kB\nMemTotal:       8388608 kB\n");
+        let (gib, own) = (1 << 30, "proc/self/cgroup");
+        check(&[], 2 * gib);
+        check(&[MACHINE], 8 * gib);
+        check(&[MACHINE, (own, "0::/\n"), ("sys/fs/cgroup/memory.max", "max\n")], 8 * gib);
+        check(&[MACHINE, (own, "0::/\n"), ("sys/fs/cgroup/memory.max", "1073741824\n")], gib);
+        check(
+            &[
+                MACHINE,
+                (own, "0::/a/b\n"),
+                ("sys/fs/cgroup/a/memory.max", "1073741824"),
+                ("sys/fs/cgroup/a/b/memory.max", "max"),
+            ],
+            gib,
+        );
+        check(
+            &[
+                MACHINE,
+                (own, "9:cpu,cpuacct:/x\n4:memory:/x\n"),
+                ("sys/fs/cgroup/memory/x/memory.limit_in_bytes", "2147483648\n"),
+                ("sys/fs/cgroup/memory/memory.limit_in_bytes", "9223372036854771712\n"),
+            ],
+            2 * gib,
+        );
+    }
+}

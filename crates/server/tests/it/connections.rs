@@ -1,0 +1,83 @@
+//! More connections than there are places: idle ones make room, probes are always answered, one address has a share.
+
+use serde_json::Value;
+
+use crate::client::{self, Connection};
+use crate::harness::Harness;
+
+const PLACES: usize = 20;
+
+/// A request of whose body a byte is missing: its connection is busy.
+fn unfinished(token: &str) -> Vec<u8> {
+    let head = "POST /api/otel/v1/traces HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 2";
+    format!("{head}\r\nAuthorization: Bearer {token}\r\n\r\n{{").into_bytes()
+}
+
+/// So many connections with a request in flight.
+async fn open(harness: &Harness, token: &str, busy: usize) -> Vec<Connection> {
+    let mut connections = Vec::new();
+    for _ in 0..busy {
+        let mut connection = Connection::open(harness.address()).await;
+        connection.write(&unfinished(token)).await;
+        connections.push(connection);
+    }
+    // The server has begun to read them all.
+    while harness.app().bodies.held() < busy {
+        client::arrive().await;
+    }
+    connections
+}
+
+#[tokio::test]
+async fn idle_connections_make_room_for_others() {
+    let harness = Harness::start_with(|config| config.connections_max = PLACES).await;
+    let mut idle = Vec::new();
+    for _ in 0..3 * PLACES {
+        let mut connection = Connection::open(harness.address()).await;
+        connection.write(b"GET /livez HTTP/1.1\r\nHost: a\r\n\r\n").await;
+        assert_ne!(connection.read().await, 0, "a new visitor is answered");
+        idle.push(connection);
+    }
+    harness.api("GET", "/health", &Value::Null).await.expect(200);
+    harness.api("GET", "/api/has-organizations", &Value::Null).await.expect(200);
+    // The oldest were closed: there is nothing more to read from them.
+    let oldest = idle.swap_remove(0);
+    assert!(oldest.rest().await.is_empty());
+}
+
+#[tokio::test]
+async fn probes_are_answered_while_all_places_are_busy() {
+    let mut harness = Harness::start_with(|config| config.connections_max = PLACES).await;
+    let project = harness.register().await;
+    let busy = open(&harness, &project.token, PLACES).await;
+    for path in ["/health", "/livez", "/readyz"] {
+        harness.api("GET", path, &Value::Null).await.expect(200);
+    }
+    let refused = harness.api("GET", "/api/has-organizations", &Value::Null).await.expect(503);
+    assert!(refused.header("Retry-After").is_some());
+    drop(busy);
+    while harness.api("GET", "/api/has-organizations", &Value::Null).await.status != 200 {
+        client::arrive().await;
+    }
+}
+
+#[tokio::test]
+async fn one_address_leaves_places_to_others() {
+    // Loopback is no trusted proxy here, so that its connections have the share of one client: two.
+    let mut harness = Harness::start_with(|config| {
+        config.connections_max = PLACES;
+        config.trusted_proxies = Some("192.0.2.1".to_owned());
+    })
+    .await;
+    let project = harness.register().await;
+    let mut busy = open(&harness, &project.token, 2).await;
+    // One too many is closed unread.
+    let mut third = Connection::open(harness.address()).await;
+    let _ = third.try_write(b"GET /livez HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n").await;
+    assert!(third.rest().await.is_empty(), "the share of this address is in use");
+    let mut first = busy.remove(0);
+    first.write(b"}").await;
+    assert_ne!(first.read().await, 0);
+    // It is idle now, and goes for the next.
+    harness.api("GET", "/livez", &Value::Null).await.expect(200);
+}

@@ -1,0 +1,132 @@
+//! Memory of the whole process stays within its budgets, whatever is asked and sent.
+
+use std::io::Write;
+use std::net::TcpListener;
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use super::server::{Account, Server, agent};
+
+/// Names that Endpoints of the test have.
+const NAMES: usize = 30_000;
+/// Questions at once.
+const ASKERS: usize = 8;
+const BUDGET_MB: usize = 64;
+
+/// The largest resident set of the process so far, bytes.
+fn peak(pid: u32) -> u64 {
+    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).expect("the process runs");
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).expect("a peak");
+    1024 * line.trim().trim_end_matches("kB").trim().parse::<u64>().expect("a number")
+}
+
+fn start(data: &Path, settings: &[(&'static str, &str)]) -> (Server, Account, String) {
+    let figures = TcpListener::bind("127.0.0.1:0").and_then(|socket| socket.local_addr()).expect("a free port");
+    let figures = figures.to_string();
+    let mut server = Server::start(data, settings);
+    server.set("TIDEWATCH_METRICS_LISTEN", &figures);
+    server.kill();
+    server.restart();
+    let account = server.register();
+    (server, account, figures)
+}
+
+/// A figure of `/metrics`.
+fn figure(figures: &str, name: &str) -> f64 {
+    let text = agent().get(format!("http://{figures}/metrics")).call().expect("an answer").body_mut().read_to_string();
+    let text = text.expect("text");
+    let line = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
+    line.and_then(|value| value.parse().ok()).unwrap_or_else(|| panic!("no {name} in {text}"))
+}
+
+fn spans(first: usize, count: usize) -> Value {
+    let span = |n: usize| {
+        json!({
+            "traceId": format!("{:032x}", n + 1), "spanId": format!("{:016x}", n + 1), "name": "GET", "kind": 2,
+            "startTimeUnixNano": (1_780_315_200_000_000_000_u64 + n as u64).to_string(),
+            "endTimeUnixNano": (1_780_315_200_005_000_000_u64 + n as u64 * 3).to_string(),
+            "attributes": [
+                {"key": "http.request.method", "value": {"stringValue": "GET"}},
+                {"key": "http.route", "value": {"stringValue": format!("/orders/{n}/of/some/customer")}},
+            ],
+        })
+    };
+    let all: Vec<Value> = (first..first + count).map(span).collect();
+    json!({"resourceSpans": [{"resource": {"attributes": []}, "scopeSpans": [{"spans": all}]}]})
+}
+
+fn send(server: &Server, account: &Account, body: &[u8], headers: &[(&str, &str)]) -> u16 {
+    let mut request = agent().post(format!("{}/api/otel/v1/traces", server.base));
+    for (name, value) in headers {
+        request = request.header(*name, *value);
+    }
+    let request = request.header("Authorization", format!("Bearer {}", account.project_token));
+    request.send(body).expect("an answer").status().as_u16()
+}
+
+/// Questions that need more together than the budget wait for each other; all are answered.
+#[test]
+fn heavy_questions_at_once_stay_within_the_budget_and_are_all_answered() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let budget = BUDGET_MB.to_string();
+    let settings = [
+        ("TIDEWATCH_QUERY_MEMORY_MB", budget.as_str()),
+        ("TIDEWATCH_QUERY_THREADS", "8"),
+        ("TIDEWATCH_NAMES_MAX", "0"),
+        ("TIDEWATCH_RETENTION_DAYS", "0"),
+    ];
+    let (server, account, figures) = start(&folder.path().join("data"), &settings);
+    for first in (0..NAMES).step_by(2000) {
+        let body = spans(first, 2000).to_string();
+        assert_eq!(send(&server, &account, body.as_bytes(), &[("Content-Type", "application/json")]), 200);
+    }
+    std::thread::scope(|scope| {
+        let ask = || server.ask("/api/endpoints/grouped", json!({"pagination": {"page": 1, "pageSize": 20}}));
+        let askers: Vec<_> = (0..ASKERS).map(|_| scope.spawn(ask)).collect();
+        for asker in askers {
+            let page = asker.join().expect("an answer");
+            assert_eq!(page["pagination"]["total"], NAMES);
+        }
+    });
+    let [peak_bytes, max, held] =
+        ["peak_bytes", "max_bytes", "bytes"].map(|name| figure(&figures, &format!("tidewatch_query_memory_{name}")));
+    assert_eq!(max, (BUDGET_MB << 20) as f64);
+    assert!(peak_bytes > 0.0 && peak_bytes <= max, "{peak_bytes} of {max}");
+    assert_eq!((held, figure(&figures, "tidewatch_query_memory_waiting")), (0.0, 0.0));
+    assert!(figure(&figures, "tidewatch_query_memory_waits_total") > 0.0, "they did wait");
+}
+
+/// Two kilobytes that inflate to a million empty records are refused before a record is built.
+#[test]
+fn bodies_of_empty_records_take_no_memory() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let (server, account, figures) = start(&folder.path().join("data"), &[]);
+    // ResourceSpans { ScopeSpans { spans: a million of no bytes } }.
+    let field = |number: u8, bytes: &[u8]| {
+        let mut length = bytes.len();
+        let mut field = vec![number << 3 | 2];
+        while length >= 0x80 {
+            field.push(length as u8 | 0x80);
+            length >>= 7;
+        }
+        field.push(length as u8);
+        [field, bytes.to_vec()].concat()
+    };
+    let body = field(1, &field(2, &[0x12, 0].repeat(1_000_000)));
+    let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
+    gzip.write_all(&body).expect("memory");
+    let body = gzip.finish().expect("memory");
+    assert!(body.len() < 4096, "{} bytes", body.len());
+    let before = peak(server.pid());
+    let headers = [("Content-Type", "application/x-protobuf"), ("Content-Encoding", "gzip")];
+    std::thread::scope(|scope| {
+        let senders: Vec<_> = (0..12).map(|_| scope.spawn(|| send(&server, &account, &body, &headers))).collect();
+        for sender in senders {
+            assert_eq!(sender.join().expect("an answer"), 400);
+        }
+    });
+    let grown = peak(server.pid()).saturating_sub(before);
+    assert!(grown < 100 << 20, "{} MB more", grown >> 20);
+    assert_eq!(figure(&figures, "tidewatch_export_bytes_held"), 0.0);
+}
