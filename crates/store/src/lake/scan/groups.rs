@@ -1,20 +1,17 @@
 //! The shape `Groups`: every thread groups what it reads, the threads' groups merge, then order and limit. What does not
 //! fit into the memory of one question is grouped in several [`passes`].
 
-use std::cmp::Ordering;
-use std::sync::Arc;
+mod answer;
+
 use std::time::Instant;
 
-use arrow::array::BooleanArray;
-use arrow::array::{Array, ArrayRef, Float64Builder, ListBuilder, RecordBatch, RecordBatchOptions};
+use arrow::array::{BooleanArray, RecordBatch};
 use arrow::compute::filter_record_batch;
-use arrow::datatypes::{DataType, Field, Schema};
 
 use super::budget::{Budget, Share};
-use super::datum::Datum;
 use super::distinct::{self, Distinct, Listed};
 use super::filter::passes as passing;
-use super::keys::{Groups, Key, column_of};
+use super::keys::{Groups, Key};
 use super::needs::Needs;
 use super::part_reader::Want;
 use super::passes::{self, Pass};
@@ -26,7 +23,7 @@ use super::states::finish::{Cell, Finish};
 use super::states::{Measure, Selected, State};
 use super::work::{Opened, Work};
 use crate::StoreError;
-use crate::plan::{self, By, Function, GroupOrder};
+use crate::plan::{self, Function, GroupOrder};
 use crate::tables::{Column, Kind, Table};
 
 /// What is asked, checked.
@@ -295,7 +292,7 @@ impl Divided<'_> {
             check_deadline(deadline)?;
             all.merge(grouping, other)?;
         }
-        answer(grouping, all, (offset, limit))
+        answer::batch(grouping, all, (offset, limit))
     }
 }
 
@@ -348,105 +345,5 @@ impl Scan<'_> {
                 collected.add_cells(grouping, cells, deadline)
             }
         }
-    }
-}
-
-fn answer(
-    grouping: &Grouping,
-    mut all: Collected<'_>,
-    (offset, limit): (usize, usize),
-) -> Result<RecordBatch, StoreError> {
-    let count = all.groups.len();
-    all.holds_answer(grouping, count)?;
-    let mut columns: Vec<Vec<Cell>> = Vec::new();
-    for (measure, finish, _) in &grouping.aggregates {
-        let state = &mut all.states[*measure];
-        state.grow(count);
-        columns.push(state.finish(finish, count));
-    }
-    let mut order: Vec<usize> = (0..count).collect();
-    let groups = &all.groups;
-    let compare = |a: &usize, b: &usize| compare_groups(grouping, groups, &columns, *a, *b);
-    let end = offset.saturating_add(limit);
-    if end < order.len() && end > 0 {
-        order.select_nth_unstable_by(end - 1, compare);
-    }
-    order.truncate(end);
-    order.sort_unstable_by(compare);
-    order.drain(..offset.min(order.len()));
-
-    let mut fields = Vec::new();
-    let mut arrays: Vec<ArrayRef> = Vec::new();
-    for (index, key) in grouping.keys.iter().enumerate() {
-        let (kind, nullable) = key.kind();
-        fields.push(Field::new(format!("key{index}"), kind.data_type(), nullable));
-        arrays.push(column_of(kind, order.iter().map(|group| groups.value(*group, index)))?);
-    }
-    for (index, ((_, _, output), cells)) in grouping.aggregates.iter().zip(&columns).enumerate() {
-        let cells = order.iter().map(|group| &cells[*group]);
-        let (array, nullable): (ArrayRef, bool) = match output {
-            Output::Kind(kind, nullable) => {
-                let datums = cells.map(|cell| match cell {
-                    Cell::One(datum) => Some(datum),
-                    _ => None,
-                });
-                (column_of(*kind, datums)?, *nullable)
-            }
-            Output::List => (lists(cells), true),
-        };
-        fields.push(Field::new(format!("agg{index}"), array.data_type().clone(), nullable));
-        arrays.push(array);
-    }
-    let options = RecordBatchOptions::new().with_row_count(Some(order.len()));
-    RecordBatch::try_new_with_options(Arc::new(Schema::new(fields)), arrays, &options)
-        .map_err(StoreError::internal("build the answer"))
-}
-
-fn lists<'a>(cells: impl Iterator<Item = &'a Cell>) -> ArrayRef {
-    let item = Field::new("item", DataType::Float64, false);
-    let mut builder = ListBuilder::new(Float64Builder::new()).with_field(item);
-    for cell in cells {
-        match cell {
-            Cell::Many(values) => {
-                builder.values().append_slice(values);
-                builder.append(true);
-            }
-            _ => builder.append(false),
-        }
-    }
-    Arc::new(builder.finish())
-}
-
-/// The asked order, then all keys ascending; a null before every value.
-fn compare_groups(grouping: &Grouping, groups: &Groups, columns: &[Vec<Cell>], a: usize, b: usize) -> Ordering {
-    let by_key = |key| compare_datums(groups.value(a, key), groups.value(b, key));
-    for GroupOrder { by, descending } in &grouping.order {
-        let order = match by {
-            By::Key(key) => by_key(*key),
-            By::Aggregate(index) => compare_cells(&columns[*index][a], &columns[*index][b]),
-        };
-        let order = if *descending { order.reverse() } else { order };
-        if order.is_ne() {
-            return order;
-        }
-    }
-    (0..grouping.keys.len()).map(by_key).find(|order| order.is_ne()).unwrap_or(Ordering::Equal)
-}
-
-fn compare_datums(a: Option<&Datum>, b: Option<&Datum>) -> Ordering {
-    match (a, b) {
-        (Some(a), Some(b)) => a.order(b),
-        (a, b) => a.is_some().cmp(&b.is_some()),
-    }
-}
-
-fn compare_cells(a: &Cell, b: &Cell) -> Ordering {
-    match (a, b) {
-        (Cell::One(a), Cell::One(b)) => a.order(b),
-        (Cell::Many(a), Cell::Many(b)) => {
-            let first = a.iter().zip(b).map(|(a, b)| a.total_cmp(b)).find(|order| order.is_ne());
-            first.unwrap_or_else(|| a.len().cmp(&b.len()))
-        }
-        (a, b) => (*a != Cell::Null).cmp(&(*b != Cell::Null)),
     }
 }
