@@ -146,7 +146,7 @@ macro_rules! decoded {
     ($decode:path, $workspace:ident.$signal:ident, $encoding:expr, $body:expr, |$batch:ident, $arena:ident| $then:expr) => {{
         let Workspace { arena: $arena, $signal: kept, .. } = &mut *$workspace;
         let mut $batch = std::mem::take(kept).recycle();
-        $decode($encoding, $body, $arena, &mut $batch).expect("a valid fixture");
+        $decode($encoding, $body, usize::MAX, $arena, &mut $batch).expect("a valid fixture");
         black_box($then);
         *kept = $batch.recycle();
         $arena.reset();
