@@ -107,6 +107,8 @@ test("tools are not calls of models; costs have four digits; the conversation is
   await page.getByRole("button", { name: "Tool runs" }).click();
   await expect(table).toContainText("execute_tool find_order");
   await expect(table).not.toContainText("unpriced");
+  await expect(table.getByRole("columnheader", { name: "Cost" })).toHaveCount(0);
+  await expect(page.getByRole("figure", { name: "Calls" })).toContainText("execute_tool find_order");
   await expect(table.locator("tbody").getByRole("row")).toHaveCount(1);
   await page.goto(at(desk, "/ai/desk-assistant"));
   await page.getByRole("table", { name: "Calls" }).getByRole("row").nth(1).getByRole("link").first().click();

@@ -15,6 +15,7 @@ import { Pager } from "../../parts/Pager";
 import { useRange } from "../../parts/range";
 import { QueryView } from "../../parts/states";
 import type { AiSearch } from "../../router";
+import { Breakable } from "../../ui/Breakable";
 import { Chip } from "../../ui/Chip";
 import { SearchBox } from "../../ui/SearchBox";
 import { Segmented } from "../../ui/Segmented";
@@ -88,7 +89,7 @@ function Ranking({ search }: { search: AiSearch }) {
               <>
                 <DataTable
                   label={`AI traces, ${plural(page.pagination.total, "name")}`}
-                  columns={columns(span)}
+                  columns={columns(span).filter((one) => calls !== "tool" || !OF_MODELS.has(one.key))}
                   rows={page.data}
                   rowKey={(row) => row.traceName}
                   sort={sort}
@@ -120,7 +121,7 @@ function Name({ row }: { row: AiGroup }) {
         data-row-link
         className="row-link font-medium [overflow-wrap:anywhere]"
       >
-        {row.traceName}
+        <Breakable name={row.traceName} />
       </Link>
       <span className="over-row flex flex-wrap gap-1">
         {row.models?.slice(0, 3).map((model) => (
@@ -146,6 +147,9 @@ function Name({ row }: { row: AiGroup }) {
     </div>
   );
 }
+
+/** Columns that say nothing of runs of tools. */
+const OF_MODELS = new Set(["cost", "per", "tokens", "in"]);
 
 function columns(span: Span): Column<AiGroup>[] {
   return [

@@ -37,6 +37,8 @@ const AI: Metric[] = [
   { value: "count", label: "Calls", title: "Calls", stacked: true, format: count },
   { value: "p95", label: "Slow", title: "Slow calls (p95)", ...DURATION },
 ];
+/** Runs of tools have neither. */
+const AI_TOOLS = AI.filter((one) => one.value !== "cost" && one.value !== "tokens");
 const ROUTE = { endpoints: "/api/endpoints/chart", tasks: "/api/tasks/chart", ai: "/api/ai-traces/chart" } as const;
 export const CHART_HEIGHT = 190;
 
@@ -52,7 +54,7 @@ export function EntityChart({
   calls?: "all" | "model" | "tool";
   onMetric: (metric: string | undefined) => void;
 }) {
-  const choices = kind === "ai" ? AI : TIME;
+  const choices = kind !== "ai" ? TIME : calls === "tool" ? AI_TOOLS : AI;
   const chosen = choices.find((one) => one.value === metric) ?? choices[0];
   const { body } = useRange();
   const query = usePost(ROUTE[kind], { ...body, metricType: chosen.value as never, ...(calls && { calls }) });
