@@ -245,6 +245,11 @@ pub fn text(app: &App, traffic: &Traffic, tracer: Option<&Tracer>) -> String {
         ("tidewatch_memory_bytes", "Rows in memory.", stats.memory_bytes),
         ("tidewatch_memory_held_bytes", "What they take, with their keys and room for more.", stats.held_bytes),
         ("tidewatch_export_bytes_held", "Memory held by bodies of exports.", app.bodies.held()),
+        (
+            "tidewatch_missing_files",
+            "Listed parts and key files that were missing or had another length at the start.",
+            stats.missing_files,
+        ),
         ("tidewatch_lost_files", "Files in lost/, set aside rather than removed.", lost.files as usize),
         ("tidewatch_lost_bytes", "Their size.", lost.bytes as usize),
         ("tidewatch_json_bytes_held", "Memory held by bodies of the API.", app.json_bodies.held()),

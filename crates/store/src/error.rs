@@ -20,6 +20,9 @@ pub enum StoreError {
     /// A file does not hold what was written to it.
     #[error("{path} is damaged: {why}")]
     Corrupt { path: PathBuf, why: String },
+    /// The store will not go on as things are; the sentence says why, and what to do.
+    #[error("{0}")]
+    Refused(String),
     /// The deadline passed before the answer was complete.
     #[error("the deadline passed before the answer was complete")]
     Deadline,

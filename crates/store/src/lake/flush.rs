@@ -1,4 +1,4 @@
-//! A sealed memtable to sorted parts, one per table and UTC day, synced and under their names but not yet registered.
+//! A sealed memtable to sorted parts, one per table and UTC day: synced, under temporary names, not yet registered.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
@@ -20,6 +20,7 @@ use super::options::{LakeOptions, RollupOptions};
 use super::pace::{Flushing, Pace};
 use super::part::{Part, PartFacts};
 use super::part_writer::PartWriter;
+use super::removal::Removal;
 use super::seen::KeySet;
 use super::seen::file::{self as seen_file, SeenFacts, SeenFile};
 use super::{sort, unshare};
@@ -39,11 +40,13 @@ pub struct Layout {
     chosen: Mutex<[Vec<AttrKey>; Table::ALL.len()]>,
     footers: Arc<Footers>,
     pub pace: Arc<Pace>,
-    next_id: AtomicU64,
+    pub removal: Arc<Removal>,
+    /// The catalog makes it durable.
+    next_id: Arc<AtomicU64>,
 }
 
 impl Layout {
-    pub fn new(options: &LakeOptions, next_id: u64) -> Layout {
+    pub fn new(options: &LakeOptions, next_id: Arc<AtomicU64>) -> Layout {
         Layout {
             disk: Arc::clone(&options.disk),
             dir: options.dir.clone(),
@@ -52,11 +55,12 @@ impl Layout {
             chosen: Mutex::default(),
             footers: Arc::default(),
             pace: Arc::default(),
-            next_id: AtomicU64::new(next_id),
+            removal: Removal::new(Arc::clone(&options.disk)),
+            next_id,
         }
     }
 
-    /// Ids grow with time and are never used twice.
+    /// Ids grow with time. None is used twice, over restarts too.
     pub fn next_id(&self) -> u64 {
         self.next_id.fetch_add(1, Ordering::Relaxed)
     }
@@ -77,7 +81,7 @@ impl Layout {
 
     /// The part with these facts; its file is not touched yet.
     pub fn part(&self, facts: PartFacts) -> Part {
-        Part::new(Arc::clone(&self.disk), self.part_path(&facts), facts).sharing(&self.footers)
+        Part::new(Arc::clone(&self.disk), self.part_path(&facts), facts).sharing(&self.footers, &self.removal)
     }
 
     /// A writer for a new part of this table and day with about so many rows, its folder made durable.
@@ -133,19 +137,62 @@ impl Layout {
         self.attr_columns_from.is_some_and(|least| rows >= least)
     }
 
+    /// Gives parts their names, now that the catalog lists them. Need not be durable: see [`Layout::publish_listed`].
+    pub fn publish(&self, parts: &[PartFacts]) {
+        parts.iter().for_each(|facts| self.publish_file(&self.part_path(facts)));
+    }
+
+    /// As [`Layout::publish`], of a key file.
+    pub fn publish_keys(&self, facts: &SeenFacts) {
+        self.publish_file(&SeenFile::path(&self.seen_folder(), facts.id));
+    }
+
+    fn publish_file(&self, path: &Path) {
+        // Until the next start it is read under its temporary name.
+        if let Err(error) = self.disk.rename(&temporary(path), path) {
+            tracing::error!(path = %path.display(), %error, "cannot give a registered file its name");
+        }
+    }
+
+    /// Gives a listed file its name when a crash came in between; false when it had it or there is no such file.
+    pub fn publish_listed(&self, path: &Path) -> Result<bool, StoreError> {
+        let temporary = temporary(path);
+        if self.disk.exists(path) || !self.disk.exists(&temporary) {
+            return Ok(false);
+        }
+        self.disk.rename(&temporary, path).map_err(|e| StoreError::io("rename", &temporary, e))?;
+        let folder = parent_of(path);
+        self.disk.sync_dir(folder).map_err(|e| StoreError::io("sync", folder, e))?;
+        Ok(true)
+    }
+
     /// Takes back files that were written and will not be registered.
     pub fn discard(&self, parts: &[PartFacts]) {
-        for facts in parts {
-            let path = self.part_path(facts);
-            // What stays is an orphan, removed at the next start.
-            if let Err(error) = self.disk.remove(&path) {
-                tracing::warn!(path = %path.display(), %error, "cannot remove an unregistered part");
-            }
+        parts.iter().for_each(|facts| self.discard_file(&self.part_path(facts)));
+    }
+
+    /// As [`Layout::discard`], of a key file.
+    pub fn discard_keys(&self, facts: &SeenFacts) {
+        self.discard_file(&SeenFile::path(&self.seen_folder(), facts.id));
+    }
+
+    fn discard_file(&self, path: &Path) {
+        let path = temporary(path);
+        // What stays is removed at the next start.
+        if let Err(error) = self.disk.remove(&path) {
+            tracing::warn!(path = %path.display(), %error, "cannot remove an unregistered file");
         }
     }
 }
 
-/// Writes every row of the memtable, received together with `keys`. On an error nothing is left behind but orphans.
+/// The name of a part or key file until the catalog lists it.
+pub fn temporary(path: &Path) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(".tmp");
+    PathBuf::from(name)
+}
+
+/// Writes every row of the memtable, received together with `keys`. On an error nothing is left behind but what could not be removed.
 pub fn write_parts(layout: &Layout, sealed: &Sealed, keys: &KeySet) -> Result<Vec<PartFacts>, StoreError> {
     write(layout, sealed, keys, None)
 }
@@ -196,7 +243,8 @@ fn write(
             }
         }
     }
-    if !keys.keys.is_empty() {
+    // Otherwise a merge must look for records that came twice.
+    if !keys.keys.is_empty() && keys.is_complete {
         for facts in &mut parts {
             (facts.received_min, facts.received_max) = (keys.received_min, keys.received_max);
         }

@@ -7,8 +7,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::catalog::Catalog;
-use super::flush::Layout;
+use super::catalog::{Catalog, Opened};
+use super::flush::part_path;
 use super::lost::Lost;
 use super::options::LakeOptions;
 use super::part::PartFacts;
@@ -55,9 +55,8 @@ pub fn set_part_aside(options: &LakeOptions, path: &Path, today: i32) -> Result<
     let disk = Arc::clone(&options.disk);
     let lock_path = options.dir.join("lake.lock");
     let _lock = disk.lock(&lock_path).map_err(|e| StoreError::io("lock", &lock_path, e))?;
-    let mut catalog = Catalog::open(&options.catalog)?;
-    let layout = Layout::new(options, 0);
-    let facts = catalog.parts()?.into_iter().find(|facts| layout.part_path(facts) == path);
+    let Opened { mut catalog, parts, .. } = Catalog::open(&options.catalog, false)?;
+    let facts = parts.into_iter().find(|facts| part_path(&options.dir, facts) == path);
     let unknown = || StoreError::io("find in the catalog", path, io::ErrorKind::NotFound.into());
     let facts = facts.ok_or_else(unknown)?;
     catalog.set_aside(&Gap::of(&facts))?;

@@ -11,10 +11,11 @@
 //!   `merge` (`part_pages`), and retention (`upkeep`, `keeping`, `thin`).
 //! - Out: [`Lake::sources`], which [`scan`] answers plans over; [`Part`]s are read with positioned reads (`footers` keeps
 //!   what describes them, `ids` says which can hold a trace, `warm` reads ahead after a start).
+//! - Every change of what exists goes through `settle`; `removal` unlinks, `lost` keeps what must not be unlinked.
 //! - Beside each other: `give_way` and `turns` say which threads go first, `pace` when flushes and merges rest.
 //!
-//! Invariants: a part is registered only after it, its name and its folder are synced; parts appear and the journal
-//! position advances in the same transaction; a reader sees a row in the memtable or in a part, never in both.
+//! Invariants: a part is registered only after it, its temporary name and its folder are synced, and has its own name only
+//! after that; parts appear and the journal position advances in the same transaction; a reader sees a row in the memtable or in a part, never in both.
 
 mod added_columns;
 mod aliases;
@@ -46,10 +47,12 @@ mod part_file;
 mod part_pages;
 mod part_writer;
 mod pick;
+mod removal;
 mod rewrite;
 mod runs;
 pub mod scan;
 mod seen;
+mod settle;
 mod sort;
 pub mod source;
 mod spare_chunks;
@@ -147,6 +150,9 @@ fn suspect_sources(sources: &[Source], error: &StoreError) {
 impl Lake {
     /// Opens or creates the lake, removes what a crash left behind, and starts its threads.
     ///
+    /// Refused when the catalog is damaged, or is missing beside parts. Files that are not listed and that no crash of
+    /// ours explains are moved to `lost/`.
+    ///
     /// The journal is to be replayed from [`Lake::covered`] before new requests are applied.
     pub fn open(options: LakeOptions) -> Result<Lake, StoreError> {
         let background = options.background;
@@ -187,6 +193,7 @@ impl Lake {
         }
         let renamed = self.shared.names.lock().limit(&mut rows, is_duplicate, |day| self.stored_names(day));
         let is_stored = |record: &usize| rows.fates[*record] == crate::columns::Fate::Kept && !is_duplicate(*record);
+        self.shared.highest_project.fetch_max(rows.project, Ordering::Relaxed);
         let applied = Applied { stored: (0..records).filter(is_stored).count(), duplicates: count };
 
         let mut state = self.shared.state.lock();
@@ -242,6 +249,7 @@ impl Lake {
         reason: impl Into<Cow<'static, str>>,
         count: u64,
     ) {
+        self.shared.highest_project.fetch_max(project, Ordering::Relaxed);
         let mut state = self.shared.state.lock();
         let minute = counts::minute(time_ns);
         state.active.counts().add(project, minute, signal, outcome, reason.into(), count);
@@ -375,6 +383,11 @@ impl Lake {
     /// Notes for good that a project has nothing here any more.
     pub fn set_purged(&self, project: u32) -> Result<(), StoreError> {
         self.shared.catalog.lock().set_purged(project)
+    }
+
+    /// The highest project number that any row has had here, removed rows included; 0: none. A number above it is new.
+    pub fn highest_project(&self) -> u32 {
+        self.shared.highest_project.load(Ordering::Relaxed)
     }
 
     /// Whether any table has a row of the project, in memory or in parts. Blocks.

@@ -51,6 +51,9 @@ pub struct LakeOptions {
     pub names_max: usize,
     /// What all questions together may hold.
     pub query_bytes_max: usize,
+    /// Asked before each step of a catalog transaction.
+    #[cfg(test)]
+    pub catalog_probe: Option<super::catalog::Probe>,
     /// Flush, merge and retain on threads of the lake. False: only when asked to, as tests do.
     pub background: bool,
 }
@@ -84,6 +87,8 @@ impl LakeOptions {
             }),
             names_max: 10_000,
             query_bytes_max: 1 << 30,
+            #[cfg(test)]
+            catalog_probe: None,
             background: true,
         }
     }

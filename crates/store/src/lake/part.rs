@@ -5,6 +5,7 @@
 //! checked. A part that the catalog no longer lists is unlinked when its last reader lets go.
 
 use std::fmt;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -17,11 +18,13 @@ use parquet::file::metadata::PageIndexPolicy;
 
 use super::attr_columns::AttrColumns;
 use super::checksums::{self, BlockSums, CHECKSUMS};
+use super::flush::temporary;
 use super::footers::{Footer, Footers, Rollup};
 use super::grams::{self, GRAMS, Grams};
 use super::ids::{Blocks, Ids};
 pub use super::part_file::PartFile;
 use super::part_file::Tail;
+use super::removal::Removal;
 use crate::StoreError;
 use crate::rollup::directory::{Directory, Place, ROLLUP};
 use crate::rollup::spec::Spec;
@@ -67,6 +70,7 @@ pub struct Part {
     path: PathBuf,
     disk: Arc<dyn Disk>,
     footers: Arc<Footers>,
+    removal: Arc<Removal>,
     ids: Option<Ids>,
     /// Those that have rows in it, ascending, once somebody had to know.
     pub(super) projects: OnceLock<Box<[u32]>>,
@@ -83,14 +87,17 @@ impl Part {
     pub fn new(disk: Arc<dyn Disk>, path: PathBuf, facts: PartFacts) -> Part {
         let ids = facts.ids.as_deref().and_then(Ids::decode);
         let (footers, projects, doomed) = (Arc::default(), OnceLock::new(), AtomicBool::new(false));
-        Part { facts, path, disk, footers, ids, projects, doomed, suspect_since: Mutex::default() }
+        let removal = Removal::new(Arc::clone(&disk));
+        let suspect_since = Mutex::default();
+        Part { facts, path, disk, footers, removal, ids, projects, doomed, suspect_since }
     }
 
-    /// Its footer is kept among these, of parts with other ids.
-    pub fn sharing(self, footers: &Arc<Footers>) -> Part {
+    /// Its footer is kept among these, of parts with other ids; its file is unlinked by `removal`.
+    pub fn sharing(self, footers: &Arc<Footers>, removal: &Arc<Removal>) -> Part {
         // `Part` has a destructor, so its fields cannot be moved out one by one.
         let mut part = self;
         part.footers = Arc::clone(footers);
+        part.removal = Arc::clone(removal);
         part
     }
 
@@ -112,7 +119,17 @@ impl Part {
     }
 
     fn open(&self) -> Result<Arc<dyn DiskFile>, StoreError> {
-        let file = self.disk.open(&self.path).map_err(|e| StoreError::io("open", &self.path, e))?;
+        let opened = match self.disk.open(&self.path) {
+            // It could not be given its name after it was registered.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                self.disk.open(&temporary(&self.path)).map_err(|_| error)
+            }
+            opened => opened,
+        };
+        let file = opened.map_err(|error| match error.kind() {
+            io::ErrorKind::NotFound => self.corrupt("the catalog lists it, but the file is missing"),
+            _ => StoreError::io("open", &self.path, error),
+        })?;
         Ok(Arc::from(file))
     }
 
@@ -263,10 +280,7 @@ impl Drop for Part {
         if !self.doomed.load(Ordering::Acquire) {
             return;
         }
-        // A file that stays behind is an orphan, which the next start removes.
-        if let Err(error) = self.disk.remove(&self.path) {
-            tracing::warn!(path = %self.path.display(), %error, "cannot remove a part that is no longer needed");
-        }
+        self.removal.remove(self.facts.id, std::mem::take(&mut self.path));
     }
 }
 

@@ -1,4 +1,4 @@
-//! Writing one part: how each column is encoded, and a file that counts only once it is synced under its name.
+//! Writing one part: how each column is encoded, and a file that is whole and synced before it is registered.
 //!
 //! The choices are measured (zstd-1, zstd-3 when merged; no dictionary on ids, times and opaque columns; times delta-packed; statistics per
 //! page on what is filtered or sorted by, none on what never is; a bloom filter on what is looked up by id, where there is
@@ -20,6 +20,7 @@ use tidewatch_journal::disk::{Disk, DiskFile, parent_of};
 
 use super::attr_columns::{self, AttrKey, Splitter};
 use super::checksums::{CHECKSUMS, Summing};
+use super::flush::temporary;
 use super::give_way::give_way;
 use super::grams::{self, GRAMS};
 use super::group_writer::GroupWriter;
@@ -55,12 +56,11 @@ pub struct PartWriter {
     grams: Option<grams::Builder>,
     ids: Option<ids::Builder>,
     temporary: PathBuf,
-    path: PathBuf,
     facts: PartFacts,
 }
 
 impl PartWriter {
-    /// The part will lie at `path`, whose folder exists. `facts` name id, age, table, day and level; the rest is found
+    /// The part will lie at `path`, whose folder exists, and until it is registered under its temporary name. `facts` name id, age, table, day and level; the rest is found
     /// while writing. `keys` get columns of their own; `rollup` is fed and written with the rows.
     pub fn create(
         disk: Arc<dyn Disk>,
@@ -72,7 +72,7 @@ impl PartWriter {
         let properties = properties(&facts, &keys);
         // A flush writes rows as they lie in memory, a merge as they lie in parts.
         let splitter = Splitter::new(facts.table, keys, facts.level == 0);
-        let temporary = path.with_extension("parquet.tmp");
+        let temporary = temporary(&path);
         let file = disk.create(&temporary).map_err(|e| StoreError::io("create", &temporary, e))?;
         let file =
             FileWriter { file: Arc::from(file), buffer: Vec::new(), offset: 0, synced: 0, summing: Summing::default() };
@@ -86,7 +86,6 @@ impl PartWriter {
             grams: grams::Builder::new(facts.table, grams::BLOCK_ROWS),
             ids: ids::Builder::new(facts.table, ids::PAGE_ROWS),
             temporary,
-            path,
             facts: PartFacts { rows: 0, bytes: 0, ..facts },
         })
     }
@@ -142,7 +141,7 @@ impl PartWriter {
         self.rollup.is_some()
     }
 
-    /// Syncs the file, gives it its name, syncs the folder. After this the part may be registered.
+    /// Syncs the file and its temporary name. After this the part may be registered, and then get its name.
     pub fn finish(mut self) -> Result<PartFacts, StoreError> {
         let writer = self.writer.take().expect("finish is called once");
         give_way();
@@ -176,8 +175,7 @@ impl PartWriter {
         let file = file.finish().map_err(|e| write_error(&self.temporary, e))?;
         let (file, bytes, tail_sum) = file.finish().map_err(failed)?;
         file.sync_data().map_err(|e| StoreError::io("sync", &self.temporary, e))?;
-        self.disk.rename(&self.temporary, &self.path).map_err(|e| StoreError::io("rename", &self.temporary, e))?;
-        let folder = parent_of(&self.path);
+        let folder = parent_of(&self.temporary);
         self.disk.sync_dir(folder).map_err(|e| StoreError::io("sync", folder, e))?;
         self.facts.bytes = bytes;
         self.facts.tail_sum = tail_sum;
@@ -187,12 +185,11 @@ impl PartWriter {
 
 impl Drop for PartWriter {
     fn drop(&mut self) {
-        // Space is what is missing when a part could not be written: give it back now. What cannot be removed is an
-        // orphan for the next start.
+        // Space is what is missing when a part could not be written: give it back now. The next start removes what cannot
+        // be removed here.
         if self.facts.bytes == 0 {
             drop(self.writer.take());
             let _ = self.disk.remove(&self.temporary);
-            let _ = self.disk.remove(&self.path);
         }
     }
 }

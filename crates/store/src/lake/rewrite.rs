@@ -95,14 +95,8 @@ impl Shared {
         for facts in &mut written {
             (facts.received_min, facts.received_max) = (part.facts.received_min, part.facts.received_max);
         }
-        let ids = [part.facts.id];
-        if !self.catalog.lock().replace_parts(&ids, &written)? {
-            // Retention was faster.
-            self.layout.discard(&written);
-            return Ok(false);
-        }
-        self.swap(part.facts.table, &ids, written.into_iter().map(|facts| self.part(facts)));
-        Ok(true)
+        // False: retention was faster.
+        self.replace_parts(part.facts.table, &[part.facts.id], written)
     }
 
     /// Writes all rows of the part to new ones; false when none changes, or `stop` said so.

@@ -1,9 +1,10 @@
 //! What the threads share: the visible state, and the flush that moves rows from memory to parts.
 //!
-//! Locks are taken in this order: `flushing`, `upkeep`, `seen`, `names`, `state`; `catalog` is never held with `seen` or `state`.
+//! Locks are taken in this order: `flushing`, `upkeep`, `unsettled`, `catalog`, `seen`, `names`, `state`; `catalog` is
+//! never held with `seen` or `state`.
 
 use std::collections::VecDeque;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
@@ -27,7 +28,9 @@ use super::pace::RESTS;
 use super::part::{Part, PartFacts};
 use super::pick;
 use super::scan::QueryMemory;
+use super::seen::file::SeenFile;
 use super::seen::{KeySet, Seen};
+use super::settle::Unsettled;
 use super::source::Source;
 use super::spare_chunks::SpareChunks;
 use crate::StoreError;
@@ -47,8 +50,10 @@ pub struct Shared {
     pub options: LakeOptions,
     pub layout: Layout,
     pub catalog: Mutex<Catalog>,
-    /// One flush at a time.
-    pub flushing: Mutex<()>,
+    /// One flush at a time; the files of one whose transaction has failed so far.
+    pub flushing: Mutex<Option<Written>>,
+    /// Replacements of which nobody knows whether they have happened.
+    pub unsettled: Mutex<Vec<Unsettled>>,
     /// One merge at a time.
     pub upkeep: Mutex<()>,
     pub seen: Mutex<Seen>,
@@ -67,8 +72,20 @@ pub struct Shared {
     pub flush_failure: Mutex<Option<String>>,
     /// Memtables of which rows were set aside because they cannot be encoded.
     pub set_aside: AtomicU64,
+    /// Listed files that were missing or had another length at the start.
+    pub missing_files: usize,
+    /// Of all rows that were ever here, those in memory included.
+    pub highest_project: AtomicU32,
     /// No other process has this directory.
     pub _lock: DiskLock,
+}
+
+/// The files of a flush before they are registered.
+pub struct Written {
+    parts: Vec<PartFacts>,
+    keys: Option<SeenFile>,
+    gaps: Vec<Gap>,
+    covered: Position,
 }
 
 /// What a question sees; changed in one step when a flush or a merge is done.
@@ -211,11 +228,11 @@ impl Shared {
 
     /// Flushes the oldest sealed memtable; false when there is none. On an error it stays, and so do its rows.
     pub fn flush_oldest(&self) -> Result<bool, StoreError> {
-        let flushing = self.flushing.lock();
+        let mut flushing = self.flushing.lock();
         let Some((sealed, keys)) = self.state.lock().sealed.front().cloned() else { return Ok(false) };
 
         let start = Instant::now();
-        let flushed = self.flush_sealed(&sealed, &keys);
+        let flushed = self.flush_sealed(&sealed, &keys, &mut flushing);
         if flushed.as_ref().is_err_and(flush::is_defect) {
             sealed.defects.fetch_add(1, Ordering::Relaxed);
         }
@@ -231,31 +248,21 @@ impl Shared {
         flushed.map(|_| true)
     }
 
-    /// The rows written.
-    fn flush_sealed(&self, sealed: &Sealed, keys: &KeySet) -> Result<u64, StoreError> {
-        let mut gaps = Vec::new();
-        let facts = match &self.options.keep_records {
-            Some(keep) if sealed.defects.load(Ordering::Relaxed) >= DEFECTS_MAX => {
-                let (facts, left_out) = flush::write_sound_parts(&self.layout, sealed, keys)?;
-                self.keep_unencodable(sealed, &left_out, keep).inspect_err(|_| self.layout.discard(&facts))?;
-                gaps.extend(left_out.into_iter().map(|table| self.gap_of(table, sealed)));
-                facts
-            }
-            _ => flush::write_parts(&self.layout, sealed, keys)?,
-        };
-        let rows: u64 = facts.iter().map(|facts| facts.rows).sum();
-        let file = flush::write_keys(&self.layout, keys).inspect_err(|_| self.layout.discard(&facts))?;
-        let record = FlushRecord {
-            parts: &facts,
-            seen: file.as_ref().map(|file| &file.facts),
-            gaps: &gaps,
-            covered: sealed.position,
-        };
-        // When this fails, the files stay: nobody can tell whether the commit reached the disk. They are orphans or
-        // registered at the next start, never both.
-        self.catalog.lock().flushed(&record)?;
-
+    /// The rows written. `written`: what an earlier try has left, and what this one leaves: a flush whose files are on the
+    /// disk repeats its transaction and nothing else.
+    fn flush_sealed(&self, sealed: &Sealed, keys: &KeySet, written: &mut Option<Written>) -> Result<u64, StoreError> {
+        if written.as_ref().is_none_or(|written| written.covered != sealed.position) {
+            *written = Some(self.write_sealed(sealed, keys)?);
+        }
+        let Written { parts, keys, gaps, covered } = written.as_ref().expect("it was just written");
+        let seen = keys.as_ref().map(|file| &file.facts);
+        self.catalog.lock().flushed(&FlushRecord { parts, seen, gaps, covered: *covered })?;
         let publishing = self.publishing();
+        let Written { parts: facts, keys: file, gaps, covered } = written.take().expect("it was just registered");
+        self.layout.publish(&facts);
+        file.iter().for_each(|file| self.layout.publish_keys(&file.facts));
+        let rows: u64 = facts.iter().map(|facts| facts.rows).sum();
+
         let mut seen = self.seen.lock();
         let mut state = self.state.lock();
         seen.flushed(file);
@@ -266,11 +273,27 @@ impl Shared {
             state.parts[part.facts.table as usize].push(part);
         }
         state.gaps.extend(gaps);
-        state.covered = sealed.position;
+        state.covered = covered;
         drop((state, seen, publishing));
         self.wake.notify_all();
         self.tell_covered();
         Ok(rows)
+    }
+
+    /// Writes the files of a flush. On an error none of them is left.
+    fn write_sealed(&self, sealed: &Sealed, keys: &KeySet) -> Result<Written, StoreError> {
+        let mut gaps = Vec::new();
+        let parts = match &self.options.keep_records {
+            Some(keep) if sealed.defects.load(Ordering::Relaxed) >= DEFECTS_MAX => {
+                let (parts, left_out) = flush::write_sound_parts(&self.layout, sealed, keys)?;
+                self.keep_unencodable(sealed, &left_out, keep).inspect_err(|_| self.layout.discard(&parts))?;
+                gaps.extend(left_out.into_iter().map(|table| self.gap_of(table, sealed)));
+                parts
+            }
+            _ => flush::write_parts(&self.layout, sealed, keys)?,
+        };
+        let keys = flush::write_keys(&self.layout, keys).inspect_err(|_| self.layout.discard(&parts))?;
+        Ok(Written { parts, keys, gaps, covered: sealed.position })
     }
 
     /// Keeps the journal's records of a memtable before its position counts as covered without all of its rows.
@@ -387,6 +410,7 @@ impl Shared {
             sealed: state.sealed.len(),
             key_files: key_files.len(),
             key_bytes: key_files.iter().sum(),
+            missing_files: self.missing_files,
         }
     }
 }
@@ -404,6 +428,8 @@ pub struct Stats {
     pub sealed: usize,
     pub key_files: usize,
     pub key_bytes: u64,
+    /// Listed files that were missing or had another length at the start; questions that need them fail.
+    pub missing_files: usize,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]

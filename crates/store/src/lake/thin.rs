@@ -103,12 +103,11 @@ impl Shared {
             let ids: Vec<u64> = old.iter().map(|part| part.facts.id).collect();
             let rows = old.iter().map(|part| part.facts.rows).sum();
             let bytes = old.iter().map(|part| part.facts.bytes).sum();
-            if !self.catalog.lock().replace_parts(&ids, &[])? {
+            if !self.replace_parts(table, &ids, Vec::new())? {
                 // A merge or another retention has just replaced some of them and is about to show it.
                 std::thread::yield_now();
                 continue;
             }
-            self.swap(table, &ids, None);
             let table = table.name();
             tracing::info!(table, rows, bytes, "dropped {} old parts of {table}: {rows} rows", ids.len());
             return Ok(Removed { rows, bytes });
@@ -169,11 +168,9 @@ impl Shared {
         }
         let bytes = facts.bytes.saturating_sub(written.iter().map(|facts| facts.bytes).sum());
         let ids = [facts.id];
-        if !self.catalog.lock().replace_parts(&ids, &written)? {
-            self.layout.discard(&written);
+        if !self.replace_parts(facts.table, &ids, written)? {
             return Ok(Removed::default());
         }
-        self.swap(facts.table, &ids, written.into_iter().map(|facts| self.part(facts)));
         let (table, rows) = (facts.table.name(), facts.rows - kept);
         tracing::info!(table, rows, bytes, projects = ?gone, "removed {rows} old rows from a part of {table}");
         Ok(Removed { rows, bytes })

@@ -1,4 +1,4 @@
-//! Merging, retention, and the end of old keys: each one catalog transaction, then the swap of what is visible.
+//! Merging, retention, and the end of old keys: each one replacement (`settle`).
 
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -12,7 +12,6 @@ use super::pick;
 use super::seen::file::{self as seen_file, SeenFacts, SeenFile, SeenKeys};
 use super::state::{Shared, Work, Worked};
 use crate::StoreError;
-use crate::tables::Table;
 
 const HOUR_NS: i64 = 3600 * 1_000_000_000;
 /// Key files of so many hours that are over become one.
@@ -55,27 +54,8 @@ impl Shared {
     fn merge_parts(&self, inputs: &[Arc<Part>], stop: &mut dyn FnMut() -> bool) -> Result<Option<u64>, StoreError> {
         let Some(facts) = merge::merge(&self.layout, inputs, stop)? else { return Ok(None) };
         let ids: Vec<u64> = inputs.iter().map(|part| part.facts.id).collect();
-        let outputs = [facts];
-        if !self.catalog.lock().replace_parts(&ids, &outputs)? {
-            self.layout.discard(&outputs);
-            return Ok(None);
-        }
-        let [facts] = outputs;
-        let rows = facts.rows;
-        self.swap(facts.table, &ids, Some(self.part(facts)));
-        Ok(Some(rows))
-    }
-
-    /// Replaces parts in what is visible; the old files go when their last reader does.
-    pub(super) fn swap(&self, table: Table, ids: &[u64], with: impl IntoIterator<Item = Arc<Part>>) {
-        let _publishing = self.publishing();
-        let mut state = self.state.lock();
-        let parts = &mut state.parts[table as usize];
-        let (gone, mut left): (Vec<_>, Vec<_>) = parts.drain(..).partition(|part| ids.contains(&part.facts.id));
-        left.extend(with);
-        *parts = left;
-        drop(state);
-        gone.iter().for_each(|part| part.doom());
+        let (table, rows) = (facts.table, facts.rows);
+        Ok(self.replace_parts(table, &ids, vec![facts])?.then_some(rows))
     }
 
     /// Removes rows and keys that are kept no longer; bytes given back to the disk.
@@ -88,21 +68,10 @@ impl Shared {
 
     fn drop_old_keys(&self, now_ns: i64) -> Result<(), StoreError> {
         let ids = self.seen.lock().expired(now_ns);
-        if !ids.is_empty() && self.catalog.lock().replace_seen(&ids, None)? {
-            self.swap_keys(&ids, None);
+        if !ids.is_empty() {
+            self.replace_keys(&ids, None)?;
         }
         Ok(())
-    }
-
-    fn swap_keys(&self, ids: &[u64], with: Option<SeenFile>) {
-        self.seen.lock().replace(ids, with);
-        for id in ids {
-            let path = SeenFile::path(&self.layout.seen_folder(), *id);
-            // Those who still look something up keep the file open; what stays is an orphan.
-            if let Err(error) = self.layout.disk.remove(&path) {
-                tracing::warn!(path = %path.display(), %error, "cannot remove old keys");
-            }
-        }
     }
 
     /// Merges key files, so that a look-up asks few.
@@ -129,13 +98,8 @@ impl Shared {
         let mut union = Union::new(inputs)?;
         let file = seen_file::write(&self.layout.disk, &self.layout.seen_folder(), facts, keys_max, || union.next())?;
         let ids: Vec<u64> = inputs.iter().map(|file| file.facts.id).collect();
-        let done = self.catalog.lock().replace_seen(&ids, Some(&file.facts))?;
-        match done {
-            true => self.swap_keys(&ids, Some(file)),
-            // Some of them have just expired.
-            false => drop(self.layout.disk.remove(&SeenFile::path(&self.layout.seen_folder(), file.facts.id))),
-        }
-        Ok(done)
+        // False: some of them have just expired.
+        self.replace_keys(&ids, Some(file))
     }
 }
 

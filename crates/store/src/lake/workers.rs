@@ -221,7 +221,7 @@ fn is_stopping_after(shared: &Shared, pause: Duration) -> bool {
     state.stopping
 }
 
-fn wall_clock_ns() -> i64 {
+pub(super) fn wall_clock_ns() -> i64 {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     i64::try_from(now.as_nanos()).unwrap_or(i64::MAX)
 }

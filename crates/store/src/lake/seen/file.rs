@@ -21,6 +21,7 @@ use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 
 use super::bloom::{self, Block, Probe};
 use crate::StoreError;
+use crate::lake::flush::temporary;
 
 const KEY_BYTES: usize = 16;
 const BLOCK_KEYS: u64 = 256;
@@ -109,7 +110,8 @@ impl SeenFile {
         let path = SeenFile::path(folder, facts.id);
         let io = |e| StoreError::io("read", &path, e);
         let corrupt = |why: &str| StoreError::Corrupt { path: path.clone(), why: why.to_owned() };
-        let file = disk.open(&path).map_err(io)?;
+        // The second when it could not be given its name after it was registered.
+        let file = disk.open(&path).or_else(|error| disk.open(&temporary(&path)).map_err(|_| error)).map_err(io)?;
         let length = file.len().map_err(io)?;
         let Some(footer_at) = length.checked_sub(FOOTER_BYTES as u64) else {
             return Err(corrupt("it is shorter than a footer"));
@@ -289,7 +291,8 @@ fn has(keys: &[u8], key: u128) -> bool {
     keys.chunks_exact(KEY_BYTES).any(|bytes| key_at(bytes) == key)
 }
 
-/// Writes and syncs a key file. `next` gives the keys ascending without repetition; `keys_max` at least as many as
+/// Writes and syncs a key file, under its temporary name until it is registered. On an error nothing is left behind.
+/// `next` gives the keys ascending without repetition; `keys_max` at least as many as
 /// come. `facts.keys` is set to the number written.
 pub fn write(
     disk: &Arc<dyn Disk>,
@@ -299,20 +302,27 @@ pub fn write(
     mut next: impl FnMut() -> Result<Option<u128>, StoreError>,
 ) -> Result<SeenFile, StoreError> {
     let path = SeenFile::path(folder, facts.id);
-    let temporary = path.with_extension("keys.tmp");
-    let io = |what| {
-        let path = temporary.clone();
-        move |e| StoreError::io(what, &path, e)
-    };
-    let file = disk.create(&temporary).map_err(io("create"))?;
+    let temporary = temporary(&path);
+    write_to(disk, &temporary, path, facts, keys_max, &mut next).inspect_err(|_| drop(disk.remove(&temporary)))
+}
+
+fn write_to(
+    disk: &Arc<dyn Disk>,
+    temporary: &Path,
+    path: PathBuf,
+    facts: SeenFacts,
+    keys_max: u64,
+    next: &mut impl FnMut() -> Result<Option<u128>, StoreError>,
+) -> Result<SeenFile, StoreError> {
+    let io = |what| move |e| StoreError::io(what, temporary, e);
+    let file = disk.create(temporary).map_err(io("create"))?;
     let mut writer = Writer::new(&*file, Layout::new(keys_max));
     while let Some(key) = next()? {
         writer.add(key).map_err(io("write"))?;
     }
     let (keys, fences_sum) = writer.finish().map_err(io("write"))?;
     file.sync_data().map_err(io("sync"))?;
-    disk.rename(&temporary, &path).map_err(io("rename"))?;
-    disk.sync_dir(parent_of(&path)).map_err(io("sync"))?;
+    disk.sync_dir(parent_of(temporary)).map_err(io("sync"))?;
     let (facts, layout) = (SeenFacts { keys, ..facts }, Layout::new(keys_max));
     Ok(SeenFile { facts, path, file, layout, fences_sum, is_suspect: AtomicBool::new(false) })
 }

@@ -22,7 +22,7 @@ use hashbrown::HashSet;
 use crate::StoreError;
 use crate::columns::NO_KEY;
 use bloom::Probe;
-use file::{Index, SeenFile};
+use file::{Index, SeenFacts, SeenFile};
 use recent::Recent;
 
 /// Retries are recognised for this long after they were first received.
@@ -42,6 +42,9 @@ pub struct KeySet {
     /// When, nanoseconds, inclusive; the maximum is below the minimum as long as nothing came.
     pub received_min: i64,
     pub received_max: i64,
+    /// Every key received in the window could be looked up meanwhile. Otherwise records may be stored twice, and a merge
+    /// must look for them.
+    pub is_complete: bool,
 }
 
 impl Default for KeySet {
@@ -52,7 +55,7 @@ impl Default for KeySet {
 
 impl KeySet {
     fn within(keys: HashSet<u128, BuildHasherDefault<KeyHasher>>) -> KeySet {
-        KeySet { keys, received_min: i64::MAX, received_max: i64::MIN }
+        KeySet { keys, received_min: i64::MAX, received_max: i64::MIN, is_complete: true }
     }
 
     /// Bytes that the set takes, room for more keys included.
@@ -85,6 +88,10 @@ pub struct Seen {
     /// Every key that was received since the start, as far as it reaches.
     recent: Recent,
     index_bytes_max: u64,
+    /// Listed files that could not be opened.
+    unreadable: Vec<SeenFacts>,
+    /// A file that could not be read was replaced since the last seal.
+    was_incomplete: bool,
 }
 
 /// Keys, and the number of the filter in [`Recent`] at their first.
@@ -117,9 +124,27 @@ impl Seen {
     fn within(index_bytes_max: u64, files: Vec<SeenFile>) -> Seen {
         let recent = Recent::within(RECENT_BYTES_MAX.min(index_bytes_max as usize));
         let active = Since { keys: KeySet::default(), filter: recent.current() };
-        let mut seen = Seen { active, sealed: VecDeque::new(), files: Vec::new(), recent, index_bytes_max };
+        let mut seen = Seen {
+            active,
+            sealed: VecDeque::new(),
+            files: Vec::new(),
+            recent,
+            index_bytes_max,
+            unreadable: Vec::new(),
+            was_incomplete: false,
+        };
         seen.add(files, None);
         seen
+    }
+
+    /// A listed file could not be opened: its keys are not known. It expires as the others do.
+    pub fn add_unreadable(&mut self, facts: SeenFacts) {
+        self.unreadable.push(facts);
+    }
+
+    /// Keys of the window are missing: some file cannot be read.
+    fn is_incomplete(&self) -> bool {
+        !self.unreadable.is_empty() || self.files.iter().any(|held| matches!(held.state, State::Broken))
     }
 
     fn add(&mut self, files: impl IntoIterator<Item = SeenFile>, since: Option<u64>) {
@@ -221,7 +246,8 @@ impl Seen {
         // The next memtable will be about as large; a set that grows is written again and again.
         next.keys.reserve(self.active_keys());
         let next = Since { keys: next, filter: self.recent.current() };
-        let Since { keys, filter } = std::mem::replace(&mut self.active, next);
+        let Since { mut keys, filter } = std::mem::replace(&mut self.active, next);
+        keys.is_complete = !std::mem::take(&mut self.was_incomplete) && !self.is_incomplete();
         let keys = Arc::new(keys);
         self.sealed.push_back(Since { keys: Arc::clone(&keys), filter });
         keys
@@ -240,6 +266,8 @@ impl Seen {
     /// Takes files out and puts one in their place.
     pub fn replace(&mut self, ids: &[u64], with: Option<SeenFile>) {
         let is_replaced = |held: &Held| ids.contains(&held.file.facts.id);
+        self.was_incomplete |= self.is_incomplete();
+        self.unreadable.retain(|facts| !ids.contains(&facts.id));
         let replaced = self.files.iter().filter(|held| is_replaced(held));
         let since = replaced.map(|held| held.since).min().flatten();
         self.files.retain(|held| !is_replaced(held));
@@ -248,8 +276,8 @@ impl Seen {
 
     /// Files whose every key has left the window.
     pub fn expired(&self, now_ns: i64) -> Vec<u64> {
-        let old = |file: &&Arc<SeenFile>| file.facts.received_max < now_ns.saturating_sub(WINDOW_NS);
-        self.files().filter(old).map(|file| file.facts.id).collect()
+        let old = |facts: &&SeenFacts| facts.received_max < now_ns.saturating_sub(WINDOW_NS);
+        self.files().map(|file| &file.facts).chain(&self.unreadable).filter(old).map(|facts| facts.id).collect()
     }
 }
 

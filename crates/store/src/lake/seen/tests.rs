@@ -8,6 +8,7 @@ use xxhash_rust::xxh3::xxh3_128;
 use super::bloom::Probe;
 use super::file::{self, SeenFacts, SeenFile};
 use super::{Seen, State};
+use crate::lake::flush::temporary;
 
 fn key(n: u32) -> u128 {
     xxh3_128(&n.to_le_bytes())
@@ -29,7 +30,35 @@ fn write(disk: &Arc<dyn Disk>, id: u64, keys: &[u128]) -> SeenFile {
     keys.sort_unstable();
     let facts = SeenFacts { id, keys: 0, received_min: id as i64, received_max: id as i64, level: 0 };
     let mut coming = keys.iter().copied();
-    file::write(disk, &folder(), facts, keys.len() as u64 * 5 / 4, || Ok(coming.next())).unwrap()
+    let file = file::write(disk, &folder(), facts, keys.len() as u64 * 5 / 4, || Ok(coming.next())).unwrap();
+    let path = SeenFile::path(&folder(), id);
+    disk.rename(&temporary(&path), &path).unwrap();
+    file
+}
+
+/// A full disk is what makes a write fail: what was written is given back at once.
+#[test]
+fn a_file_that_cannot_be_written_leaves_nothing_behind() {
+    let disk = SimDisk::new(1);
+    let shared: Arc<dyn Disk> = Arc::new(disk.clone());
+    shared.create_dir_all(&folder()).unwrap();
+    let facts = SeenFacts { id: 1, keys: 0, received_min: 0, received_max: 0, level: 0 };
+    let unreadable = || crate::StoreError::Refused("an input cannot be read".to_owned());
+    for failing in 0..3 {
+        let mut left = 20_000;
+        let done = file::write(&shared, &folder(), facts, left, || {
+            left -= 1;
+            match failing {
+                0 if left == 100 => return Err(unreadable()),
+                1 if left == 100 => disk.fail_write_after(1),
+                2 if left == 100 => disk.fail_sync_after(0),
+                _ => {}
+            }
+            Ok((left > 0).then(|| u128::from(20_000 - left)))
+        });
+        assert!(done.is_err(), "{failing}");
+        assert_eq!(disk.list(&folder()).unwrap(), [], "{failing}");
+    }
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! Merging and retention.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use arrow::array::{AsArray, BooleanArray, RecordBatch, StringArray};
@@ -7,6 +8,7 @@ use arrow::compute::filter_record_batch;
 use arrow::datatypes::UInt32Type;
 use tidewatch_domain::model::Signal;
 use tidewatch_journal::Position;
+use tidewatch_journal::disk::Disk;
 
 use super::support::*;
 use crate::columns::NO_KEY;
@@ -254,4 +256,68 @@ fn counts_of_several_flushes_are_summed() {
     lake.merge(TODAY_NS).unwrap();
     assert_eq!(counted(&lake, "rejected", "too_large"), 27);
     assert_eq!(contents(&lake, Table::IngestCounts).len(), 2);
+}
+
+/// While keys cannot be read a retry is stored twice; a merge then finds it, however soon it came. DECISIONS 11.
+#[test]
+fn what_is_stored_twice_because_keys_are_damaged_becomes_one_when_merged() {
+    for damage in ["footer", "keys"] {
+        let bench = Bench::new(1);
+        let lake = bench.open();
+        let spans = [span(1, 1, TODAY_NS), span(1, 2, TODAY_NS)];
+        lake.apply(Position(1), 5, TODAY_NS, request(1, &spans));
+        lake.flush().unwrap();
+        drop(lake);
+        let (path, bytes) = bench.disk.list(Path::new("/data/seen")).unwrap().remove(0);
+        // The footer ends the file; the keys lie before it.
+        let footer = 6 * 8;
+        let at = if damage == "footer" { bytes - 1 } else { bytes - footer - 1 };
+        assert!(bench.disk.flip(&path, at, 1));
+        let lake = bench.open();
+        lake.apply(Position(2), 5, TODAY_NS + SECOND_NS, request(1, &spans));
+        lake.flush().unwrap();
+        let stored = stored_spans(&lake).len();
+        assert!(stored > 2, "{damage}: better twice than lost");
+        // Keys expire with the window, damaged ones too, and nothing is unknown any more.
+        lake.retain(TODAY_NS + 2 * DAY_NS).unwrap();
+        while lake.merge(TODAY_NS + 2 * DAY_NS).unwrap() > 0 {}
+        assert_eq!((stored_spans(&lake).len(), rolled_endpoints(&lake)), (2, 2), "{damage}");
+        assert_eq!(bench.disk.list(Path::new("/data/seen")).unwrap(), [], "{damage}");
+        // What was received while a file was missing stays unknown; what comes after it is known.
+        for n in 3..=4 {
+            let time = TODAY_NS + 2 * DAY_NS;
+            lake.apply(Position(n), u128::from(n) << 9, time, request(1, &[span(n as u8, 1, time)]));
+            lake.flush().unwrap();
+        }
+        let received: Vec<i64> = lake
+            .sources(&everything(Table::Spans))
+            .iter()
+            .filter_map(|source| match source {
+                Source::Part(part) => Some(part.facts.received_max),
+                Source::Memory(_) => None,
+            })
+            .collect();
+        assert!(received.contains(&(TODAY_NS + 2 * DAY_NS)), "{damage}: {received:?}");
+    }
+}
+
+/// A number that was used is known for ever: a project that gets it again would see another's rows.
+#[test]
+fn the_highest_project_is_known_over_restarts_and_removals() {
+    let mut bench = Bench::new(1);
+    let lake = bench.open();
+    assert_eq!(lake.highest_project(), 0);
+    for (n, project) in [(1, 3), (2, 7), (3, 5)] {
+        lake.apply(Position(n), NO_KEY, TODAY_NS, request(project, &[span(n as u8, 1, TODAY_NS)]));
+    }
+    assert_eq!(lake.highest_project(), 7, "in memory");
+    lake.flush().unwrap();
+    let day = crate::lake::day_of(TODAY_NS) + 1;
+    for table in Table::ALL {
+        lake.drop_before(table, day).unwrap();
+    }
+    bench.disk = bench.disk.process_killed();
+    drop(lake);
+    let lake = bench.open();
+    assert_eq!((stored_spans(&lake).len(), lake.highest_project()), (0, 7));
 }

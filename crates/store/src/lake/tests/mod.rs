@@ -1,6 +1,7 @@
 //! The lake from the outside: what goes in comes out, once, whatever happens in between.
 
 mod answers;
+mod catalog_faults;
 mod concurrent;
 mod crash;
 mod keeping;

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use arrow::array::{ArrayRef, AsArray, RecordBatch};
 use arrow::datatypes::{Int64Type, UInt32Type, UInt64Type};
 use arrow::row::{RowConverter, SortField};
+use parking_lot::Mutex;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use tempfile::TempDir;
 use tidewatch_domain::model::{
@@ -24,6 +25,7 @@ use crate::StoreError;
 use crate::answer::Answer;
 use crate::arrow_schema;
 use crate::columns::Rows;
+use crate::lake::catalog::{Probe, Step};
 use crate::lake::{Lake, LakeOptions, MergeOptions, Part, RollupOptions, Source, scan};
 use crate::plan::{Aggregate, Filter, Function, Key, Plan, Shape};
 use crate::tables::Table;
@@ -142,11 +144,12 @@ pub fn logs_request(project: u32, logs: &[(&str, i64)]) -> Rows {
 pub struct Bench {
     folder: TempDir,
     pub disk: SimDisk,
+    pub catalog_probe: Option<Probe>,
 }
 
 impl Bench {
     pub fn new(seed: u64) -> Bench {
-        Bench { folder: TempDir::new().expect("a temporary folder"), disk: SimDisk::new(seed) }
+        Bench { folder: TempDir::new().expect("a temporary folder"), disk: SimDisk::new(seed), catalog_probe: None }
     }
 
     pub fn options(&self) -> LakeOptions {
@@ -157,6 +160,7 @@ impl Bench {
             merge: MergeOptions { fan_in: 3, rows_max: 1000, ..MergeOptions::default() },
             attr_columns_from: Some(2),
             rollups: RollupOptions::ALWAYS,
+            catalog_probe: self.catalog_probe.clone(),
             background: false,
             ..LakeOptions::new("/data")
         }
@@ -166,12 +170,47 @@ impl Bench {
         Lake::open(self.options()).expect("the lake opens")
     }
 
+    /// A bench whose catalog may fail.
+    pub fn failing(seed: u64) -> (Bench, CatalogFault) {
+        let fault = CatalogFault::default();
+        let bench = Bench { catalog_probe: Some(fault.probe()), ..Bench::new(seed) };
+        (bench, fault)
+    }
+
+    /// Parts and key files that the lake lists.
+    pub fn registered(lake: &Lake) -> usize {
+        let stats = lake.stats();
+        stats.tables.iter().map(|table| table.parts).sum::<usize>() + stats.key_files
+    }
+
     /// Every file of the lake but its lock.
     pub fn files(&self) -> Vec<PathBuf> {
         let mut files = Vec::new();
         collect(&self.disk, Path::new("/data"), &mut files);
         files.retain(|path| !path.ends_with("lake.lock"));
         files
+    }
+}
+
+/// What fails in the catalog, and how often.
+#[derive(Clone, Default)]
+pub struct CatalogFault(Arc<Mutex<Vec<(Step, usize)>>>);
+
+impl CatalogFault {
+    /// From now on these steps fail as often as said.
+    pub fn set(&self, faults: &[(Step, usize)]) {
+        *self.0.lock() = faults.to_vec();
+    }
+
+    fn probe(&self) -> Probe {
+        let faults = Arc::clone(&self.0);
+        Arc::new(move |step| {
+            let mut faults = faults.lock();
+            let Some((_, left)) = faults.iter_mut().find(|(at, left)| *at == step && *left > 0) else { return Ok(()) };
+            *left -= 1;
+            let error = rusqlite::ffi::Error { code: rusqlite::ErrorCode::SystemIoFailure, extended_code: 10 };
+            Err(rusqlite::Error::SqliteFailure(error, Some(format!("injected at {step:?}"))))
+        })
     }
 }
 

@@ -242,7 +242,8 @@ fn footers_stay_within_their_bound() {
         .iter()
         .map(|source| {
             let Source::Part(part) = source else { panic!("all rows are in parts") };
-            Part::new(Arc::new(bench.disk.clone()), part.path().to_path_buf(), part.facts.clone()).sharing(&footers)
+            Part::new(Arc::new(bench.disk.clone()), part.path().to_path_buf(), part.facts.clone())
+                .sharing(&footers, &lake.shared.layout.removal)
         })
         .collect();
     for part in &parts {
