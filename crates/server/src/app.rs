@@ -145,6 +145,12 @@ impl App {
         let kept = keeping::of(&control, &BTreeSet::new());
         let below = Below { clock: clock.clone(), disk, give_up };
         let intake = tokio::task::spawn_blocking(move || Intake::open(&settings, kept, below, known)).await??;
+        let highest = intake.lake().highest_project();
+        if control.number_projects_above(highest).await.context("cannot number projects")? {
+            tracing::warn!(
+                "the control database is older than the telemetry here: new projects get numbers above {highest}"
+            );
+        }
         // Uploads that a crash left half-way.
         let _ = std::fs::remove_dir_all(upload::folder(data));
         let slots = config.ingest_concurrent();

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde_json::json;
 
 use super::audit::By;
-use super::db::Write;
+use super::db::{Engine, Write};
 use super::directory::ProjectSettings;
 use super::{Control, ControlError, Project, tokens};
 use crate::limits;
@@ -45,6 +45,40 @@ impl Control {
         write.commit().await?;
         let known = |number: u32| self.project_by_number(number).ok_or(ControlError::UnknownProject);
         numbers.into_iter().map(known).collect()
+    }
+
+    /// Gives new projects numbers above `highest`, which some row in this node's store has had. A control database that
+    /// was restored from an older copy would give numbers again, and a new project would see another's rows. False: it
+    /// would not have.
+    pub async fn number_projects_above(&self, highest: u32) -> Result<bool, ControlError> {
+        let mut write = self.write().await?;
+        let highest = i64::from(highest);
+        let raised = match self.engine() {
+            Engine::Sqlite => {
+                let known: Option<i64> = sqlx::query_scalar("SELECT seq FROM sqlite_sequence WHERE name = 'projects'")
+                    .fetch_optional(write.on())
+                    .await?;
+                let statement = match known {
+                    Some(known) if known >= highest => return Ok(false),
+                    Some(_) => "UPDATE sqlite_sequence SET seq = $1 WHERE name = 'projects'",
+                    None if highest == 0 => return Ok(false),
+                    None => "INSERT INTO sqlite_sequence (name, seq) VALUES ('projects', $1)",
+                };
+                sqlx::query(statement).bind(highest).execute(write.on()).await?.rows_affected() > 0
+            }
+            Engine::Postgres => {
+                let set: Option<i64> = sqlx::query_scalar(
+                    "SELECT setval(pg_get_serial_sequence('projects', 'number'), $1) \
+                     WHERE $1 > COALESCE(pg_sequence_last_value(pg_get_serial_sequence('projects', 'number')::regclass), 0)",
+                )
+                .bind(highest)
+                .fetch_optional(write.on())
+                .await?;
+                set.is_some()
+            }
+        };
+        write.commit().await?;
+        Ok(raised)
     }
 
     pub async fn change_project(
