@@ -11,10 +11,13 @@ pub mod hooked;
 pub mod sim;
 
 use std::any::Any;
+use std::collections::BTreeSet;
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
+
+use parking_lot::Mutex;
 
 /// Held as long as the lock is; dropping it releases the lock.
 pub type DiskLock = Box<dyn Any + Send + Sync>;
@@ -33,7 +36,8 @@ pub trait Disk: Send + Sync + 'static {
     /// Removes a file. Those who have it open keep reading it.
     fn remove(&self, path: &Path) -> io::Result<()>;
 
-    /// Makes a directory and its missing ancestors; they are durable when this returns.
+    /// Makes a directory and its missing ancestors. All of them are durable when this returns, also those that were there:
+    /// a process may have died between making one and syncing its name.
     fn create_dir_all(&self, path: &Path) -> io::Result<()>;
 
     /// Removes an empty directory. Durable after `sync_dir` of its parent.
@@ -110,20 +114,13 @@ impl Disk for RealDisk {
     }
 
     fn create_dir_all(&self, path: &Path) -> io::Result<()> {
-        if path.as_os_str().is_empty() || path.is_dir() {
-            return Ok(());
-        }
-        let parent = parent_of(path);
-        self.create_dir_all(parent)?;
-        match fs::create_dir(path) {
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists && path.is_dir() => {}
-            made => made?,
-        }
-        self.sync_dir(parent)
+        make_durable(self, &DURABLE, path)
     }
 
     fn remove_dir(&self, path: &Path) -> io::Result<()> {
-        fs::remove_dir(path)
+        fs::remove_dir(path)?;
+        DURABLE.lock().remove(path);
+        Ok(())
     }
 
     fn list(&self, dir: &Path) -> io::Result<Vec<(PathBuf, u64)>> {
@@ -202,6 +199,64 @@ impl DiskFile for RealFile {
     fn set_len(&self, bytes: u64) -> io::Result<()> {
         self.0.set_len(bytes)
     }
+}
+
+/// What [`Disk::create_dir_all`] needs of a disk.
+trait Directories {
+    fn is_dir(&self, path: &Path) -> bool;
+
+    /// Makes one directory; durable after `sync` of its parent.
+    fn make_dir(&self, path: &Path) -> io::Result<()>;
+
+    fn sync(&self, dir: &Path) -> io::Result<()>;
+}
+
+impl Directories for RealDisk {
+    fn is_dir(&self, path: &Path) -> bool {
+        path.is_dir()
+    }
+
+    fn make_dir(&self, path: &Path) -> io::Result<()> {
+        fs::create_dir(path)
+    }
+
+    fn sync(&self, dir: &Path) -> io::Result<()> {
+        self.sync_dir(dir)
+    }
+}
+
+/// Directories of the real disk whose names this process knows to be durable.
+static DURABLE: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
+
+/// Makes a directory and its missing ancestors, and syncs the name of each once per process. `durable`: those that this
+/// process has synced.
+fn make_durable(disk: &impl Directories, durable: &Mutex<BTreeSet<PathBuf>>, path: &Path) -> io::Result<()> {
+    let parent = parent_of(path);
+    let is_root = path.as_os_str().is_empty() || parent == path;
+    if is_root || (durable.lock().contains(path) && disk.is_dir(path)) {
+        return Ok(());
+    }
+    make_durable(disk, durable, parent)?;
+    let is_made = match disk.make_dir(path) {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists && disk.is_dir(path) => false,
+        made => {
+            made?;
+            true
+        }
+    };
+    match disk.sync(parent) {
+        // Directories above the data directory are another's, and may not be readable.
+        Err(error) if !is_made && is_refused(&error) => {}
+        synced => synced?,
+    }
+    durable.lock().insert(path.to_path_buf());
+    Ok(())
+}
+
+/// The directory cannot be synced at all, which is no failure of the disk.
+fn is_refused(error: &io::Error) -> bool {
+    use io::ErrorKind::{InvalidInput, PermissionDenied, ReadOnlyFilesystem, Unsupported};
+    matches!(error.kind(), InvalidInput | PermissionDenied | ReadOnlyFilesystem | Unsupported)
 }
 
 /// The directory that holds the name of `path`; `.` for a bare name.

@@ -2,7 +2,7 @@
 //!
 //! Every choice comes from the seed, so a failing run replays. Each file has the bytes a reader sees (`live`), the
 //! bytes on the platter (`durable`) and the writes between the two; each new, renamed or removed name waits for
-//! `sync_dir` of its directory. `power_cut` gives the disk that is found afterwards: unsynced writes lost, torn at
+//! `sync_dir` of its directory, directories among them. `power_cut` gives the disk that is found afterwards: unsynced writes lost, torn at
 //! any byte or survived out of order, and unsynced names kept or lost one by one. The disk before the cut is dead.
 
 mod fate;
@@ -10,7 +10,7 @@ mod random;
 
 pub use random::Random;
 
-use super::{Disk, DiskFile, DiskLock, parent_of};
+use super::{Directories, Disk, DiskFile, DiskLock, make_durable, parent_of};
 use fate::{Change, FileState, NameChange, NameChangeKind, write};
 use parking_lot::{Mutex, MutexGuard};
 use std::collections::{BTreeMap, BTreeSet};
@@ -24,6 +24,8 @@ const PAGE_BYTES: u64 = 4096;
 #[derive(Clone)]
 pub struct SimDisk {
     state: Arc<Mutex<State>>,
+    /// Directories whose names the process knows to be durable; ends with it.
+    known: Arc<Mutex<BTreeSet<PathBuf>>>,
 }
 
 struct State {
@@ -34,6 +36,8 @@ struct State {
     names_durable: BTreeMap<PathBuf, usize>,
     names_pending: Vec<NameChange>,
     dirs: BTreeSet<PathBuf>,
+    dirs_durable: BTreeSet<PathBuf>,
+    dirs_pending: Vec<DirChange>,
     locks: BTreeSet<PathBuf>,
     capacity: Option<u64>,
     fail_write_after: Option<u64>,
@@ -53,6 +57,8 @@ impl SimDisk {
             names_durable: BTreeMap::new(),
             names_pending: Vec::new(),
             dirs: BTreeSet::from([PathBuf::from("/")]),
+            dirs_durable: BTreeSet::from([PathBuf::from("/")]),
+            dirs_pending: Vec::new(),
             locks: BTreeSet::new(),
             capacity: None,
             fail_write_after: None,
@@ -61,7 +67,11 @@ impl SimDisk {
             die_after: None,
             dead: false,
         };
-        SimDisk { state: Arc::new(Mutex::new(state)) }
+        SimDisk::of(state)
+    }
+
+    fn of(state: State) -> SimDisk {
+        SimDisk { state: Arc::new(Mutex::new(state)), known: Arc::default() }
     }
 
     /// The disk found after the power went out. Injected failures end; the capacity stays. Every later use of this
@@ -76,6 +86,16 @@ impl SimDisk {
                 change.kind.apply(&mut names);
             }
         }
+        let mut dirs = state.dirs_durable.clone();
+        for change in &state.dirs_pending {
+            if random.chance(1, 2) {
+                change.apply(&mut dirs);
+            }
+        }
+        // A directory without a name takes all that is in it.
+        let found = |path: &Path| path.ancestors().skip(1).all(|above| dirs.contains(above));
+        let dirs: BTreeSet<PathBuf> = dirs.iter().filter(|path| found(path)).cloned().collect();
+        names.retain(|path, _| dirs.contains(parent_of(path)));
         let mut files = Vec::with_capacity(state.files.len());
         for file in &state.files {
             let survived = file.after_power_cut(&mut random);
@@ -92,7 +112,9 @@ impl SimDisk {
             names_durable: names.clone(),
             names,
             names_pending: Vec::new(),
-            dirs: state.dirs.clone(),
+            dirs_durable: dirs.clone(),
+            dirs_pending: Vec::new(),
+            dirs,
             locks: BTreeSet::new(),
             capacity: state.capacity,
             fail_write_after: None,
@@ -101,7 +123,7 @@ impl SimDisk {
             die_after: None,
             dead: false,
         };
-        SimDisk { state: Arc::new(Mutex::new(after)) }
+        SimDisk::of(after)
     }
 
     /// The process died, the machine did not: what was written is all there, locks are released, old handles are dead.
@@ -115,6 +137,8 @@ impl SimDisk {
             names_durable: state.names_durable.clone(),
             names_pending: state.names_pending.clone(),
             dirs: state.dirs.clone(),
+            dirs_durable: state.dirs_durable.clone(),
+            dirs_pending: state.dirs_pending.clone(),
             locks: BTreeSet::new(),
             capacity: state.capacity,
             fail_write_after: None,
@@ -123,7 +147,7 @@ impl SimDisk {
             die_after: None,
             dead: false,
         };
-        SimDisk { state: Arc::new(Mutex::new(after)) }
+        SimDisk::of(after)
     }
 
     /// Growth beyond this many bytes in all named files fails with ENOSPC, after writing what fits. `None`: no bound.
@@ -155,6 +179,11 @@ impl SimDisk {
     /// fails. What it leaves is `power_cut` or `process_killed`.
     pub fn die_after(&self, whole: u64) {
         self.state.lock().die_after = Some(whole);
+    }
+
+    /// A step of the process that is no change to this disk counts as one: the process may die at it.
+    pub fn step(&self) -> io::Result<()> {
+        self.state.lock().changeable()
     }
 
     pub fn is_dead(&self) -> bool {
@@ -220,9 +249,57 @@ impl State {
         if self.dirs.contains(path) { Ok(()) } else { Err(io::ErrorKind::NotFound.into()) }
     }
 
+    fn change_dir(&mut self, change: DirChange) {
+        change.apply(&mut self.dirs);
+        self.dirs_pending.push(change);
+    }
+
     fn change_name(&mut self, dirs: Vec<PathBuf>, kind: NameChangeKind) {
         kind.apply(&mut self.names);
         self.names_pending.push(NameChange { dirs, kind });
+    }
+}
+
+/// A directory made or removed, before its parent is synced.
+#[derive(Clone)]
+enum DirChange {
+    Make(PathBuf),
+    Remove(PathBuf),
+}
+
+impl DirChange {
+    fn path(&self) -> &Path {
+        match self {
+            DirChange::Make(path) | DirChange::Remove(path) => path,
+        }
+    }
+
+    fn apply(&self, dirs: &mut BTreeSet<PathBuf>) {
+        match self {
+            DirChange::Make(path) => drop(dirs.insert(path.clone())),
+            DirChange::Remove(path) => drop(dirs.remove(path)),
+        }
+    }
+}
+
+impl Directories for SimDisk {
+    fn is_dir(&self, path: &Path) -> bool {
+        self.state.lock().dirs.contains(path)
+    }
+
+    fn make_dir(&self, path: &Path) -> io::Result<()> {
+        let mut state = self.state.lock();
+        state.changeable()?;
+        state.directory(parent_of(path))?;
+        if state.dirs.contains(path) {
+            return Err(io::ErrorKind::AlreadyExists.into());
+        }
+        state.change_dir(DirChange::Make(path.into()));
+        Ok(())
+    }
+
+    fn sync(&self, dir: &Path) -> io::Result<()> {
+        self.sync_dir(dir)
     }
 }
 
@@ -275,21 +352,20 @@ impl Disk for SimDisk {
     }
 
     fn create_dir_all(&self, path: &Path) -> io::Result<()> {
-        let mut state = self.state.lock();
-        state.alive()?;
-        state.dirs.extend(path.ancestors().map(PathBuf::from));
-        Ok(())
+        make_durable(self, &self.known, path)
     }
 
     fn remove_dir(&self, path: &Path) -> io::Result<()> {
         let mut state = self.state.lock();
-        state.alive()?;
+        state.changeable()?;
         state.directory(path)?;
         let holds = |inner: &PathBuf| inner != path && inner.starts_with(path);
         if state.names.keys().any(holds) || state.dirs.iter().any(holds) {
             return Err(io::ErrorKind::DirectoryNotEmpty.into());
         }
-        state.dirs.remove(path);
+        state.change_dir(DirChange::Remove(path.into()));
+        drop(state);
+        self.known.lock().remove(path);
         Ok(())
     }
 
@@ -319,6 +395,10 @@ impl Disk for SimDisk {
             change.kind.apply(&mut state.names_durable);
         }
         state.names_pending = later;
+        let pending = std::mem::take(&mut state.dirs_pending);
+        let (now, later): (Vec<_>, Vec<_>) = pending.into_iter().partition(|change| parent_of(change.path()) == dir);
+        now.iter().for_each(|change| change.apply(&mut state.dirs_durable));
+        state.dirs_pending = later;
         Ok(())
     }
 

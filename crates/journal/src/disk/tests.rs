@@ -168,3 +168,46 @@ fn the_same_seed_gives_the_same_disk() {
         assert_eq!(run(seed), run(seed));
     }
 }
+
+/// Scenario: a process dies anywhere while it makes a directory; the next one finds it, or makes it, and puts a durable
+/// file there. Guarantee: the file survives a power cut.
+#[test]
+fn a_directory_that_was_found_is_made_durable_too() {
+    let path = Path::new("/a/b/c");
+    let write = |disk: &SimDisk| {
+        disk.create(&path.join("f")).unwrap().sync_data().unwrap();
+        disk.sync_dir(path).unwrap();
+    };
+    let mut lost = 0;
+    for seed in 0..60 {
+        let first = SimDisk::new(seed);
+        first.die_after(seed % 8);
+        let made = first.create_dir_all(path);
+        assert_eq!(made.is_ok(), seed % 8 >= 6, "three directories, three syncs");
+        let disk = first.process_killed();
+        disk.create_dir_all(path).unwrap();
+        write(&disk);
+        assert!(disk.power_cut().exists(&path.join("f")), "seed {seed}");
+
+        // Without the syncs the simulated disk finds it out.
+        let careless = SimDisk::new(seed);
+        path.ancestors().collect::<Vec<_>>().into_iter().rev().skip(1).for_each(|dir| careless.make_dir(dir).unwrap());
+        write(&careless);
+        lost += usize::from(!careless.power_cut().exists(&path.join("f")));
+    }
+    assert!(lost > 30, "{lost}");
+}
+
+#[test]
+fn a_removed_directory_is_gone_or_back_after_a_power_cut() {
+    let mut back = 0;
+    for seed in 0..100 {
+        let disk = SimDisk::new(seed);
+        let path = Path::new("/a");
+        disk.create_dir_all(path).unwrap();
+        disk.remove_dir(path).unwrap();
+        back += usize::from(disk.power_cut().exists(path));
+        disk.create_dir_all(path).expect_err("the power is out");
+    }
+    assert!((10..90).contains(&back), "{back}");
+}
