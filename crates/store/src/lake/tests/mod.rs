@@ -2,6 +2,7 @@
 
 mod answers;
 mod catalog_faults;
+mod checking;
 mod concurrent;
 mod crash;
 mod keeping;
@@ -9,6 +10,7 @@ mod merging;
 mod model;
 mod names;
 mod points;
-mod support;
+mod power;
+pub(crate) mod support;
 mod suspect;
 mod visible;
