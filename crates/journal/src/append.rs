@@ -7,7 +7,7 @@ use crate::disk::DiskLock;
 use crate::heartbeat::Heartbeat;
 use crate::replay::{self, ReplayReport};
 use crate::segment::{RECORD_HEADER_BYTES, RecordHeader};
-use crate::segments::Segments;
+use crate::segments::{DurableSegment, Hold, Segments};
 use crate::times::{Counting, Times};
 use crate::writer::Writer;
 use crate::{AppendError, OpenError, Options, Position};
@@ -204,6 +204,16 @@ impl<T> Journal<T> {
     /// Removes the segments whose records all lie at or before `covered`; returns how many.
     pub fn trim(&self, covered: Position) -> io::Result<usize> {
         self.shared.segments.trim(covered, self.shared.spare_bytes)
+    }
+
+    /// While the hold lives nothing is trimmed, so that [`Journal::durable_segments`] can be copied.
+    pub fn hold(&self) -> Hold {
+        self.shared.segments.hold()
+    }
+
+    /// Every segment, oldest first, up to where it is durable now: all that was settled so far.
+    pub fn durable_segments(&self) -> Vec<DurableSegment> {
+        self.shared.segments.durable_segments()
     }
 
     /// Has what comes from now on lie in files of its own, so that `trim` can remove everything before it. Files that held

@@ -37,7 +37,8 @@ pub use append::{Journal, Opened, Waiting};
 pub use copy::{read_damaged, read_records};
 pub use errors::{AppendError, OpenError};
 pub use options::Options;
-pub use replay::{CorruptRange, ReplayReport, TornTail};
+pub use replay::{CorruptRange, ReplayReport, TornTail, inspect};
+pub use segments::{DurableSegment, Hold};
 pub use times::Times;
 
 use std::fmt;

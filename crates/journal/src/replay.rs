@@ -3,14 +3,14 @@
 //! The header of a segment says where the durable records before it end, so every segment but the last has a known
 //! end, and a missing file is noticed. Only the last one can have a torn tail.
 
-use crate::disk::DiskFile;
+use crate::disk::{Disk, DiskFile};
 use crate::reader::{self, Hole, Scan, ScanError, Sealed};
 use crate::segment::{self, HEADER_BYTES, Header, HeaderError};
 use crate::segments::{Segment, is_spare};
 use crate::writer::UNNAMED;
 use crate::{OpenError, Options, Position};
 use std::error::Error;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// What opening found. Damage is never silent: a record that is gone lies in `torn_tail` or in `corrupt`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -66,7 +66,19 @@ type Visit<'a> = dyn FnMut(Position, &[u8]) -> Result<(), Box<dyn Error + Send +
 
 /// Reads every record after `from`, which is `Position(0)` or the position of a record.
 pub(crate) fn replay(options: &Options, from: Position, visit: &mut Visit<'_>) -> Result<Replayed, OpenError> {
-    let found = find(options)?;
+    read(find(options)?, from, visit)
+}
+
+/// Reads every record after `from` and changes nothing: `dir` need not be writable, and nobody else may write to it.
+pub fn inspect(dir: &Path, disk: &dyn Disk, from: Position, visit: &mut Visit<'_>) -> Result<ReplayReport, OpenError> {
+    let listed = disk.list(dir).map_err(OpenError::io("list", dir))?;
+    let found = listed.into_iter().filter_map(|(path, bytes)| found(disk, path, bytes).transpose());
+    let mut found: Vec<Found> = found.collect::<Result<_, _>>()?;
+    found.sort_by_key(|segment| segment.base);
+    read(found, from, visit).map(|replayed| replayed.report)
+}
+
+fn read(found: Vec<Found>, from: Position, visit: &mut Visit<'_>) -> Result<Replayed, OpenError> {
     let mut report = ReplayReport::default();
     let mut segments = Vec::with_capacity(found.len());
     let mut durable = from;
@@ -167,14 +179,7 @@ fn find(options: &Options) -> Result<Vec<Found>, OpenError> {
         if path.file_name().is_some_and(|name| name == UNNAMED) || is_spare(&path) {
             disk.remove(&path).map_err(OpenError::io("remove", &path))?;
         }
-        let Some(base) = segment::base_of(&path) else { continue };
-        let file = disk.open(&path).map_err(OpenError::io("open", &path))?;
-        let header = read_header(&*file, base).map_err(|version| OpenError::Version {
-            path: path.clone(),
-            version,
-            known: segment::VERSION,
-        })?;
-        found.push(Found { path, bytes, base, file, header });
+        found.extend(self::found(&**disk, path, bytes)?);
     }
     found.sort_by_key(|segment| segment.base);
     // A killed process may have left both in the page cache only; what is replayed must stay.
@@ -183,6 +188,16 @@ fn find(options: &Options) -> Result<Vec<Found>, OpenError> {
     }
     disk.sync_dir(dir).map_err(OpenError::io("sync", dir))?;
     Ok(found)
+}
+
+/// `None`: the file is no segment.
+fn found(disk: &dyn Disk, path: PathBuf, bytes: u64) -> Result<Option<Found>, OpenError> {
+    let Some(base) = segment::base_of(&path) else { return Ok(None) };
+    let file = disk.open(&path).map_err(OpenError::io("open", &path))?;
+    let known = segment::VERSION;
+    let header =
+        read_header(&*file, base).map_err(|version| OpenError::Version { path: path.clone(), version, known })?;
+    Ok(Some(Found { path, bytes, base, file, header }))
 }
 
 /// `Err` is the version of a format this program does not know.

@@ -2,12 +2,13 @@
 
 use crate::Position;
 use crate::disk::Disk;
+use crate::segment::{HEADER_BYTES, base_of};
 use parking_lot::Mutex;
 use std::ffi::OsStr;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 pub(crate) struct Segments {
     dir: PathBuf,
@@ -19,6 +20,25 @@ pub(crate) struct Segments {
     durable: AtomicU64,
     /// Files with records up to here are not used again.
     renewed: AtomicU64,
+    /// While there are any, nothing is trimmed.
+    holds: AtomicUsize,
+}
+
+/// While it lives no segment is removed, renamed or used again.
+pub struct Hold(Arc<Segments>);
+
+impl Drop for Hold {
+    fn drop(&mut self) {
+        self.0.holds.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+/// A segment as far as it is durable: these bytes change no more while a [`Hold`] lives.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DurableSegment {
+    pub path: PathBuf,
+    /// From the start of the file.
+    pub bytes: u64,
 }
 
 #[derive(Clone, Debug)]
@@ -56,7 +76,28 @@ impl Segments {
             bytes: AtomicU64::new(bytes),
             durable: AtomicU64::new(durable.0),
             renewed: AtomicU64::new(0),
+            holds: AtomicUsize::new(0),
         }
+    }
+
+    pub fn hold(self: &Arc<Self>) -> Hold {
+        // Under the lock that `trim` takes: none is under way.
+        let _list = self.list.lock();
+        self.holds.fetch_add(1, Ordering::Relaxed);
+        Hold(Arc::clone(self))
+    }
+
+    /// Every segment, oldest first, up to where it is durable now.
+    pub fn durable_segments(&self) -> Vec<DurableSegment> {
+        let list = self.list.lock();
+        let durable = self.durable();
+        let durable_of = |segment: &Segment| {
+            let base = base_of(&segment.path)?;
+            let end = segment.end.unwrap_or(durable);
+            let bytes = HEADER_BYTES + end.0.saturating_sub(base.0);
+            Some(DurableSegment { path: segment.path.clone(), bytes })
+        };
+        list.iter().filter_map(durable_of).collect()
     }
 
     /// Size of all segment files together, without those that wait to be used again.
@@ -108,6 +149,9 @@ impl Segments {
     /// Some files of at least `spare_bytes` are kept under another name, to be used again.
     pub fn trim(&self, covered: Position, spare_bytes: u64) -> io::Result<usize> {
         let mut list = self.list.lock();
+        if self.holds.load(Ordering::Relaxed) > 0 {
+            return Ok(0);
+        }
         let sealed = &list[..list.len().saturating_sub(1)];
         let covered_count = sealed.iter().take_while(|segment| segment.end.is_some_and(|end| end <= covered)).count();
         let (mut removed, mut kept) = (0, Vec::new());

@@ -61,7 +61,7 @@ pub struct Config {
     #[arg(long, env = "TIDEWATCH_TRACES_HEADERS_FILE", conflicts_with = "traces_headers")]
     pub traces_headers_file: Option<PathBuf>,
     /// The one directory everything is stored in; made when missing.
-    #[arg(long, env = "TIDEWATCH_DATA_DIR", default_value = "tidewatch-data")]
+    #[arg(long, alias = "data", env = "TIDEWATCH_DATA_DIR", default_value = "tidewatch-data")]
     pub data_dir: PathBuf,
     /// Address of this server as its users see it; `http://` and the listen address when not given.
     #[arg(long, env = "APP_BASE_URL")]

@@ -17,7 +17,8 @@
 //! - [`error`]: the only file that picks status codes.
 //! - [`http`]: routes, gates, handlers, the embedded UI. [`ingest`]: the pipeline and what becomes of every record.
 //! - [`symbols`]: debug files and source maps, and artifacts made from them.
-//! - [`admin`]: the command line for those locked out.
+//! - [`admin`]: the command line for those locked out. [`backup`], [`check`]: copies of a data directory, and whether one is
+//!   whole.
 //! - [`redact`]: what our own spans, log lines and names must not carry.
 //! - [`reserve`]: space on a full disk for the control database.
 //! - [`metrics`], [`own_traces`]: what the server tells of itself. [`outbound`]: HTTP to others.
@@ -30,7 +31,9 @@
 
 pub mod admin;
 pub mod app;
+pub mod backup;
 pub mod bench;
+pub mod check;
 pub mod clock;
 pub mod config;
 pub mod control;

@@ -212,6 +212,12 @@ pub const JSON_BYTES_HELD_MAX: usize = 64 * MIB;
 pub const REPLAY_AHEAD: usize = 4;
 /// How long a replay waits for a flush before it says so.
 pub const REPLAY_WAIT: Duration = seconds(30);
+/// A request on `admin.sock`.
+pub const ADMIN_REQUEST_BYTES_MAX: u64 = 16 << 10;
+/// From a connection to `admin.sock` until its request is there.
+pub const ADMIN_REQUEST_MAX: Duration = seconds(10);
+/// After a connection to `admin.sock` could not be accepted.
+pub const ADMIN_ACCEPT_PAUSE: Duration = seconds(1);
 /// Pause between two log lines about the same kind of refused export.
 pub const REJECTION_LOG_PAUSE: Duration = minutes(1);
 /// Refused requests that belong to no project, kept for people to look at.

@@ -11,7 +11,7 @@ use clap::{Args, CommandFactory, Parser, Subcommand};
 use tidewatch_server::app::Outside;
 use tidewatch_server::config::{self, Config, Loaded};
 use tidewatch_server::http::socket::ListenAddress;
-use tidewatch_server::{admin, bench, demo, files, http, serve, symbols_cli, telemetry};
+use tidewatch_server::{admin, backup, bench, check, demo, files, http, serve, symbols_cli, telemetry};
 
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
@@ -36,6 +36,13 @@ enum Command {
     /// Accounts, for those locked out. Works on the control database itself, with or without a running server.
     #[command(subcommand)]
     Admin(admin::AdminCommand),
+    /// Copies the data directory, also while a server uses it, and verifies the copy.
+    Backup(backup::BackupArgs),
+    /// Writes a backup into an empty data directory, and verifies it.
+    Restore(backup::RestoreArgs),
+    /// Verifies everything in the data directory, or in a backup: checksums, rows, roll-ups, journal, databases. Changes
+    /// nothing.
+    Check(Config),
     /// Sends a fictional shop's traffic to a running server.
     Demo(demo::DemoArgs),
     /// Debug files, mappings and source maps: sends them, looks into them, resolves stack traces with them.
@@ -78,6 +85,11 @@ fn main() -> ExitCode {
         }
         Command::Openapi => print_openapi(),
         Command::Admin(command) => administer(&command),
+        Command::Backup(arguments) => load(&["backup"], arguments.config.clone())
+            .and_then(|loaded| backup::backup(&arguments, &loaded.config, say)),
+        Command::Restore(arguments) => load(&["restore"], arguments.config.clone())
+            .and_then(|loaded| backup::restore(&arguments, &loaded.config, say)),
+        Command::Check(config) => load(&["check"], config).and_then(|loaded| check::run(&loaded.config, say)),
         Command::Demo(arguments) => demo::run(&arguments, say),
         Command::Symbols(command) => symbols_cli::run(&command, say),
         Command::Bench(command) => bench::run(&command, say),

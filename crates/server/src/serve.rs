@@ -9,6 +9,7 @@ use parking_lot::RwLock;
 use tokio::sync::watch;
 
 use crate::app::{App, Outside, Settings};
+use crate::backup::socket;
 use crate::config::{self, Config};
 use crate::http::door::Door;
 use crate::http::gate::client_ip::Trust;
@@ -99,6 +100,7 @@ pub async fn serve_routes(
     let resolving = tokio::spawn(again::run(app.clone(), stopped.clone()));
     let noting = tokio::spawn(notes::run(app.symbols.clone(), stopped.clone()));
     let keeping = tokio::spawn(keeping::run(app.clone(), stopped.clone()));
+    let administering = tokio::spawn(socket::serve(app.clone(), stopped.clone()));
     tokio::spawn(reload(reloaded, stopped));
     ready(&address, &app);
     listening.await.context("the listener failed")?;
@@ -106,6 +108,7 @@ pub async fn serve_routes(
     let _ = resolving.await;
     let _ = noting.await;
     let _ = keeping.await;
+    let _ = administering.await;
     app.close().await;
     if let Some(tracer) = tracer {
         // What it cannot send is lost, and counted no more.

@@ -7,6 +7,7 @@
 //! - `identities`, `second_factor`, `passkeys`: sign-in elsewhere, in two steps, without a password. `support`: what `tidewatch admin` does.
 //! - `access_tokens`, `device_codes`, `oauth`, `grants`, `ack`, `setup`: credentials of machines and clients; `scope`:
 //!   what they may do.
+//! - `copies`: for backups.
 //! - [`tokens`], [`users`], [`people`], [`organizations`], [`members`] (and what is allowed: [`member_rules`]),
 //!   [`invitations`], [`resets`], [`projects`], [`preferences`], [`outbox`]: one table or a few, each.
 //!
@@ -23,6 +24,7 @@
 mod access_tokens;
 mod ack;
 pub mod audit;
+mod copies;
 pub mod db;
 mod device_codes;
 pub mod directory;
@@ -55,6 +57,7 @@ use parking_lot::RwLock;
 pub use access_tokens::{PERSONAL_PREFIX, PersonalToken};
 pub use ack::AckLink;
 pub use audit::{AuditLine, AuditQuestion, By};
+pub use copies::{copy_database, integrity};
 pub use db::Location;
 pub use device_codes::{DeviceCode, DeviceRequest, Poll};
 pub use directory::{DeletedProject, Membership, Organization, Project, ProjectSettings, User};

@@ -12,7 +12,7 @@ use bytes::Bytes;
 use tidewatch_domain::model::Signal;
 use tidewatch_journal::disk::Disk;
 use tidewatch_journal::heartbeat::Heartbeat;
-use tidewatch_journal::{AppendError, Journal, Options, Position, Times, Waiting};
+use tidewatch_journal::{AppendError, DurableSegment, Journal, Options, Position, Times, Waiting};
 use tidewatch_store::columns::Rows;
 use tidewatch_store::lake::{GiveUp, KeepRecords, Keeping, Lake, LakeOptions, Outcome, Retention, day_of};
 use tokio::sync::oneshot;
@@ -153,6 +153,16 @@ impl Intake {
     /// What waits for the journal's disk.
     pub fn journal_waiting(&self) -> Waiting {
         self.journal.waiting()
+    }
+
+    /// While the hold lives the journal removes nothing.
+    pub fn hold_journal(&self) -> tidewatch_journal::Hold {
+        self.journal.hold()
+    }
+
+    /// The journal's segments, up to where they are durable now.
+    pub fn durable_segments(&self) -> Vec<DurableSegment> {
+        self.journal.durable_segments()
     }
 
     /// Of the journal on the disk.

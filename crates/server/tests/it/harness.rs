@@ -1,6 +1,7 @@
 //! The real server in this process: port 0, a data directory of its own, real files.
 
 use std::net::SocketAddr;
+use std::os::unix::fs::FileTypeExt;
 use std::path::Path;
 use std::sync::atomic::AtomicI64;
 use std::sync::{Arc, Mutex};
@@ -270,6 +271,9 @@ fn copy(from: &Path, to: &Path) {
     for entry in std::fs::read_dir(from).expect("a readable folder") {
         let entry = entry.expect("a readable folder");
         let target = to.join(entry.file_name());
+        if entry.file_type().is_ok_and(|kind| kind.is_socket()) {
+            continue;
+        }
         if entry.path().is_dir() {
             std::fs::create_dir_all(&target).expect("a new folder");
             copy(&entry.path(), &target);

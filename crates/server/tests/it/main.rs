@@ -51,6 +51,7 @@ mod passkeys;
 mod per_ip;
 mod personal_tokens;
 mod process;
+mod project_numbers;
 mod quotas;
 mod replay;
 mod scopes;

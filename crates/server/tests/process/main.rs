@@ -1,6 +1,7 @@
 //! The real binary as its own process: killed at any moment, restarted, fed by real SDKs.
 
 mod admin;
+mod backup;
 mod corpus_kill;
 mod kill;
 mod log;

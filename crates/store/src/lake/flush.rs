@@ -65,18 +65,13 @@ impl Layout {
         self.next_id.fetch_add(1, Ordering::Relaxed)
     }
 
-    pub fn parts_folder(&self) -> PathBuf {
-        self.dir.join("parts")
-    }
-
     pub fn seen_folder(&self) -> PathBuf {
         self.dir.join("seen")
     }
 
     /// `parts/<table>/<day>/<id>.parquet`
     pub fn part_path(&self, facts: &PartFacts) -> PathBuf {
-        let folder = self.parts_folder().join(facts.table.name()).join(days::day_name(facts.day));
-        folder.join(format!("{:012}.parquet", facts.id))
+        part_path(&self.dir, facts)
     }
 
     /// The part with these facts; its file is not touched yet.
@@ -183,6 +178,12 @@ impl Layout {
             tracing::warn!(path = %path.display(), %error, "cannot remove an unregistered file");
         }
     }
+}
+
+/// `parts/<table>/<day>/<id>.parquet` in a data directory.
+pub fn part_path(dir: &Path, facts: &PartFacts) -> PathBuf {
+    let folder = dir.join("parts").join(facts.table.name()).join(days::day_name(facts.day));
+    folder.join(format!("{:012}.parquet", facts.id))
 }
 
 /// The name of a part or key file until the catalog lists it.

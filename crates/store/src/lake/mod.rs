@@ -21,6 +21,7 @@ mod added_columns;
 mod aliases;
 pub mod attr_columns;
 mod catalog;
+pub mod check;
 mod checksums;
 pub mod counts;
 mod days;
@@ -66,10 +67,11 @@ mod warm;
 mod workers;
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
@@ -94,6 +96,7 @@ pub use names::OTHER_NAME;
 pub use options::{GiveUp, KeepRecords, LakeOptions, Retention, RollupOptions};
 pub use part::{Part, PartFacts, PartFile};
 pub use pick::MergeOptions;
+pub use removal::Hold;
 pub use rewrite::{Change, Changed, Rewrite};
 pub use scan::QueryMemoryUse;
 pub use source::Source;
@@ -412,6 +415,16 @@ impl Lake {
     /// Drops the parts of days before `day` (days since 1970-01-01, UTC). Bytes given back to the disk.
     pub fn drop_before(&self, table: Table, day: i32) -> Result<u64, StoreError> {
         Ok(self.shared.drop_parts(table, &|part| part.facts.day < day)?.bytes)
+    }
+
+    /// While the hold lives, no file of a part or of keys is unlinked.
+    pub fn hold_files(&self) -> Hold {
+        self.shared.layout.removal.hold()
+    }
+
+    /// Writes a copy of the catalog, as of its last transaction, to a new file. Not synced.
+    pub fn copy_catalog(&self, to: &Path) -> Result<(), StoreError> {
+        self.shared.catalog.lock().copy_to(to)
     }
 
     /// Called after each flush and merge, on the thread that did it; must not block. Only the first callback counts.

@@ -127,7 +127,7 @@ fn open_catalog(options: &LakeOptions, may_be_new: bool) -> Result<catalog::Open
 }
 
 /// Every part and key file, whole or not, listed or not, with its length.
-fn files(disk: &dyn Disk, dir: &Path) -> Result<Vec<(PathBuf, u64)>, StoreError> {
+pub(super) fn files(disk: &dyn Disk, dir: &Path) -> Result<Vec<(PathBuf, u64)>, StoreError> {
     let mut files = Vec::new();
     for folder in folders(disk, dir)? {
         files.extend(list(disk, &folder)?);
@@ -193,7 +193,7 @@ fn remove_unlisted(
 }
 
 /// Of a part or key file, whatever its extension.
-fn id_of(path: &Path) -> Option<u64> {
+pub(super) fn id_of(path: &Path) -> Option<u64> {
     path.file_name()?.to_str()?.split('.').next()?.parse().ok()
 }
 

@@ -22,3 +22,4 @@ pub mod levels;
 pub mod sketch;
 pub mod spec;
 mod varint;
+pub mod verify;

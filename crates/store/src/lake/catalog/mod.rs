@@ -109,13 +109,22 @@ impl Catalog {
     ///
     /// Made when missing if `may_be_new`, otherwise refused; a catalog that is damaged or of a later version is refused.
     pub fn open(path: &Path, may_be_new: bool) -> Result<Opened, StoreError> {
-        Catalog::new(path).open_first(may_be_new)
+        let mut opened = Catalog::new(path).open_first(may_be_new)?;
+        opened.catalog.reserve = Reserve::beside(path);
+        Ok(opened)
     }
 
     /// As [`Catalog::open`], with a probe.
     #[cfg(test)]
     pub fn open_probed(path: &Path, may_be_new: bool, probe: Option<Probe>) -> Result<Opened, StoreError> {
-        Catalog { probe, ..Catalog::new(path) }.open_first(may_be_new)
+        let mut opened = Catalog { probe, ..Catalog::new(path) }.open_first(may_be_new)?;
+        opened.catalog.reserve = Reserve::beside(path);
+        Ok(opened)
+    }
+
+    /// Opens a copy that no store uses: without a reserve.
+    pub fn open_copy(path: &Path) -> Result<Opened, StoreError> {
+        Catalog::new(path).open_first(false)
     }
 
     fn new(path: &Path) -> Catalog {
@@ -125,7 +134,7 @@ impl Catalog {
             meta: Meta::default(),
             listed: Listed::default(),
             ids: Arc::default(),
-            reserve: Reserve::beside(path),
+            reserve: Reserve::none(),
             #[cfg(test)]
             probe: None,
         }

@@ -7,30 +7,35 @@ use std::path::{Path, PathBuf};
 
 /// More than SQLite appends to its log between two checkpoints.
 const RESERVE_BYTES: u64 = 4 << 20;
+const BLOCK_BYTES: usize = 64 << 10;
 /// The reserve is made again when the disk has so many times its size.
 const FREE_FACTOR: u64 = 8;
 
 pub struct Reserve {
-    path: PathBuf,
+    /// `None`: there is to be none.
+    path: Option<PathBuf>,
     is_there: bool,
 }
 
 impl Reserve {
+    pub fn none() -> Reserve {
+        Reserve { path: None, is_there: false }
+    }
+
     /// `catalog`: the database file. Makes the reserve when there is room.
     pub fn beside(catalog: &Path) -> Reserve {
         let path = catalog.with_extension("reserve");
         let is_there = fs::metadata(&path).is_ok_and(|file| file.len() == RESERVE_BYTES);
-        let mut reserve = Reserve { path, is_there };
+        let mut reserve = Reserve { path: Some(path), is_there };
         reserve.restore();
         reserve
     }
 
     /// Gives the space back to the disk; false when there was none.
     pub fn release(&mut self) -> bool {
-        if !std::mem::take(&mut self.is_there) {
-            return false;
-        }
-        let released = fs::remove_file(&self.path).is_ok();
+        let is_there = std::mem::take(&mut self.is_there);
+        let Some(path) = self.path.as_ref().filter(|_| is_there) else { return false };
+        let released = fs::remove_file(path).is_ok();
         if released {
             tracing::warn!("the disk is full: using the space that was reserved to remove old data");
         }
@@ -39,35 +44,33 @@ impl Reserve {
 
     /// Makes the reserve again once the disk has room. Nothing fails without it.
     pub fn restore(&mut self) {
-        if self.is_there || !has_room(&self.path) {
-            return;
-        }
-        match self.write() {
+        let Some(path) = self.path.as_ref().filter(|path| !self.is_there && has_room(path)) else { return };
+        match write(path) {
             Ok(()) => self.is_there = true,
             Err(error) => {
-                let _ = fs::remove_file(&self.path);
+                let _ = fs::remove_file(path);
                 tracing::debug!(%error, "cannot reserve space for removals on a full disk");
             }
         }
     }
+}
 
-    fn write(&self) -> io::Result<()> {
-        let mut file = File::create(&self.path)?;
-        // No zeros: some file systems store none.
-        let mut state = 0x9E37_79B9_7F4A_7C15_u64;
-        let mut block = Vec::with_capacity(64 << 10);
-        for _ in 0..RESERVE_BYTES / (64 << 10) {
-            block.clear();
-            while block.len() < 64 << 10 {
-                state ^= state << 13;
-                state ^= state >> 7;
-                state ^= state << 17;
-                block.extend_from_slice(&state.to_le_bytes());
-            }
-            file.write_all(&block)?;
+fn write(path: &Path) -> io::Result<()> {
+    let mut file = File::create(path)?;
+    // No zeros: some file systems store none.
+    let mut state = 0x9E37_79B9_7F4A_7C15_u64;
+    let mut block = Vec::with_capacity(BLOCK_BYTES);
+    for _ in 0..RESERVE_BYTES / BLOCK_BYTES as u64 {
+        block.clear();
+        while block.len() < BLOCK_BYTES {
+            state ^= state << 13;
+            state ^= state >> 7;
+            state ^= state << 17;
+            block.extend_from_slice(&state.to_le_bytes());
         }
-        file.sync_all()
+        file.write_all(&block)?;
     }
+    Ok(())
 }
 
 fn has_room(path: &Path) -> bool {

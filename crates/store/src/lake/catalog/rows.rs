@@ -83,8 +83,9 @@ pub fn insert_seen(transaction: &Transaction<'_>, facts: &SeenFacts) -> rusqlite
 
 /// Gaps by id.
 pub fn gaps(connection: &Connection) -> rusqlite::Result<Vec<Gap>> {
-    let mut statement = connection
-        .prepare("SELECT id, table_name, day, rows, time_min, time_max, project_min, project_max FROM gaps ORDER BY id")?;
+    let mut statement = connection.prepare(
+        "SELECT id, table_name, day, rows, time_min, time_max, project_min, project_max FROM gaps ORDER BY id",
+    )?;
     let gap = |row: &Row<'_>| {
         Ok(Gap {
             id: row.get::<_, i64>(0)? as u64,

@@ -137,6 +137,11 @@ impl SeenFile {
         self.is_suspect.load(Ordering::Relaxed)
     }
 
+    /// Its file.
+    pub fn path_of(&self) -> &Path {
+        &self.path
+    }
+
     pub fn bytes(&self) -> u64 {
         self.layout.keys_at() + self.facts.keys * KEY_BYTES as u64 + FOOTER_BYTES as u64
     }

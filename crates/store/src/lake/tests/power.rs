@@ -178,7 +178,8 @@ fn start(mut bench: Bench, deaths: &mut u64, by_power: bool) -> Process {
             started => {
                 let disk = if by_power { after.disk.power_cut() } else { after.disk.process_killed() };
                 drop(started);
-                bench = Bench { disk, ..after };
+                bench = after;
+                bench.disk = disk;
             }
         }
     }

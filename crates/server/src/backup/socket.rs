@@ -1,0 +1,156 @@
+//! `admin.sock` in the data directory: how `tidewatch backup` reaches the serving process.
+//!
+//! One request and one answer per connection, each a line of JSON. Only processes of the server's own user and of root
+//! are answered, whatever the permissions of the directory are.
+
+use std::io::{BufRead, BufReader, Write};
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::net::UnixStream as BlockingStream;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::{fs, io};
+
+use anyhow::Context;
+use serde::{Deserialize, Serialize};
+use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt};
+use tokio::net::{UnixListener, UnixStream};
+use tokio::runtime::Handle;
+use tokio::sync::{Mutex, watch};
+
+use super::source::Serving;
+use super::write;
+use crate::app::App;
+use crate::limits;
+
+pub const NAME: &str = "admin.sock";
+
+/// Write a backup.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Request {
+    /// Absolute; missing or an empty directory.
+    pub target: PathBuf,
+    pub with_secrets: bool,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Answer {
+    Done { files: usize, bytes: u64 },
+    Failed { error: String },
+}
+
+/// Answers until `stopped`. Without the socket the server serves all the same, and says so.
+pub async fn serve(app: Arc<App>, mut stopped: watch::Receiver<bool>) {
+    let path = app.config.data_dir.join(NAME);
+    let listener = match listen(&path) {
+        Ok(listener) => listener,
+        Err(error) => {
+            tracing::warn!(%error, "tidewatch backup cannot reach this server: cannot listen on {}", path.display());
+            return;
+        }
+    };
+    let one_at_a_time = Arc::new(Mutex::new(()));
+    loop {
+        let accepted = tokio::select! {
+            accepted = listener.accept() => accepted,
+            _ = stopped.wait_for(|stop| *stop) => break,
+        };
+        match accepted {
+            Ok((stream, _)) => drop(tokio::spawn(answer(app.clone(), stream, one_at_a_time.clone()))),
+            Err(error) => {
+                tracing::warn!(%error, "cannot accept a connection on {}", path.display());
+                tokio::time::sleep(limits::ADMIN_ACCEPT_PAUSE).await;
+            }
+        }
+    }
+    let _ = fs::remove_file(&path);
+}
+
+/// The data directory is locked by this process: a socket that is there belongs to nobody.
+fn listen(path: &Path) -> io::Result<UnixListener> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+        _ => {}
+    }
+    let listener = UnixListener::bind(path)?;
+    fs::set_permissions(path, fs::Permissions::from_mode(0o600))?;
+    Ok(listener)
+}
+
+async fn answer(app: Arc<App>, mut stream: UnixStream, one_at_a_time: Arc<Mutex<()>>) {
+    let done = match is_allowed(&stream) {
+        true => act(app, &mut stream, &one_at_a_time).await,
+        false => Err(anyhow::anyhow!("only the server's own user and root are answered")),
+    };
+    let answer = done.unwrap_or_else(|error| {
+        tracing::error!("a backup failed: {error:#}");
+        Answer::Failed { error: format!("{error:#}") }
+    });
+    let mut line = serde_json::to_vec(&answer).expect("an answer has a text");
+    line.push(b'\n');
+    // One that has gone away finds the backup, or none.
+    let _ = stream.write_all(&line).await;
+}
+
+fn is_allowed(stream: &UnixStream) -> bool {
+    let own = rustix::process::geteuid();
+    stream.peer_cred().is_ok_and(|peer| peer.uid() == own.as_raw() || peer.uid() == 0)
+}
+
+async fn act(app: Arc<App>, stream: &mut UnixStream, one_at_a_time: &Mutex<()>) -> anyhow::Result<Answer> {
+    let mut line = Vec::new();
+    let mut reader = tokio::io::BufReader::new(stream).take(limits::ADMIN_REQUEST_BYTES_MAX);
+    let read = tokio::time::timeout(limits::ADMIN_REQUEST_MAX, reader.read_until(b'\n', &mut line));
+    read.await.context("the request did not come in time")?.context("cannot read the request")?;
+    let Request { target, with_secrets } = serde_json::from_slice(&line).context("the request cannot be read")?;
+    let _turn = one_at_a_time.try_lock().context("another backup is being written")?;
+    tracing::info!(target = %target.display(), with_secrets, "writing a backup to {}", target.display());
+    let made_ns = app.clock.now_ns();
+    let data = app.config.data_dir.clone();
+    let source = Serving { app, runtime: Handle::current() };
+    let written =
+        tokio::task::spawn_blocking(move || write::write(&source, &data, &target, with_secrets, made_ns)).await;
+    let manifest = written.context("writing it failed")??;
+    tracing::info!("the backup is written: {}", manifest.summary());
+    Ok(Answer::Done { files: manifest.files.len(), bytes: manifest.bytes() })
+}
+
+/// Asks the process that serves `data`; `None`: there is none. Blocks until it is done.
+pub fn ask(data: &Path, request: &Request) -> anyhow::Result<Option<Answer>> {
+    let path = data.join(NAME);
+    let mut stream = match BlockingStream::connect(&path) {
+        Ok(stream) => stream,
+        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused) => {
+            return Ok(None);
+        }
+        Err(error) => {
+            let path = path.display();
+            return Err(error).with_context(|| format!("cannot reach the server on {path}; run this as its user"));
+        }
+    };
+    let mut line = serde_json::to_vec(request)?;
+    line.push(b'\n');
+    let mut answer = String::new();
+    let exchanged = stream.write_all(&line).and_then(|()| BufReader::new(&stream).read_line(&mut answer));
+    exchanged.with_context(|| format!("the server on {} went away", path.display()))?;
+    let answer = serde_json::from_str(&answer).context("the server went away before the backup was complete")?;
+    Ok(Some(answer))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn any_request_is_read_or_refused(bytes in prop::collection::vec(any::<u8>(), 0..200), path in "[a-z/. ]{0,20}", with_secrets in any::<bool>()) {
+            let _ = serde_json::from_slice::<Request>(&bytes);
+            let request = Request { target: path.into(), with_secrets };
+            let text = serde_json::to_vec(&request).unwrap();
+            prop_assert_eq!(serde_json::from_slice::<Request>(&text).unwrap(), request);
+        }
+    }
+}

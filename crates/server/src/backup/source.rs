@@ -1,0 +1,109 @@
+//! What a backup is made of: the store of a serving process, or a data directory that nobody uses.
+
+use std::any::Any;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use anyhow::Context;
+use tidewatch_journal::DurableSegment;
+use tidewatch_store::lake::check::copy_idle_catalog;
+use tokio::runtime::Handle;
+
+use crate::app::App;
+use crate::config::Config;
+use crate::control::{self, Location};
+
+/// A store that can be copied. Every method blocks.
+pub trait Source {
+    /// While the value lives, no part and no key file is unlinked.
+    fn hold_files(&self) -> Box<dyn Any>;
+
+    /// While the value lives, no segment of the journal is removed or used again.
+    fn hold_journal(&self) -> Box<dyn Any>;
+
+    fn copy_catalog(&self, to: &Path) -> anyhow::Result<()>;
+
+    /// False: it is in PostgreSQL.
+    fn copy_control(&self, to: &Path) -> anyhow::Result<bool>;
+
+    /// The journal's segments as far as they are durable at this moment.
+    fn segments(&self) -> anyhow::Result<Vec<DurableSegment>>;
+}
+
+/// A serving process.
+pub struct Serving {
+    pub app: Arc<App>,
+    pub runtime: Handle,
+}
+
+impl Source for Serving {
+    fn hold_files(&self) -> Box<dyn Any> {
+        Box::new(self.app.intake.lake().hold_files())
+    }
+
+    fn hold_journal(&self) -> Box<dyn Any> {
+        Box::new(self.app.intake.hold_journal())
+    }
+
+    fn copy_catalog(&self, to: &Path) -> anyhow::Result<()> {
+        Ok(self.app.intake.lake().copy_catalog(to)?)
+    }
+
+    fn copy_control(&self, to: &Path) -> anyhow::Result<bool> {
+        Ok(self.runtime.block_on(self.app.control.copy_to(to))?)
+    }
+
+    fn segments(&self) -> anyhow::Result<Vec<DurableSegment>> {
+        Ok(self.app.intake.durable_segments())
+    }
+}
+
+/// A data directory whose lock the caller holds.
+pub struct Idle {
+    data: PathBuf,
+    control: Location,
+    runtime: tokio::runtime::Runtime,
+}
+
+impl Idle {
+    pub fn new(config: &Config) -> anyhow::Result<Idle> {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+        Ok(Idle {
+            data: config.data_dir.clone(),
+            control: config.control_database()?,
+            runtime: runtime.context("cannot start a runtime")?,
+        })
+    }
+}
+
+impl Source for Idle {
+    fn hold_files(&self) -> Box<dyn Any> {
+        Box::new(())
+    }
+
+    fn hold_journal(&self) -> Box<dyn Any> {
+        Box::new(())
+    }
+
+    fn copy_catalog(&self, to: &Path) -> anyhow::Result<()> {
+        Ok(copy_idle_catalog(&self.data.join("catalog.sqlite"), to)?)
+    }
+
+    fn copy_control(&self, to: &Path) -> anyhow::Result<bool> {
+        Ok(self.runtime.block_on(control::copy_database(&self.control, to))?)
+    }
+
+    fn segments(&self) -> anyhow::Result<Vec<DurableSegment>> {
+        let folder = self.data.join("journal");
+        let mut segments = Vec::new();
+        for entry in std::fs::read_dir(&folder).with_context(|| format!("cannot list {}", folder.display()))? {
+            let entry = entry?;
+            let path = entry.path();
+            if path.extension().is_some_and(|extension| extension == "segment") {
+                segments.push(DurableSegment { path, bytes: entry.metadata()?.len() });
+            }
+        }
+        segments.sort_by(|one, other| one.path.cmp(&other.path));
+        Ok(segments)
+    }
+}

@@ -1,0 +1,236 @@
+//! Writes a backup. Parts are hard links where the file system allows it, since they never change.
+
+use std::collections::HashMap;
+use std::fs::{self, DirBuilder, File};
+use std::io::{self, Read};
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, bail, ensure};
+use tidewatch_journal::DurableSegment;
+use tidewatch_store::lake::check::{ListedFile, listed_files};
+
+use super::manifest::{self, Entry, Manifest};
+use super::source::Source;
+
+const CATALOG: &str = "catalog.sqlite";
+/// A file that is renamed between two tries to open it is found in one of so many.
+const TRIES: usize = 3;
+
+/// Blocks. `target`: absolute, missing or empty.
+pub fn write(
+    source: &dyn Source,
+    data: &Path,
+    target: &Path,
+    with_secrets: bool,
+    made_ns: i64,
+) -> anyhow::Result<Manifest> {
+    make_empty(data, target)?;
+    let mut copy = Copy { data, target, parts: HashMap::new(), others: Vec::new() };
+    // Most parts are copied before the journal is held: it must not grow for as long as they take.
+    {
+        let _files = source.hold_files();
+        copy.listed_parts(source)?;
+    }
+    copy.tree(Path::new("blobs"))?;
+    copy.file_if_there(Path::new("ai-prices.json"))?;
+    // Tables that journal records were priced with.
+    copy.tree(Path::new("ai-prices"))?;
+    if with_secrets {
+        copy.tree(Path::new("secrets"))?;
+    }
+    let control_database = copy.control(source)?;
+
+    let _journal = source.hold_journal();
+    let _files = source.hold_files();
+    copy.listed_parts(source)?;
+    for segment in source.segments()? {
+        copy.segment(&segment)?;
+    }
+    copy.catalog()?;
+
+    let mut files: Vec<Entry> = copy.parts.into_values().chain(copy.others).collect();
+    files.sort_by(|one, other| one.path.cmp(&other.path));
+    sync_folders(target)?;
+    let manifest = Manifest::new(made_ns, with_secrets, control_database, files);
+    manifest.write(target)?;
+    Ok(manifest)
+}
+
+struct Copy<'a> {
+    data: &'a Path,
+    target: &'a Path,
+    /// Parts and key files, by path below the data directory.
+    parts: HashMap<PathBuf, Entry>,
+    others: Vec<Entry>,
+}
+
+impl Copy<'_> {
+    /// Copies the catalog and every file that it lists and that is not copied yet; removes those that it lists no longer.
+    fn listed_parts(&mut self, source: &dyn Source) -> anyhow::Result<()> {
+        let catalog = self.target.join(CATALOG);
+        if catalog.exists() {
+            fs::remove_file(&catalog).with_context(|| format!("cannot replace {}", catalog.display()))?;
+        }
+        source.copy_catalog(&catalog).context("cannot copy the catalog")?;
+        let listed = listed_files(&catalog).context("cannot read the copy of the catalog")?;
+        for file in &listed {
+            if !self.parts.contains_key(&file.path) {
+                let entry = self.part(file)?;
+                self.parts.insert(file.path.clone(), entry);
+            }
+        }
+        let gone: Vec<PathBuf> =
+            self.parts.keys().filter(|path| !listed.iter().any(|file| file.path == **path)).cloned().collect();
+        for path in gone {
+            let place = self.target.join(&path);
+            fs::remove_file(&place).with_context(|| format!("cannot remove {}", place.display()))?;
+            self.parts.remove(&path);
+        }
+        Ok(())
+    }
+
+    fn part(&self, file: &ListedFile) -> anyhow::Result<Entry> {
+        let names = [&file.path, &file.temporary];
+        for name in names.into_iter().cycle().take(2 * TRIES) {
+            match self.link_or_copy(name, &file.path) {
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                done => return done.with_context(|| format!("cannot copy {}", self.data.join(name).display())),
+            }
+        }
+        bail!("{} is listed, but missing; see docs/operations.md, Missing part", self.data.join(&file.path).display())
+    }
+
+    fn link_or_copy(&self, from: &Path, to: &Path) -> io::Result<Entry> {
+        let (source, place) = (self.data.join(from), self.target.join(to));
+        make_parent(&place)?;
+        if fs::hard_link(&source, &place).is_ok() {
+            return Entry::of(to, File::open(&place)?);
+        }
+        copy_bytes(&source, &place, to, u64::MAX)
+    }
+
+    /// Every file below a folder of the data directory; what goes meanwhile is left out.
+    fn tree(&mut self, folder: &Path) -> anyhow::Result<()> {
+        let mut folders = vec![folder.to_path_buf()];
+        while let Some(folder) = folders.pop() {
+            let path = self.data.join(&folder);
+            let entries = match fs::read_dir(&path) {
+                Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+                entries => entries.with_context(|| format!("cannot list {}", path.display()))?,
+            };
+            for entry in entries {
+                let entry = entry.with_context(|| format!("cannot list {}", path.display()))?;
+                let name = folder.join(entry.file_name());
+                match entry.file_type() {
+                    Ok(kind) if kind.is_dir() => folders.push(name),
+                    // Written aside, and not in its place yet.
+                    Ok(kind) if kind.is_file() && !is_hidden(&name) => self.file_if_there(&name)?,
+                    _ => {}
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn file_if_there(&mut self, name: &Path) -> anyhow::Result<()> {
+        let place = self.target.join(name);
+        make_parent(&place).with_context(|| format!("cannot make the folder of {}", place.display()))?;
+        match copy_bytes(&self.data.join(name), &place, name, u64::MAX) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+            done => {
+                self.others.push(done.with_context(|| format!("cannot copy {}", self.data.join(name).display()))?);
+                Ok(())
+            }
+        }
+    }
+
+    /// Which control database it is.
+    fn control(&mut self, source: &dyn Source) -> anyhow::Result<&'static str> {
+        let name = Path::new("control.sqlite");
+        if !source.copy_control(&self.target.join(name)).context("cannot copy the control database")? {
+            return Ok(manifest::POSTGRESQL);
+        }
+        self.written(name)?;
+        Ok(manifest::SQLITE)
+    }
+
+    fn catalog(&mut self) -> anyhow::Result<()> {
+        self.written(Path::new(CATALOG))
+    }
+
+    /// A file that SQLite wrote.
+    fn written(&mut self, name: &Path) -> anyhow::Result<()> {
+        let place = self.target.join(name);
+        let read = || -> io::Result<Entry> {
+            let file = File::open(&place)?;
+            file.sync_all()?;
+            Entry::of(name, file)
+        };
+        self.others.push(read().with_context(|| format!("cannot read {}", place.display()))?);
+        Ok(())
+    }
+
+    fn segment(&mut self, segment: &DurableSegment) -> anyhow::Result<()> {
+        let name = segment.path.file_name().context("a segment has a name")?;
+        let name = Path::new("journal").join(name);
+        let place = self.target.join(&name);
+        let copied = make_parent(&place).and_then(|()| copy_bytes(&segment.path, &place, &name, segment.bytes));
+        self.others.push(copied.with_context(|| format!("cannot copy {}", segment.path.display()))?);
+        Ok(())
+    }
+}
+
+/// The directory, readable to its owner alone.
+fn make_empty(data: &Path, target: &Path) -> anyhow::Result<()> {
+    let data = fs::canonicalize(data).with_context(|| format!("cannot find {}", data.display()))?;
+    DirBuilder::new()
+        .recursive(true)
+        .mode(0o700)
+        .create(target)
+        .with_context(|| format!("cannot make {}", target.display()))?;
+    let target = fs::canonicalize(target).with_context(|| format!("cannot find {}", target.display()))?;
+    ensure!(!target.starts_with(&data), "{} lies in the data directory itself", target.display());
+    let mut entries = fs::read_dir(&target).with_context(|| format!("cannot list {}", target.display()))?;
+    ensure!(entries.next().is_none(), "{} is not empty", target.display());
+    Ok(())
+}
+
+pub fn make_parent(place: &Path) -> io::Result<()> {
+    let folder = place.parent().ok_or_else(|| io::Error::other("a file lies in a folder"))?;
+    DirBuilder::new().recursive(true).mode(0o700).create(folder)
+}
+
+/// The first `bytes_max` bytes of a file, with its permissions, synced.
+pub fn copy_bytes(from: &Path, to: &Path, name: &Path, bytes_max: u64) -> io::Result<Entry> {
+    let source = File::open(from)?;
+    let mut copy = File::create_new(to)?;
+    copy.set_permissions(source.metadata()?.permissions())?;
+    let (bytes, xxh3) = manifest::hash(source.take(bytes_max), &mut copy)?;
+    copy.sync_all()?;
+    Ok(Entry::new(name, bytes, xxh3))
+}
+
+/// Makes every name below a directory durable.
+pub fn sync_folders(root: &Path) -> anyhow::Result<()> {
+    let mut folders = vec![root.to_path_buf()];
+    while let Some(folder) = folders.pop() {
+        let sync = || -> io::Result<Vec<PathBuf>> {
+            let mut inner = Vec::new();
+            for entry in fs::read_dir(&folder)? {
+                let entry = entry?;
+                if entry.file_type()?.is_dir() {
+                    inner.push(entry.path());
+                }
+            }
+            File::open(&folder)?.sync_all()?;
+            Ok(inner)
+        };
+        folders.extend(sync().with_context(|| format!("cannot sync {}", folder.display()))?);
+    }
+    Ok(())
+}
+
+fn is_hidden(name: &Path) -> bool {
+    name.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"."))
+}

@@ -1,0 +1,154 @@
+//! `tidewatch check`: everything on the disk against its checksums, the catalog against the files, roll-ups against rows.
+//!
+//! Read-only: databases are opened as copies in a temporary directory. The data directory, or a backup of it, must not be
+//! in use; [`lock`] sees to that.
+
+use std::fs::{self, File, TryLockError};
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+
+use anyhow::{Context, bail, ensure};
+use tidewatch_journal::disk::{Disk, RealDisk};
+use tidewatch_journal::{Position, ReplayReport};
+use tidewatch_store::lake::check as lake_check;
+
+use crate::config::Config;
+use crate::control;
+use crate::ingest::record;
+
+/// What a check has read and found.
+#[derive(Debug, Clone, Default)]
+pub struct Checked {
+    pub parts: u64,
+    pub rows: u64,
+    pub key_files: u64,
+    pub records: u64,
+    /// A sentence each.
+    pub findings: Vec<String>,
+}
+
+/// Checks the data directory and prints every finding; an error when there is any. Blocks.
+pub fn run(config: &Config, say: fn(&str)) -> anyhow::Result<()> {
+    let data = &config.data_dir;
+    ensure!(data.join("catalog.sqlite").exists(), "there is no store in {}; is --data-dir right?", data.display());
+    let _lock = lock(data)?.with_context(|| {
+        format!("a server uses {}: stop it, or check a backup of it (tidewatch backup)", data.display())
+    })?;
+    let checked = check_directory(data, true)?;
+    let uses_postgres = config.database_url.is_some() || config.database_url_file.is_some();
+    if uses_postgres {
+        say("the control database is in PostgreSQL and was not checked");
+    }
+    checked.findings.iter().for_each(|finding| say(finding));
+    let Checked { parts, rows, key_files, records, findings } = &checked;
+    match findings.len() {
+        0 => {
+            say(&format!("{parts} parts with {rows} rows, {key_files} key files, {records} records: all is well"));
+            Ok(())
+        }
+        1 => bail!("one finding in {}", data.display()),
+        count => bail!("{count} findings in {}", data.display()),
+    }
+}
+
+/// Keeps servers from the directory while the value lives; `None`: one uses it.
+pub fn lock(data: &Path) -> anyhow::Result<Option<File>> {
+    let path = data.join("lake.lock");
+    let file = match File::open(&path) {
+        // A backup has none, and no server uses it.
+        Err(error) if error.kind() == io::ErrorKind::NotFound => File::open(data),
+        opened => opened,
+    };
+    let file = file.with_context(|| format!("cannot open {}", path.display()))?;
+    match file.try_lock() {
+        Ok(()) => Ok(Some(file)),
+        Err(TryLockError::WouldBlock) => Ok(None),
+        Err(TryLockError::Error(error)) => Err(error).with_context(|| format!("cannot lock {}", path.display())),
+    }
+}
+
+/// `with_rows`: also every row, and roll-ups against them. Blocks.
+pub fn check_directory(data: &Path, with_rows: bool) -> anyhow::Result<Checked> {
+    let copies = tempfile::TempDir::new().context("cannot make a temporary directory")?;
+    let disk: Arc<dyn Disk> = Arc::new(RealDisk);
+    let catalog = copy_database(data, "catalog.sqlite", copies.path())?;
+    let lake = lake_check::check(data, &catalog, &disk, with_rows);
+    let mut checked = Checked { parts: lake.parts, rows: lake.rows, key_files: lake.key_files, ..Checked::default() };
+    let sentence = |finding: &lake_check::Finding| {
+        // Most errors name their file.
+        let path = finding.path.display().to_string();
+        if finding.what.contains(&path) { finding.what.clone() } else { format!("{path}: {}", finding.what) }
+    };
+    checked.findings.extend(lake.findings.iter().map(sentence));
+    check_journal(data, &*disk, lake.covered, &mut checked);
+    if data.join("control.sqlite").exists() {
+        let control = copy_database(data, "control.sqlite", copies.path())?;
+        let place = data.join("control.sqlite");
+        match control::integrity(&control) {
+            Ok(lines) => {
+                checked.findings.extend(lines.iter().map(|line| format!("{}: {line}", place.display())));
+            }
+            Err(error) => checked.findings.push(format!("{}: {error:#}", place.display())),
+        }
+    }
+    Ok(checked)
+}
+
+/// The database with its log, as a crash left them; the path of the copy.
+fn copy_database(data: &Path, name: &str, to: &Path) -> anyhow::Result<std::path::PathBuf> {
+    for name in [name.to_owned(), format!("{name}-wal")] {
+        match fs::copy(data.join(&name), to.join(&name)) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            copied => drop(copied.with_context(|| format!("cannot copy {}", data.join(&name).display()))?),
+        }
+    }
+    Ok(to.join(name))
+}
+
+/// The records that a start would replay, and those before them that are still there.
+fn check_journal(data: &Path, disk: &dyn Disk, covered: Position, checked: &mut Checked) {
+    let folder = data.join("journal");
+    let first = match disk.list(&folder) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return,
+        Err(error) => {
+            checked.findings.push(format!("{}: {error}", folder.display()));
+            return;
+        }
+        Ok(files) => files.iter().filter_map(|(path, _)| first_position(path)).min(),
+    };
+    let mut found = Vec::new();
+    let mut records = 0;
+    // From the position that the catalog says, and once more from the first file on.
+    for from in [Some(covered), first.filter(|first| *first < covered)].into_iter().flatten() {
+        records = 0;
+        let mut unreadable = Vec::new();
+        let visited = tidewatch_journal::inspect(&folder, disk, from, &mut |position, payload| {
+            records += 1;
+            if let Err(error) = record::decode(payload) {
+                unreadable.push(format!("{}: the record at {position} cannot be read: {error}", folder.display()));
+            }
+            Ok(())
+        });
+        match visited {
+            Ok(ReplayReport { corrupt, .. }) => {
+                found.extend(corrupt.iter().map(|range| {
+                    let file = range.segment.as_ref().unwrap_or(&folder).display();
+                    format!("{file}: {} to {}: {}", range.from, range.to, range.why)
+                }));
+                found.extend(unreadable);
+            }
+            Err(error) => found.push(format!("{}: {error}", folder.display())),
+        }
+    }
+    found.sort();
+    found.dedup();
+    checked.records = records;
+    checked.findings.extend(found);
+}
+
+/// Of a segment, from its name.
+fn first_position(path: &Path) -> Option<Position> {
+    let digits = path.file_name()?.to_str()?.strip_suffix(".segment")?;
+    digits.parse().ok().map(Position)
+}

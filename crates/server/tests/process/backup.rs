@@ -1,0 +1,298 @@
+//! `tidewatch backup`, `restore` and `check`, with the real binary beside a real server.
+
+use std::path::Path;
+use std::process::{Command, Output};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use serde_json::{Value, json};
+
+use super::server::{Account, Server, agent};
+
+fn tidewatch(words: &[&str], paths: &[&Path], data: &Path) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_tidewatch"));
+    command.args(&words[..1]).args(paths).args(&words[1..]).arg("--data-dir").arg(data);
+    command.output().expect("the binary runs")
+}
+
+fn said(output: &Output) -> String {
+    format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr))
+}
+
+#[track_caller]
+fn succeeds(output: &Output) -> String {
+    assert!(output.status.success(), "{}", said(output));
+    said(output)
+}
+
+#[track_caller]
+fn fails(output: &Output, why: &str) {
+    assert!(!output.status.success() && said(output).contains(why), "{why}: {}", said(output));
+}
+
+/// Ten minutes ago.
+fn start_ns() -> u64 {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).expect("after 1970").as_nanos() as u64;
+    now - 600 * 1_000_000_000
+}
+
+fn attribute(key: &str, value: Value) -> Value {
+    json!({"key": key, "value": value})
+}
+
+fn resource(service: &str) -> Value {
+    json!({"attributes": [attribute("service.name", json!({"stringValue": service}))]})
+}
+
+/// A request with a failing call inside it.
+fn trace(number: u64, start: u64) -> Value {
+    let at = |offset: u64| (start + number * 1_000_000 + offset).to_string();
+    let spans = json!([{
+        "traceId": format!("{:032x}", number + 1), "spanId": "0000000000000001", "name": "GET /cart", "kind": 2,
+        "startTimeUnixNano": at(0), "endTimeUnixNano": at(5000 + number),
+        "attributes": [
+            attribute("http.request.method", json!({"stringValue": "GET"})),
+            attribute("http.route", json!({"stringValue": format!("/cart/{}", number % 5)})),
+            attribute("http.response.status_code", json!({"intValue": if number.is_multiple_of(3) { 500 } else { 200 }})),
+        ],
+        "events": [{"timeUnixNano": at(10), "name": "exception", "attributes": [
+            attribute("exception.type", json!({"stringValue": "IOError"})),
+            attribute("exception.message", json!({"stringValue": format!("shelf {} is empty", number % 4)})),
+            attribute("exception.stacktrace", json!({"stringValue": "IOError: shelf\n  at shop.py:1\n"})),
+        ]}],
+    }, {
+        "traceId": format!("{:032x}", number + 1), "spanId": "0000000000000002", "parentSpanId": "0000000000000001",
+        "name": "chat", "kind": 3, "startTimeUnixNano": at(100), "endTimeUnixNano": at(900),
+        "attributes": [
+            attribute("gen_ai.system", json!({"stringValue": "openai"})),
+            attribute("gen_ai.request.model", json!({"stringValue": "house-model"})),
+            attribute("gen_ai.usage.input_tokens", json!({"intValue": 1000})),
+            attribute("gen_ai.usage.output_tokens", json!({"intValue": 10})),
+        ],
+    }, {
+        "traceId": format!("{:032x}", number + 900_001), "spanId": "0000000000000001", "name": "orders process", "kind": 5,
+        "startTimeUnixNano": at(0), "endTimeUnixNano": at(70), "attributes": [],
+    }]);
+    json!({"resourceSpans": [{"resource": resource("shop"), "scopeSpans": [{"spans": spans}]}]})
+}
+
+fn logs(number: u64, start: u64) -> Value {
+    let record = json!({"timeUnixNano": (start + number).to_string(), "severityNumber": 9 + number % 9,
+        "body": {"stringValue": format!("line {number}")}});
+    json!({"resourceLogs": [{"resource": resource("shop"), "scopeLogs": [{"logRecords": [record]}]}]})
+}
+
+fn metrics(number: u64, start: u64) -> Value {
+    let point = json!({"timeUnixNano": (start + number * 1_000_000_000).to_string(), "asDouble": number as f64});
+    let metric = json!({"name": "queue.length", "unit": "1", "gauge": {"dataPoints": [point]}});
+    json!({"resourceMetrics": [{"resource": resource("shop"), "scopeMetrics": [{"metrics": [metric]}]}]})
+}
+
+fn send(base: &str, account: &Account, signal: &str, body: &Value) -> Option<u16> {
+    let answer = agent()
+        .post(format!("{base}/api/otel/v1/{signal}"))
+        .header("Authorization", format!("Bearer {}", account.project_token))
+        .header("Content-Type", "application/json")
+        .send(body.to_string().as_str());
+    answer.ok().map(|answer| answer.status().as_u16())
+}
+
+/// What the server answers to a set of reads, by what was asked.
+fn answers(server: &Server, start: u64) -> Vec<(String, u16, Value)> {
+    let account = server.account.as_ref().expect("registered");
+    let time = |ns: u64| {
+        let days = ns / 1_000_000_000 / 86_400;
+        // Whole days around: `YYYY-MM-DD` comes from the store's own names of days.
+        format!("{}T00:00:00Z", tidewatch_store::lake::day_name(days as i32))
+    };
+    let day = 86_400 * 1_000_000_000;
+    let range = json!({"fromDate": time(start - day), "toDate": time(start + 2 * day)});
+    let project = &account.project_id;
+    let mut asked = Vec::new();
+    for path in [
+        "/api/endpoints/grouped",
+        "/api/endpoints",
+        "/api/endpoints/chart",
+        "/api/tasks/grouped",
+        "/api/tasks",
+        "/api/ai-traces",
+        "/api/ai-traces/grouped",
+        "/api/ai-traces/chart",
+        "/api/spans",
+        "/api/logs",
+        "/api/logs/histogram",
+        "/api/exception-stack-traces",
+        "/api/drops",
+    ] {
+        asked.push(("POST", format!("{path}?projectId={project}"), range.clone()));
+    }
+    let trace = json!({"fromDate": range["fromDate"], "toDate": range["toDate"]});
+    asked.push(("POST", format!("/api/distributed-traces/{:032x}?projectId={project}", 1), trace));
+    for path in [
+        "/api/projects",
+        "/api/symbols",
+        "/api/endpoints/slow",
+        "/api/metrics/discover",
+        "/api/me/grants",
+        "/api/personal-access-tokens",
+        "/api/has-organizations",
+    ] {
+        let range = format!("fromDate={}&toDate={}", range["fromDate"], range["toDate"]).replace('"', "");
+        asked.push(("GET", format!("{path}?projectId={project}&{range}"), Value::Null));
+    }
+    let ask = |(method, path, body): (&str, String, Value)| {
+        let (status, answer) = server.call(method, &path, Some(&account.jwt), &body);
+        (format!("{method} {path}"), status, answer)
+    };
+    asked.into_iter().map(ask).collect()
+}
+
+#[test]
+fn a_restored_server_answers_as_the_first_did() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let (data, target) = (folder.path().join("data"), folder.path().join("backup"));
+    let settings = [("TIDEWATCH_FLUSH_ROWS", "60"), ("TIDEWATCH_FLUSH_SECONDS", "1000")];
+    std::fs::create_dir(&data).expect("a folder");
+    let prices = r#"[{"model": "house-model", "from": "2020-01-01", "input": 1.5, "output": 9}]"#;
+    std::fs::write(data.join("ai-prices.json"), prices).expect("a price table");
+    let mut server = Server::start(&data, &settings);
+    let account = server.register();
+    let start = start_ns();
+    for number in 0..60 {
+        assert_eq!(send(&server.base, &account, "traces", &trace(number, start)), Some(200));
+        assert_eq!(send(&server.base, &account, "logs", &logs(number, start)), Some(200));
+        assert_eq!(send(&server.base, &account, "metrics", &metrics(number, start)), Some(200));
+    }
+    let (status, _) = server.call("POST", "/api/projects", Some(&account.jwt), &json!({"name": "second"}));
+    assert_eq!(status, 201);
+    let before = answers(&server, start);
+    let refused: Vec<_> = before.iter().filter(|(_, status, _)| *status != 200).collect();
+    assert!(refused.len() < 4, "nearly all are answered: {refused:?}");
+    let rows = |path: &str| before.iter().find(|(asked, ..)| asked.contains(path)).map(|(_, _, answer)| answer.clone());
+    assert_eq!(rows("/api/spans").expect("asked")["pagination"]["total"], 180, "there is something to compare");
+
+    fails(&tidewatch(&["check"], &[], &data), "a server uses");
+    fails(&tidewatch(&["backup"], &[&data.join("inside")], &data), "lies in the data directory");
+    let said = succeeds(&tidewatch(&["backup", "--with-secrets"], &[&target], &data));
+    assert!(said.contains("verified"), "{said}");
+    fails(&tidewatch(&["backup"], &[&target], &data), "is not empty");
+    // While it is served on, the backup stays what it was.
+    for number in 60..90 {
+        assert_eq!(send(&server.base, &account, "traces", &trace(number, start)), Some(200));
+    }
+    server.kill();
+    drop(server);
+
+    succeeds(&tidewatch(&["check"], &[], &target));
+    succeeds(&tidewatch(&["check"], &[], &data));
+    let restored = folder.path().join("restored");
+    fails(&tidewatch(&["restore"], &[&target], &data), "is not empty");
+    succeeds(&tidewatch(&["restore"], &[&target], &restored));
+    succeeds(&tidewatch(&["check"], &[], &restored));
+    let mut server = Server::start(&restored, &settings);
+    server.account = Some(account);
+    for ((asked, status, answer), (_, status_after, answer_after)) in before.iter().zip(answers(&server, start)) {
+        assert_eq!((status, answer), (&status_after, &answer_after), "{asked}");
+    }
+    drop(server);
+
+    // A damaged backup is not restored, and a damaged directory is told.
+    let part = find(&target, "parquet");
+    let mut bytes = std::fs::read(&part).expect("a part");
+    bytes[100] ^= 1;
+    // Not in place: other names of the same file stay as they are.
+    std::fs::remove_file(&part).expect("a file");
+    std::fs::write(&part, bytes).expect("a part");
+    fails(&tidewatch(&["restore"], &[&target], &folder.path().join("other")), "it is not what was backed up");
+    let checked = tidewatch(&["check"], &[], &target);
+    fails(&checked, "one finding");
+    assert!(String::from_utf8_lossy(&checked.stdout).contains(part.to_str().expect("text")), "{checked:?}");
+    std::fs::remove_file(target.join("manifest.json")).expect("a manifest");
+    fails(&tidewatch(&["restore"], &[&target], &folder.path().join("another")), "is no complete backup");
+}
+
+fn find(folder: &Path, extension: &str) -> std::path::PathBuf {
+    let mut folders = vec![folder.to_path_buf()];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(&folder).expect("a folder") {
+            let path = entry.expect("an entry").path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|found| found == extension) {
+                return path;
+            }
+        }
+    }
+    panic!("no file ends with {extension}");
+}
+
+/// Backups under load, small flushes and merges all the while, the server killed right after; everything that was
+/// acknowledged before a backup began is in it, once.
+#[test]
+fn what_was_acknowledged_before_a_backup_is_restored() {
+    const SENDERS: u64 = 3;
+    const ROUNDS: u64 = 4;
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let data = folder.path().join("data");
+    let settings = [("TIDEWATCH_FLUSH_ROWS", "60"), ("TIDEWATCH_FLUSH_SECONDS", "1")];
+    let mut server = Server::start(&data, &settings);
+    let account = server.register();
+    let start = start_ns();
+    let next = AtomicU64::new(0);
+    for round in 0..ROUNDS {
+        let target = folder.path().join(format!("backup-{round}"));
+        let (stop, acked) = (AtomicBool::new(false), Mutex::new(Vec::new()));
+        let promised = std::thread::scope(|scope| {
+            for _ in 0..SENDERS {
+                scope.spawn(|| {
+                    while !stop.load(Ordering::Relaxed) {
+                        let number = next.fetch_add(1, Ordering::Relaxed);
+                        if send(&server.base, &account, "traces", &trace(number, start)) == Some(200) {
+                            acked.lock().expect("no panic").push(number);
+                        }
+                    }
+                });
+            }
+            while acked.lock().expect("no panic").len() < 30 {
+                std::thread::yield_now();
+            }
+            let promised = acked.lock().expect("no panic").clone();
+            let written = tidewatch(&["backup", "--with-secrets"], &[&target], &data);
+            stop.store(true, Ordering::Relaxed);
+            succeeds(&written);
+            promised
+        });
+        server.kill();
+
+        let restored = folder.path().join(format!("restored-{round}"));
+        succeeds(&tidewatch(&["restore"], &[&target], &restored));
+        succeeds(&tidewatch(&["check"], &[], &restored));
+        let mut copy = Server::start(&restored, &settings);
+        copy.account = Some(account.clone());
+        let stored = traces(&copy);
+        for number in &promised {
+            assert_eq!(stored.iter().filter(|found| *found == number).count(), 1, "round {round}: trace {number}");
+        }
+        drop(copy);
+        server.restart();
+    }
+}
+
+/// The numbers of all traces that have their Endpoint.
+fn traces(server: &Server) -> Vec<u64> {
+    let mut numbers = Vec::new();
+    for page in 1.. {
+        let answer = server.ask("/api/endpoints", json!({"pagination": {"page": page, "pageSize": 100}}));
+        let rows = answer["data"].as_array().expect("rows");
+        if rows.is_empty() {
+            return numbers;
+        }
+        let number = |row: &Value| {
+            let id = row["traceId"].as_str().expect("a trace").replace('-', "");
+            u64::from_str_radix(&id[16..], 16).expect("hexadecimal") - 1
+        };
+        numbers.extend(rows.iter().map(number));
+    }
+    numbers
+}
