@@ -6,7 +6,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use rusqlite::{Connection, Transaction, params};
+use rusqlite::{Connection, OptionalExtension as _, Transaction, params};
 use tidewatch_journal::Position;
 
 use super::gaps::Gap;
@@ -112,6 +112,21 @@ impl Catalog {
     pub fn covered(&self) -> Result<Position, StoreError> {
         let value = meta(&self.connection, "covered").map_err(StoreError::catalog("read the position"))?;
         Ok(Position(value))
+    }
+
+    /// What was last noted under this name, see [`Catalog::note`].
+    pub fn noted(&self, name: &str) -> Result<Option<i64>, StoreError> {
+        let read = self.connection.query_row("SELECT value FROM meta WHERE key = ?1", [name], |row| row.get(0));
+        read.optional().map_err(StoreError::catalog("read a note"))
+    }
+
+    /// Keeps a number under a name.
+    pub fn note(&mut self, name: &str, value: i64) -> Result<(), StoreError> {
+        self.transaction("write a note", |transaction| {
+            transaction.execute("INSERT OR REPLACE INTO meta VALUES (?1, ?2)", params![name, value])?;
+            Ok(true)
+        })
+        .map(drop)
     }
 
     /// Parts by id.

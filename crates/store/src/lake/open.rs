@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::AtomicU64;
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64};
 use std::sync::{Arc, OnceLock};
 
 use parking_lot::{Condvar, Mutex};
@@ -20,6 +20,7 @@ use super::seen::Seen;
 use super::seen::file::SeenFile;
 use super::spare_chunks::SpareChunks;
 use super::state::{Shared, State};
+use super::trusted_time::TIME_NOTE;
 use crate::StoreError;
 
 pub fn open(options: LakeOptions) -> Result<Shared, StoreError> {
@@ -31,6 +32,10 @@ pub fn open(options: LakeOptions) -> Result<Shared, StoreError> {
     let lost = Lost::open(Arc::clone(&disk), &dir)?;
     let catalog = Catalog::open(&options.catalog)?;
     let (parts, keys, covered) = (catalog.parts()?, catalog.seen()?, catalog.covered()?);
+    let noted_time = catalog.noted(TIME_NOTE)?;
+    let received = parts.iter().map(|part| part.received_max).chain(keys.iter().map(|keys| keys.received_max));
+    // `i64::MAX`: it is not known.
+    let newest_received = received.filter(|received| *received != i64::MAX).max();
     let last_id = parts.iter().map(|part| part.id).chain(keys.iter().map(|keys| keys.id)).max();
     let layout = Layout::new(&options, last_id.unwrap_or(0) + 1);
 
@@ -59,6 +64,7 @@ pub fn open(options: LakeOptions) -> Result<Shared, StoreError> {
     let mut state = State::new(covered, parts, &spare);
     state.gaps = catalog.gaps()?;
     state.keeping = Arc::new(options.keeping.clone());
+    state.newest_received = newest_received;
     Ok(Shared {
         layout,
         catalog: Mutex::new(catalog),
@@ -71,6 +77,10 @@ pub fn open(options: LakeOptions) -> Result<Shared, StoreError> {
         wake: Condvar::new(),
         on_covered: Mutex::new(None),
         on_worked: OnceLock::new(),
+        time: Mutex::new(None),
+        latest_trusted: AtomicI64::new(noted_time.max(newest_received).unwrap_or(i64::MIN)),
+        noted_time: Mutex::new(noted_time),
+        is_budget_short: AtomicBool::new(false),
         spare,
         lost,
         flush_failure: Mutex::default(),

@@ -6,7 +6,7 @@ use tidewatch_journal::disk::sim::SimDisk;
 use xxhash_rust::xxh3::xxh3_128;
 
 use super::bloom::Probe;
-use super::file::{self, SeenFacts, SeenFile};
+use super::file::{self, Generation, SeenFacts, SeenFile};
 use super::{Seen, State};
 
 fn key(n: u32) -> u128 {
@@ -25,11 +25,15 @@ fn disk() -> Arc<dyn Disk> {
 
 /// A file of keys received at the time `id`, with room for some more.
 fn write(disk: &Arc<dyn Disk>, id: u64, keys: &[u128]) -> SeenFile {
+    write_as(Generation::Current, disk, id, keys)
+}
+
+fn write_as(generation: Generation, disk: &Arc<dyn Disk>, id: u64, keys: &[u128]) -> SeenFile {
     let mut keys = keys.to_vec();
     keys.sort_unstable();
     let facts = SeenFacts { id, keys: 0, received_min: id as i64, received_max: id as i64, level: 0 };
     let mut coming = keys.iter().copied();
-    file::write(disk, &folder(), facts, keys.len() as u64 * 5 / 4, || Ok(coming.next())).unwrap()
+    file::write(disk, &folder(), generation, facts, keys.len() as u64 * 5 / 4, || Ok(coming.next())).unwrap()
 }
 
 #[test]

@@ -1,13 +1,17 @@
 //! The lake from the outside: what goes in comes out, once, whatever happens in between.
 
 mod answers;
+mod budget;
+mod clock;
 mod concurrent;
 mod crash;
 mod keeping;
 mod merging;
 mod model;
 mod names;
+mod pages;
 mod points;
+mod retries;
 mod support;
 mod suspect;
 mod visible;
