@@ -59,6 +59,9 @@ pub struct IngestSettings {
     pub ai_conventions: bool,
     /// Leave out health checks that went well. WIRE 8.6; off by default.
     pub healthchecks: Option<Arc<Healthchecks>>,
+    /// Records from before this are older than what the project keeps, nanoseconds since the epoch. DECISIONS 25;
+    /// `i64::MIN` by default.
+    pub oldest_ns: i64,
 }
 
 impl Default for IngestSettings {
@@ -70,6 +73,7 @@ impl Default for IngestSettings {
             sample_rate: 1.0,
             error_sample_rate: 1.0,
             healthchecks: None,
+            oldest_ns: i64::MIN,
         }
     }
 }
@@ -91,6 +95,10 @@ pub enum DropReason {
     Sampled,
     /// A health check that went well, or below one. WIRE 8.6.
     Healthcheck,
+    /// A time that does not fit 64-bit nanoseconds; told to the sender as partial success. DECISIONS 25.
+    InvalidTime,
+    /// Older than what the project keeps; told to the sender as partial success. DECISIONS 25.
+    TooOld,
     /// Already stored. DECISIONS 11. (Found by the store, not by the rules.)
     Duplicate,
 }
@@ -105,6 +113,8 @@ impl DropReason {
             DropReason::NotFinite => "not_finite",
             DropReason::Sampled => "sampled",
             DropReason::Healthcheck => "healthcheck",
+            DropReason::InvalidTime => "invalid_time",
+            DropReason::TooOld => "too_old",
             DropReason::Duplicate => "duplicate",
         }
     }

@@ -13,6 +13,8 @@ use crate::model::SpanId;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Node {
     pub span_id: SpanId,
+    /// SERVER or CONSUMER. Zipkin and B3 share one span id between caller and callee. DECISIONS 11.
+    pub is_server_side: bool,
     /// All zero for a root.
     pub parent_span_id: SpanId,
     pub start_ns: i64,
@@ -56,7 +58,9 @@ pub struct Waterfall {
     pub total: usize,
 }
 
-/// Lays out the spans of one trace; a span id that occurs again is left out. At most `rows_max` rows.
+/// Lays out the spans of one trace; a side of a span id that occurs again is left out. At most `rows_max` rows.
+///
+/// Of a shared span id the callee's side is the child of the caller's, and the parent of what names the id as its parent.
 pub fn waterfall(nodes: &[Node], rows_max: usize) -> Waterfall {
     let tree = Tree::new(nodes);
     let mut rows: Vec<Row> = Vec::with_capacity(nodes.len());
@@ -91,17 +95,24 @@ struct Tree<'n> {
 impl<'n> Tree<'n> {
     fn new(nodes: &'n [Node]) -> Self {
         let mut by_id: Vec<u32> = (0..nodes.len() as u32).collect();
-        by_id.sort_by_key(|node| nodes[*node as usize].span_id);
-        by_id.dedup_by_key(|node| nodes[*node as usize].span_id);
+        let side = |node: &u32| (nodes[*node as usize].span_id, nodes[*node as usize].is_server_side);
+        by_id.sort_by_key(side);
+        by_id.dedup_by_key(|node| side(node));
+        // The callee's side of a shared id comes last.
         let position_of = |id: SpanId| {
-            let place = by_id.binary_search_by_key(&id, |node| nodes[*node as usize].span_id).ok()?;
-            Some(by_id[place])
+            let after = by_id.partition_point(|node| nodes[*node as usize].span_id <= id);
+            let node = *by_id.get(after.checked_sub(1)?)?;
+            (nodes[node as usize].span_id == id).then_some(node)
         };
         let mut parents = vec![NO_PARENT; nodes.len()];
-        for node in &by_id {
-            let parent = nodes[*node as usize].parent_span_id;
-            parents[*node as usize] =
-                if parent.is_none() { NO_PARENT } else { position_of(parent).unwrap_or(NO_PARENT) };
+        for (place, node) in by_id.iter().enumerate() {
+            let caller = place.checked_sub(1).map(|before| by_id[before]);
+            let parent = match (caller, nodes[*node as usize].parent_span_id) {
+                (Some(caller), _) if nodes[caller as usize].span_id == nodes[*node as usize].span_id => Some(caller),
+                (_, parent) if parent.is_none() => None,
+                (_, parent) => position_of(parent),
+            };
+            parents[*node as usize] = parent.unwrap_or(NO_PARENT);
         }
         break_circles(nodes, &by_id, &mut parents);
         let chronological = |node: &u32| {

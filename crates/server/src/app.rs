@@ -195,16 +195,21 @@ impl App {
     /// `deadline` covers waiting too; after it: 504. A scan whose asker has gone away ends by its deadline and counts
     /// until then.
     pub async fn ask(&self, plan: Plan, deadline: Instant) -> Result<RecordBatch, ApiError> {
-        let plan = keeping::only_kept(&self.control, plan, self.clock.now_ns());
+        let plan = keeping::only_kept(&self.control, plan, self.retention_ns());
         self.note_gaps(&plan);
         self.scan(deadline, move |lake| lake.ask(&plan, deadline)).await
     }
 
     /// As [`App::ask`], of rows, with the number of all that pass the filter.
     pub async fn ask_page(&self, plan: Plan, deadline: Instant) -> Result<(RecordBatch, u64), ApiError> {
-        let plan = keeping::only_kept(&self.control, plan, self.clock.now_ns());
+        let plan = keeping::only_kept(&self.control, plan, self.retention_ns());
         self.note_gaps(&plan);
         self.scan(deadline, move |lake| lake.ask_page(&plan, deadline)).await
+    }
+
+    /// The time that decides what is kept no longer. It does not follow a clock that jumped. DECISIONS 25.
+    fn retention_ns(&self) -> i64 {
+        self.intake.lake().trusted_now().unwrap_or_else(|| self.clock.now_ns())
     }
 
     fn note_gaps(&self, plan: &Plan) {

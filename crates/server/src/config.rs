@@ -11,8 +11,10 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail, ensure};
+use clap::builder::BoolishValueParser;
 use clap::parser::ValueSource;
-use clap::{ArgMatches, Args, Command, FromArgMatches};
+use clap::{ArgAction, ArgMatches, Args, Command, FromArgMatches};
+use tidewatch_store::lake::day_of;
 
 use self::file::FileSettings;
 use crate::control::Location;
@@ -25,6 +27,7 @@ use crate::machine;
 use crate::mail::settings::MailSettings;
 use crate::own_traces::target::Target;
 
+const DAY_NS: i64 = 24 * 60 * 60 * 1_000_000_000;
 /// `REPORT_MAX_BODY_MB` counts in these.
 const MB: usize = 1 << 20;
 
@@ -148,6 +151,18 @@ pub struct Config {
     /// Days that telemetry is kept; 0 keeps it for ever.
     #[arg(long, env = "TIDEWATCH_RETENTION_DAYS", default_value_t = limits::RETENTION_DAYS)]
     pub retention_days: u32,
+    /// Retention follows the machine's clock at once, also after a jump ahead of more than a day; without it such a jump
+    /// is followed after 24 hours.
+    #[arg(long, env = "TIDEWATCH_RETENTION_TRUST_CLOCK", action = ArgAction::Set, value_parser = BoolishValueParser::new(),
+        num_args = 0..=1, default_value = "false", default_missing_value = "true")]
+    pub retention_trust_clock: bool,
+    /// Bytes that stored telemetry may take on the disk; beyond them the oldest days are dropped. 0 means any number.
+    #[arg(long, env = "TIDEWATCH_DISK_BYTES_MAX", default_value_t = 0)]
+    pub disk_bytes_max: u64,
+    /// Bytes to keep free on the data directory's file system; with fewer the oldest days of telemetry are dropped. 0
+    /// means none.
+    #[arg(long, env = "TIDEWATCH_DISK_FREE_MIN", default_value_t = 0)]
+    pub disk_free_min: u64,
     #[command(flatten)]
     pub sso: sso::SsoSettings,
 }
@@ -192,7 +207,19 @@ impl Config {
             memtable_mb: limits::MEMTABLE_MB,
             flush_seconds: limits::FLUSH_SECONDS,
             retention_days: limits::RETENTION_DAYS,
+            retention_trust_clock: false,
+            disk_bytes_max: 0,
+            disk_free_min: 0,
             sso: sso::SsoSettings::default(),
+        }
+    }
+
+    /// Where the telemetry of a project begins that is kept, nanoseconds since the epoch: the start of its oldest day.
+    /// `days`: what the project says itself. `today_ns`: the time that retention follows.
+    pub fn kept_from_ns(&self, days: Option<u32>, today_ns: i64) -> i64 {
+        match days.unwrap_or(self.retention_days) {
+            0 => i64::MIN,
+            days => i64::from(day_of(today_ns)).saturating_sub(days.into()).saturating_mul(DAY_NS),
         }
     }
 

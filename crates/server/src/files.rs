@@ -6,7 +6,7 @@ use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 use std::path::Path;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use rustix::fs::Mode;
+use rustix::fs::{Mode, statvfs};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit, umask};
 
 /// Makes the data directory, readable to its owner alone: telemetry and accounts lie in it. One that is there stays as
@@ -37,6 +37,12 @@ pub fn open_socket_file(path: &Path) -> io::Result<()> {
         u32::MAX => Ok(()),
         first => std::fs::set_permissions(path, Permissions::from_mode(0o777 & !first)),
     }
+}
+
+/// Bytes that this process may still write on the file system of the path.
+pub fn free_bytes(path: &Path) -> io::Result<u64> {
+    let system = statvfs(path)?;
+    Ok(system.f_bavail.saturating_mul(system.f_frsize))
 }
 
 /// Raises the soft limit to the hard one. Each connection is an open file; the soft limit is often 1024.

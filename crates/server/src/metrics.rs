@@ -12,6 +12,7 @@ use tidewatch_journal::Times;
 use tidewatch_store::lake::{Outcome, Work, Worked};
 
 use crate::app::App;
+use crate::files;
 use crate::http::connections::ConnectionCounts;
 use crate::http::routes;
 use crate::limits::{HEARTBEAT_SILENCE_MAX, METRIC_BUCKETS_MS};
@@ -66,6 +67,7 @@ fn histogram(
 }
 
 const MS_PER_SECOND: f64 = 1000.0;
+const NS_PER_SECOND: u64 = 1_000_000_000;
 
 /// What ingest waits for.
 #[derive(Default)]
@@ -83,6 +85,8 @@ pub struct StoreMetrics {
     pub merge: Histogram,
     /// Rows that were kept no longer.
     pub removed_rows: AtomicU64,
+    /// Rows of the oldest days, dropped for the disk budget.
+    pub budget_rows: AtomicU64,
     pub failures: AtomicU64,
 }
 
@@ -92,6 +96,7 @@ impl StoreMetrics {
             Work::Flush => self.flush.add(worked.took),
             Work::Merge => self.merge.add(worked.took),
             Work::Remove => drop(self.removed_rows.fetch_add(worked.rows, Ordering::Relaxed)),
+            Work::MakeRoom => drop(self.budget_rows.fetch_add(worked.rows, Ordering::Relaxed)),
         }
         self.failures.fetch_add(u64::from(worked.has_failed), Ordering::Relaxed);
     }
@@ -294,7 +299,29 @@ pub fn text(app: &App, traffic: &Traffic, tracer: Option<&Tracer>) -> String {
         let _ = writeln!(text, "tidewatch_suspect_parts{{table=\"{}\"}} {}", table.table.name(), table.suspects);
     }
     let removed = app.store_metrics.removed_rows.load(Ordering::Relaxed);
-    figures(&mut text, [("tidewatch_removed_rows_total", "counter", "Rows that were kept no longer.", removed)]);
+    let budget_rows = app.store_metrics.budget_rows.load(Ordering::Relaxed);
+    let clock_ahead = app.intake.lake().clock_ahead_ns().unsigned_abs() / NS_PER_SECOND;
+    figures(
+        &mut text,
+        [
+            ("tidewatch_removed_rows_total", "counter", "Rows that were kept no longer.", removed),
+            (
+                "tidewatch_disk_budget_rows_total",
+                "counter",
+                "Rows of the oldest days, dropped for the disk budget.",
+                budget_rows,
+            ),
+            ("tidewatch_disk_bytes", "gauge", "Parts and key files on the disk.", stats.disk_bytes()),
+            ("tidewatch_disk_bytes_max", "gauge", "What they may take; 0: any number.", app.config.disk_bytes_max),
+            ("tidewatch_disk_free_bytes", "gauge", "Free bytes of the data directory's file system.", free_bytes(app)),
+            (
+                "tidewatch_clock_ahead_seconds",
+                "gauge",
+                "How far the clock is ahead of what retention trusts, on account of a jump.",
+                clock_ahead,
+            ),
+        ],
+    );
     head(&mut text, "tidewatch_store_failures_total", "counter", "Flushes, merges and removals that failed.");
     let _ = writeln!(text, "tidewatch_store_failures_total {}", app.store_metrics.failures.load(Ordering::Relaxed));
     head(&mut text, RECORDS, "counter", "Spans, log records and points by what became of them, and why.");
@@ -354,6 +381,11 @@ pub fn text(app: &App, traffic: &Traffic, tracer: Option<&Tracer>) -> String {
         let _ = writeln!(text, "tidewatch_refused_exports_total{{reason=\"{reason}\",signal=\"{signal}\"}} {count}");
     }
     text
+}
+
+/// 0 when it cannot be found out.
+fn free_bytes(app: &App) -> u64 {
+    files::free_bytes(&app.config.data_dir).unwrap_or(0)
 }
 
 /// Name, kind, help and value.

@@ -11,7 +11,7 @@ pub struct Plan {
     pub table: Table,
     /// Project numbers; rows of any other project are never seen. Empty: no rows.
     pub projects: Vec<u32>,
-    /// `from <= time < to`, nanoseconds.
+    /// `from <= time < to`, nanoseconds; a `to` of `i64::MAX` has no end.
     pub from: i64,
     pub to: i64,
     pub filter: Filter,

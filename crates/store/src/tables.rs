@@ -306,10 +306,15 @@ impl Table {
     }
 
     /// Columns whose equal values mean "the same row" when parts are merged; empty when rows have no identity.
+    ///
+    /// Of `kind` only the side counts: SERVER and CONSUMER against the rest. Zipkin and B3 share one span id, and with it
+    /// the row ids, between caller and callee: what both recorded of a model call or an exception differs in time.
+    /// DECISIONS 11.
     pub fn identity(self) -> &'static [&'static str] {
         match self {
-            Table::Spans => &["project", "trace_id", "span_id"],
-            Table::Endpoints | Table::Tasks | Table::AiTraces | Table::Exceptions => &["project", "row_id"],
+            Table::Spans => &["project", "trace_id", "span_id", "kind"],
+            Table::Endpoints | Table::Tasks => &["project", "row_id"],
+            Table::AiTraces | Table::Exceptions => &["project", "row_id", "time"],
             Table::Logs | Table::MetricPoints | Table::IngestCounts => &[],
         }
     }

@@ -45,6 +45,9 @@ const REASONS: Record<string, string> = {
   unsupported_metric_type: "exponential histograms and summaries are not supported",
   empty_point: "points without a value",
   not_finite: "values that are not a number",
+  invalid_time: "a time that does not fit 64-bit nanoseconds",
+  too_old: "older than the project keeps telemetry",
+  disk_budget: "the oldest days, dropped to make room on the disk",
   duplicate: "already received (a retried export)",
   bad_token: "a wrong or missing token",
   too_large: "a body that is too large (10 MB)",
@@ -66,6 +69,7 @@ const RECORDS: Record<string, string> = { traces: "span", spans: "span", logs: "
 
 export function droppedSentence(signal: string, reason: string, amount: number): string {
   const records = plural(amount, RECORDS[signal] ?? signal);
+  if (reason === "disk_budget") return `${records} of the oldest days dropped to make room on the disk`;
   if (reason === "shared_attributes_too_large") {
     return `${records} stored without some attributes: the resource or scope has too many (32 KB are kept)`;
   }

@@ -104,6 +104,11 @@ pub enum SpanKind {
 }
 
 impl SpanKind {
+    /// SERVER or CONSUMER; every other kind is the other side of a span id that caller and callee share. DECISIONS 11.
+    pub fn is_server_side(self) -> bool {
+        matches!(self, SpanKind::Server | SpanKind::Consumer)
+    }
+
     pub fn from_number(number: i64) -> Self {
         match number {
             1 => SpanKind::Internal,

@@ -1,15 +1,16 @@
-//! Log records to rows. Every record is kept; none depends on its trace being stored.
+//! Log records to rows. Every record whose time can be stored is kept; none depends on its trace being stored.
 
 use std::borrow::Cow;
 
 use bumpalo::Bump;
 
-use super::{Exception, KeptLog, Known, LogProjection, Owner, ProjectContext};
+use super::{Dropped, Exception, KeptLog, Known, LogProjection, Owner, ProjectContext};
 use crate::model::{Attributes, LogBatch, LogRecord, Slice};
 use crate::rules::edge_platform::Process;
 use crate::rules::exception::{ExceptionText, has_exception_attributes};
 use crate::rules::issue_group::issue_group;
-use crate::rules::log_mapping::{log_time, severity_text};
+use crate::rules::log_mapping::severity_text;
+use crate::rules::record_time::record_time;
 use crate::rules::row_id::log_exception_row_id;
 use crate::rules::span_facts::SpanFacts;
 use crate::rules::value_text::value_text;
@@ -30,10 +31,18 @@ pub fn logs_with<'a>(
         batch.resources.iter().map(|resource| Process::read(batch.attributes(resource.attributes))).collect();
     let mut projection = LogProjection { logs: Vec::with_capacity(batch.records.len()), ..LogProjection::default() };
     for (position, record) in batch.records.iter().enumerate() {
+        let times = [record.time_ns, record.observed_time_ns];
+        let time_ns = match record_time(&times, context.received_ns, context.settings.oldest_ns) {
+            Ok(time_ns) => time_ns,
+            Err(reason) => {
+                projection.dropped.push(Dropped { record: position as u32, reason });
+                continue;
+            }
+        };
         let process = processes.get(record.resource as usize).copied().unwrap_or_default();
         let log = KeptLog {
             record: position as u32,
-            time_ns: log_time(record.time_ns, record.observed_time_ns, context.received_ns),
+            time_ns,
             server_name: process.server_name,
             severity_text: match severity_text(record.severity_text, record.severity_number) {
                 Cow::Borrowed(text) => text,

@@ -5,8 +5,8 @@ use bumpalo::Bump;
 use super::{DropReason, Dropped, MetricProjection, MetricValue, ProjectContext};
 use crate::model::{Metric, MetricBatch, MetricKind};
 use crate::rules::edge_platform::Process;
-use crate::rules::log_mapping::log_time;
 use crate::rules::metric_names::{HistogramNames, Stored, histogram_names, stored};
+use crate::rules::record_time::record_time;
 
 /// Metric points to rows. Temporality, unit, tags and buckets stay in the batch, reached through the indexes.
 pub fn metrics<'a>(batch: &MetricBatch<'a>, context: &ProjectContext, arena: &'a Bump) -> MetricProjection<'a> {
@@ -55,25 +55,34 @@ impl<'a> MetricRows<'_, 'a> {
                 "" => Err(DropReason::EmptyPoint),
                 _ => stored(self.metric.kind, received),
             };
+            let (received_ns, oldest_ns) = (self.context.received_ns, self.context.settings.oldest_ns);
+            let timed =
+                result.and_then(|stored| Ok((stored, record_time(&[received.time_ns], received_ns, oldest_ns)?)));
+            let (result, time_ns) = match timed {
+                Ok(timed) => timed,
+                Err(reason) => {
+                    projection.dropped.push(Dropped { record: point, reason });
+                    continue;
+                }
+            };
             let row = |name, value, integer, with_buckets| MetricValue {
                 point,
                 metric: self.position,
                 name,
-                time_ns: log_time(received.time_ns, 0, self.context.received_ns),
+                time_ns,
                 value,
                 integer,
                 with_buckets,
                 server_name: self.server_name,
             };
             match result {
-                Ok(Stored::AsIs { value, integer }) => {
+                Stored::AsIs { value, integer } => {
                     projection.values.push(row(self.metric.name, value, integer, false));
                 }
-                Ok(Stored::Histogram { avg, count }) => {
+                Stored::Histogram { avg, count } => {
                     projection.values.extend(avg.map(|avg| row(names.avg, avg, None, false)));
                     projection.values.push(row(names.count, count, None, true));
                 }
-                Err(reason) => projection.dropped.push(Dropped { record: point, reason }),
             }
         }
     }

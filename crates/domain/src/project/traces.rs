@@ -18,6 +18,7 @@ use crate::rules::exception::{ExceptionText, exceptions_of, has_exception_event}
 use crate::rules::http::HttpRequest;
 use crate::rules::issue_group::issue_group;
 use crate::rules::owner::{End, Owners};
+use crate::rules::record_time::{fitting, record_time};
 use crate::rules::row_id::{entity_row_id, exception_row_id};
 use crate::rules::sampling::sample;
 use crate::rules::span_facts::{FactsReader, SpanFacts};
@@ -100,6 +101,10 @@ impl<'b, 'a> Projector<'b, 'a> {
                 rows.rejected.push((record, invalid));
                 continue;
             }
+            if let Err(reason) = self.check_times(span) {
+                rows.dropped.push(Dropped { record, reason });
+                continue;
+            }
             let facts = self.facts[position];
             let class = self.class(span, &facts);
             if !self.context.settings.ai_conventions && self.is_other_ai(span, &facts) {
@@ -126,6 +131,12 @@ impl<'b, 'a> Projector<'b, 'a> {
         }
         self.exceptions(&with_exceptions, &mut rows);
         rows
+    }
+
+    /// Whether the span's times can be stored. DECISIONS 25.
+    fn check_times(&self, span: &Span<'_>) -> Result<(), DropReason> {
+        fitting(span.end_ns).ok_or(DropReason::InvalidTime)?;
+        record_time(&[span.start_ns], self.context.received_ns, self.context.settings.oldest_ns).map(drop)
     }
 
     /// Its resource's attributes, and the name of its scope.
@@ -299,7 +310,8 @@ impl<'b, 'a> Projector<'b, 'a> {
                 rows.exceptions.push(Exception {
                     span: *position,
                     row_id: exception_row_id(self.context.project, span.trace_id, span.span_id, found.event_index),
-                    time_ns: if found.time_ns == 0 { start_ns } else { nanoseconds(found.time_ns) },
+                    // An event without a time that fits happened when its span began.
+                    time_ns: fitting(found.time_ns).filter(|time| *time != 0).unwrap_or(start_ns),
                     group: issue_group(text.exception_type, text.message, text.stack_trace),
                     exception_type: text.exception_type,
                     message: text.message,

@@ -1,14 +1,6 @@
-//! Time, severity and body of a log record. SPEC logs mapping, DECISIONS 17, WIRE 8.4.
+//! The severity of a log record. SPEC logs mapping, DECISIONS 17, WIRE 8.4.
 
 use std::borrow::Cow;
-
-/// `time_unix_nano`, else `observed_time_unix_nano`, else the receive time. Nanoseconds since the epoch.
-pub fn log_time(time_ns: u64, observed_ns: u64, received_ns: i64) -> i64 {
-    match [time_ns, observed_ns].into_iter().find(|time| *time != 0) {
-        Some(time) => i64::try_from(time).unwrap_or(i64::MAX),
-        None => received_ns,
-    }
-}
 
 /// The text in upper case, else the name of the number's range; `""` for none.
 pub fn severity_text(text: &str, number: u8) -> Cow<'_, str> {
@@ -38,14 +30,6 @@ fn severity_name(number: u8) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    // DECISIONS 17.
-    #[test]
-    fn time_table() {
-        for (time, observed, expected) in [(5, 6, 5), (0, 6, 6), (0, 0, 7), (u64::MAX, 6, i64::MAX)] {
-            assert_eq!(log_time(time, observed, 7), expected);
-        }
-    }
 
     // DECISIONS 17, WIRE 8.4.
     #[test]

@@ -11,7 +11,7 @@
 //! 6. [`exception`], [`stack_normalize`], [`issue_group`], [`owner`]: Issues.
 //! 7. [`row_id`]: the same export twice gives the same ids.
 //!
-//! [`metric_names`] and [`log_mapping`] are the other two signals.
+//! [`metric_names`] and [`log_mapping`] are the other two signals; [`record_time`] is for all three.
 
 pub mod ai_trace;
 pub mod classify;
@@ -27,6 +27,7 @@ pub mod log_mapping;
 pub mod metric_names;
 pub mod owner;
 pub mod prices;
+pub mod record_time;
 pub mod row_id;
 pub mod sampling;
 pub mod span_facts;

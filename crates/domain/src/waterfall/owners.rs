@@ -24,13 +24,13 @@ pub struct StoredOwner<'a> {
 
 /// Look-up over the stored spans of one trace.
 pub struct StoredOwners<'a> {
-    /// Ascending by id, each id once (the first given).
+    /// Ascending by id, each id once: the side that is an entity where caller and callee share one, else the first given.
     spans: Vec<StoredSpan<'a>>,
 }
 
 impl<'a> StoredOwners<'a> {
     pub fn new(mut spans: Vec<StoredSpan<'a>>) -> Self {
-        spans.sort_by_key(|span| span.span_id);
+        spans.sort_by_key(|span| (span.span_id, span.entity.is_none()));
         spans.dedup_by_key(|span| span.span_id);
         StoredOwners { spans }
     }

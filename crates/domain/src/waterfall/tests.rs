@@ -8,6 +8,7 @@ fn nodes(rows: &[(u8, u8, i64)]) -> Vec<Node> {
     rows.iter()
         .map(|(id, parent, start_ns)| Node {
             span_id: SpanId([*id; 8]),
+            is_server_side: false,
             parent_span_id: SpanId([*parent; 8]),
             start_ns: *start_ns,
             duration_ns: 1,
@@ -51,6 +52,31 @@ fn order_table() {
     }
 }
 
+// DECISIONS 11: Zipkin and B3 share one span id between caller and callee.
+#[test]
+fn both_sides_of_a_shared_span_are_shown() {
+    // The caller's root (1), the call's both sides (2), what the callee does (3) and its own call's both sides (4).
+    let rows = [(1, 0, 0), (2, 1, 1), (2, 1, 2), (3, 2, 3), (4, 3, 4), (4, 3, 5), (2, 1, 2)];
+    let mut nodes = nodes(&rows);
+    for position in [2, 5, 6] {
+        nodes[position].is_server_side = true;
+    }
+    for _ in 0..rows.len() {
+        nodes.rotate_left(1);
+        let shown = waterfall(&nodes, 100);
+        let lines: Vec<_> = shown.rows.iter().map(|row| (nodes[row.node as usize], row.depth)).collect();
+        let expected = [(1, false, 0), (2, false, 1), (2, true, 2), (3, false, 3), (4, false, 4), (4, true, 5)];
+        let told = lines.iter().map(|(node, depth)| (node.span_id.0[0], node.is_server_side, *depth));
+        assert_eq!(told.collect::<Vec<_>>(), expected);
+        assert!(shown.gaps.is_empty());
+    }
+    // One side alone, and a side that is its own parent.
+    assert_eq!(waterfall(&nodes[..1], 100).rows.len(), 1);
+    let circle =
+        [false, true].map(|is_server_side| Node { is_server_side, parent_span_id: nodes[0].span_id, ..nodes[0] });
+    assert_eq!(waterfall(&circle, 100).rows.len(), 2);
+}
+
 // Spec: span, rule 4: graph limits.
 #[test]
 fn the_limit_keeps_parents_and_says_so() {
@@ -63,6 +89,7 @@ fn the_limit_keeps_parents_and_says_so() {
 fn a_deep_trace_does_not_exhaust_the_stack() {
     let chain: Vec<Node> = (1..=100_000u64)
         .map(|id| Node {
+            is_server_side: false,
             span_id: SpanId(id.to_be_bytes()),
             parent_span_id: SpanId((id - 1).to_be_bytes()),
             start_ns: 0,

@@ -112,7 +112,8 @@ pub struct ProjectSettings {
 }
 
 impl ProjectSettings {
-    /// What decides about a request of `signal`. Health checks are spans: no other request carries their paths.
+    /// What decides about a request of `signal`. Health checks are spans: no other request carries their paths. The time
+    /// that decides what is too old is the caller's to set.
     pub fn ingest_of(&self, signal: Signal) -> IngestSettings {
         let healthchecks = self.ingest.healthchecks.as_ref().filter(|_| signal == Signal::Traces).cloned();
         IngestSettings { healthchecks, ..self.ingest }

@@ -14,7 +14,9 @@ use tidewatch_journal::disk::Disk;
 use tidewatch_journal::heartbeat::Heartbeat;
 use tidewatch_journal::{AppendError, DurableSegment, Journal, Options, Position, Times, Waiting};
 use tidewatch_store::columns::Rows;
-use tidewatch_store::lake::{GiveUp, KeepRecords, Keeping, Lake, LakeOptions, Outcome, Retention, day_of};
+use tidewatch_store::lake::{
+    DiskBudget, FreeBytes, GiveUp, KeepRecords, Keeping, Lake, LakeOptions, Outcome, Retention, day_of,
+};
 use tokio::sync::oneshot;
 
 use super::knowledge::Knowledge;
@@ -28,8 +30,8 @@ use crate::clock::Clock;
 use crate::config::Config;
 use crate::error::ApiError;
 use crate::http::gate::turn::Turn;
-use crate::limits;
 use crate::symbols::Symbols;
+use crate::{files, limits};
 
 /// The telemetry store with its journal.
 pub struct Intake {
@@ -84,6 +86,9 @@ impl Intake {
             keeping: keeping.clone(),
             names_max: config.names_max,
             query_bytes_max: config.query_memory_bytes(),
+            clock: Some(Arc::new(clock.clone())),
+            trusts_clock: config.retention_trust_clock,
+            budget: budget(config),
             keep_records: Some(keep_records.clone()),
             give_up: give_up.clone(),
             ..LakeOptions::new(&config.data_dir)
@@ -103,8 +108,8 @@ impl Intake {
             let (records, bytes) = (report.records, report.bytes);
             tracing::info!(records, bytes, "replayed {records} requests from the journal");
         }
-        // What was replayed was counted by the run that accepted it.
-        lake.start_counting();
+        // What was replayed was counted by the run that accepted it, and needed the keys of retries.
+        lake.replayed();
         let journal = Arc::new(journal);
         let trimmed: Weak<Journal<Pending>> = Arc::downgrade(&journal);
         lake.set_on_covered(move |covered| {
@@ -216,6 +221,14 @@ impl Intake {
             tracing::warn!(%error, "could not flush while stopping: {error}");
         }
     }
+}
+
+/// What stored telemetry may take of the disk.
+fn budget(config: &Config) -> DiskBudget {
+    let folder = config.data_dir.clone();
+    let free: FreeBytes = Arc::new(move || files::free_bytes(&folder));
+    let set = |bytes: u64| (bytes > 0).then_some(bytes);
+    DiskBudget { bytes_max: set(config.disk_bytes_max), free_min: set(config.disk_free_min), free: Some(free) }
 }
 
 /// On the journal's thread, in its order: the rows become visible, then the sender hears of it.

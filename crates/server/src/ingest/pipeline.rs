@@ -55,14 +55,19 @@ pub async fn ingest(app: &Arc<App>, mut export: Export<'_>) -> Result<Told, Refu
     if app.intake.is_behind() {
         return Err(Refused::overloaded("the store is catching up; try again later"));
     }
+    let received_ns = app.clock.now_ns();
+    let mut settings = export.project.settings.ingest_of(export.signal);
+    // Retention decides what is too old, and it does not follow a clock that jumped. DECISIONS 25.
+    let today_ns = app.intake.lake().trusted_now().unwrap_or(received_ns);
+    settings.oldest_ns = app.config.kept_from_ns(export.project.settings.retention_days, today_ns);
     let header = Header {
         project_number: export.project.number,
         project: ProjectId(*export.project.id.as_bytes()),
         signal: export.signal,
         encoding: export.encoding,
         coding: export.coding,
-        received_ns: app.clock.now_ns(),
-        settings: export.project.settings.ingest_of(export.signal),
+        received_ns,
+        settings,
         prices: app.intake.knowledge().prices.id,
     };
     let bytes_max = app.config.otlp_body_bytes_max;
@@ -277,7 +282,7 @@ fn rows(
 }
 
 fn told_of_spans(batch: &TraceBatch<'_>, projection: &TraceProjection<'_>) -> Told {
-    let mut told = Told::default();
+    let mut told = told_of(&projection.dropped);
     batch.refused.iter().for_each(|why| told.add(why.message()));
     projection.rejected.iter().for_each(|(_, why)| told.add(why.message()));
     told
@@ -291,8 +296,11 @@ fn told_of(dropped: &[Dropped]) -> Told {
         match drop.reason {
             DropReason::UnsupportedMetricType => told.add("exponential histograms and summaries are not stored"),
             DropReason::NotFinite => told.add("value is not finite"),
-            DropReason::InvalidId => told.add("invalid id"),
-            DropReason::UnmatchedRoot
+            DropReason::InvalidTime => told.add("time does not fit 64-bit nanoseconds"),
+            DropReason::TooOld => told.add("older than the project's retention"),
+            // Told with more words: `told_of_spans`.
+            DropReason::InvalidId
+            | DropReason::UnmatchedRoot
             | DropReason::EmptyPoint
             | DropReason::Sampled
             | DropReason::Healthcheck

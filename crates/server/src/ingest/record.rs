@@ -6,14 +6,16 @@
 //! 0  version (3)      4  project number u32     24  received, ns i64    36  sample rate f64
 //! 1  signal           8  project id, 16 bytes   32  flags u8            44  error sample rate f64
 //! 2  encoding                                   33  see below           52  price table u64
-//! 3  content coding                                                     60  own paths, then the body
+//! 3  content coding                                                     60  oldest time kept, ns i64
+//!                                                                       68  own paths, then the body
 //! ```
 //!
 //! When health checks are left out (WIRE 8.6, a flag), 33 is the number of the list of well-known paths (u8), 34 how many
 //! bytes the project's own paths take (u16); else they are zeros. 52 names the prices of AI models that costs were
-//! computed with (`prices`); 0: none in particular.
+//! computed with (`prices`); 0: none in particular. Records from before 60 are too old.
 //!
-//! Versions 1 and 2 end at 52: no price table, and health checks are left out by version 2 instead of the flag.
+//! Versions 1 and 2 end at 52: no price table, nothing is too old, and health checks are left out by version 2 instead of
+//! the flag.
 
 use std::sync::Arc;
 
@@ -28,7 +30,7 @@ const VERSION: u8 = 3;
 const VERSION_WITHOUT_PRICES: u8 = 1;
 const VERSION_WITH_HEALTHCHECKS: u8 = 2;
 /// Bytes before the project's own paths and the body.
-pub const HEADER_BYTES: usize = 60;
+pub const HEADER_BYTES: usize = 68;
 /// The same in versions 1 and 2.
 const OLD_HEADER_BYTES: usize = 52;
 /// With the longest paths that a record can have.
@@ -106,6 +108,7 @@ impl Header {
         bytes[36..44].copy_from_slice(&self.settings.sample_rate.to_le_bytes());
         bytes[44..52].copy_from_slice(&self.settings.error_sample_rate.to_le_bytes());
         bytes[52..60].copy_from_slice(&self.prices.to_le_bytes());
+        bytes[60..68].copy_from_slice(&self.settings.oldest_ns.to_le_bytes());
         bytes
     }
 }
@@ -168,6 +171,7 @@ pub fn decode(record: &[u8]) -> Result<(Header, &[u8]), RecordError> {
             sample_rate: f64::from_le_bytes(at(header, 36)),
             error_sample_rate: f64::from_le_bytes(at(header, 44)),
             healthchecks,
+            oldest_ns: if version == VERSION { i64::from_le_bytes(at(header, 60)) } else { i64::MIN },
         },
         prices: u64::from_le_bytes(at(header, 52)),
     };
@@ -177,7 +181,7 @@ pub fn decode(record: &[u8]) -> Result<(Header, &[u8]), RecordError> {
 type Filtered<'r> = (Arc<Healthchecks>, &'r [u8]);
 
 /// The filter, and what follows its paths. `None`: the record ends before.
-fn healthchecks<'r>(header: &[u8; HEADER_BYTES], rest: &'r [u8]) -> Option<Result<Filtered<'r>, RecordError>> {
+fn healthchecks<'r>(header: &[u8], rest: &'r [u8]) -> Option<Result<Filtered<'r>, RecordError>> {
     if header[33] != healthcheck::LIST {
         return Some(Err(RecordError::Unknown { field: "list of paths", value: header[33] }));
     }
@@ -186,7 +190,7 @@ fn healthchecks<'r>(header: &[u8; HEADER_BYTES], rest: &'r [u8]) -> Option<Resul
     Some(paths.map(|paths| (Arc::new(Healthchecks::new(paths)), body)))
 }
 
-fn at<const N: usize>(header: &[u8; HEADER_BYTES], offset: usize) -> [u8; N] {
+fn at<const N: usize>(header: &[u8], offset: usize) -> [u8; N] {
     header[offset..offset + N].try_into().expect("every field lies inside the header")
 }
 
@@ -200,7 +204,7 @@ mod tests {
         let encoding = prop_oneof![Just(Encoding::Protobuf), Just(Encoding::Json)];
         let coding = prop_oneof![Just(Coding::Identity), Just(Coding::Gzip), Just(Coding::Deflate), Just(Coding::Zstd)];
         let paths = proptest::option::of("[/a-zé*\n]{0,40}");
-        let settings = (any::<bool>(), any::<bool>(), 0.0..=1.0, 0.0..=1.0, paths, any::<bool>());
+        let settings = (any::<bool>(), any::<bool>(), 0.0..=1.0, 0.0..=1.0, paths, any::<bool>(), any::<i64>());
         (any::<u32>(), any::<[u8; 16]>(), signal, encoding, coding, any::<i64>(), settings, any::<u64>()).prop_map(
             |(project_number, project, signal, encoding, coding, received_ns, settings, prices)| Header {
                 project_number,
@@ -216,6 +220,7 @@ mod tests {
                     sample_rate: settings.2,
                     error_sample_rate: settings.3,
                     healthchecks: settings.4.map(|paths| Arc::new(Healthchecks::new(&paths))),
+                    oldest_ns: settings.6,
                 },
                 prices,
             },
@@ -236,7 +241,7 @@ mod tests {
             bytes[0] = if header.settings.healthchecks.is_some() { 2 } else { 1 };
             bytes[32] &= !HEALTHCHECKS;
             let record = [&bytes[..OLD_HEADER_BYTES], header.paths(), &body].concat();
-            header.prices = 0;
+            (header.prices, header.settings.oldest_ns) = (0, i64::MIN);
             prop_assert_eq!(decode(&record), Ok((header.clone(), body.as_slice())));
         }
 
@@ -268,12 +273,12 @@ mod tests {
         let with = |at, value| changed(good.to_vec(), at, value);
         for (record, expected) in [
             (&[][..], "a record of 0 bytes is too short"),
-            (&good[..59], "a record of 59 bytes is too short"),
+            (&good[..67], "a record of 67 bytes is too short"),
             (&changed(good[..51].to_vec(), 0, 1), "a record of 51 bytes is too short"),
             (&with(0, 4), "record version 4 is not known"),
             (&with(0, 2), "list of paths 0 is not known"),
-            (&filtered[..62], "a record of 62 bytes is too short"),
-            (&changed(filtered.clone(), 62, b'a'), "the paths of health checks are no text"),
+            (&filtered[..70], "a record of 70 bytes is too short"),
+            (&changed(filtered.clone(), 70, b'a'), "the paths of health checks are no text"),
             (&with(1, 9), "signal 9 is not known"),
             (&with(2, 0), "encoding 0 is not known"),
             (&with(3, 4), "content coding 4 is not known"),

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use tidewatch_store::lake::scan::QUESTION_BYTES_MAX;
+use tidewatch_store::lake::{CONFIRMED_AFTER, DAYS_PER_HOUR, UNTIMED_WINDOW_NS, WINDOW_NS};
 
 use super::*;
 
@@ -67,6 +68,14 @@ pub fn table() -> Vec<[String; 3]> {
         row("JSON bodies in memory", bytes(JSON_BYTES_HELD_MAX), "our own"),
         row("journal on disk", bytes(JOURNAL_BYTES_MAX as usize), "our own"),
         row("bodies that wait for the disk", bytes(JOURNAL_QUEUE_BYTES_MAX), "our own"),
+        row("an export or a span is a retry for", time(Duration::from_nanos(WINDOW_NS as u64)), "our own"),
+        row(
+            "... an export in which any record has no time of its own",
+            time(Duration::from_nanos(UNTIMED_WINDOW_NS as u64)),
+            "our own",
+        ),
+        row("a clock that jumped ahead by more than a day is followed after", time(CONFIRMED_AFTER), "our own"),
+        row("... days of telemetry that become too old in an hour", DAYS_PER_HOUR.to_string(), "our own"),
         row("one question to the store", time(ASK_MAX), "our own"),
         row(
             "memory of all questions",

@@ -130,6 +130,7 @@ impl Tracer {
             Work::Flush => "store flush",
             Work::Merge => "store merge",
             Work::Remove => "store remove",
+            Work::MakeRoom => "store make room",
         };
         let rows = i64::try_from(worked.rows).unwrap_or(i64::MAX);
         let attributes = vec![("console.command", Value::Text(name.into())), ("tidewatch.rows", Value::Int(rows))];

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use tidewatch_domain::model::{SpanId, TraceId};
+use tidewatch_domain::model::{SpanId, SpanKind, TraceId};
 use tidewatch_domain::waterfall::{Gap, Node, Waterfall, waterfall};
 use tidewatch_store::plan::{Filter, Function, Op};
 use tidewatch_store::tables::Table;
@@ -79,12 +79,13 @@ async fn counts(ask: &Ask, projects: &[u32], filter: Filter, window: Range) -> R
     Ok(answer.first().map_or((0, 0), |row| (row.count("agg0"), row.count("agg1"))))
 }
 
-/// Puts spans in waterfall order and fills in depth and missing parents. Each span id once.
+/// Puts spans in waterfall order and fills in depth and missing parents. Each side of a span id once.
 pub fn lay_out(records: Vec<SpanRecord>) -> (Vec<SpanRecord>, Vec<GraphReason>) {
     let nodes: Vec<Node> = records
         .iter()
         .map(|record| Node {
             span_id: record.span_id,
+            is_server_side: SpanKind::from_number(record.view.span_kind.into()).is_server_side(),
             parent_span_id: record.parent,
             start_ns: record.start,
             duration_ns: record.view.duration,

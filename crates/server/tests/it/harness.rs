@@ -108,6 +108,12 @@ impl Harness {
         (harness, project)
     }
 
+    /// With a wall clock and a monotonic clock that the test holds; not registered.
+    pub async fn with_clocks(wall: &Arc<AtomicI64>, uptime: &Arc<AtomicI64>, change: fn(&mut Config)) -> Harness {
+        let clock = Clock::fixed_both(wall.clone(), uptime.clone());
+        Harness::start_with_clock(Arc::new(RealDisk), Arc::new(change), clock).await
+    }
+
     async fn start_as(disk: Arc<dyn Disk>, change: Change) -> Harness {
         Harness::start_with_clock(disk, change, Clock::system()).await
     }
@@ -248,6 +254,8 @@ impl Harness {
 
 async fn run(data: &Path, change: &Change, disk: Arc<dyn Disk>, clock: Clock, gave_up: &Reasons) -> Running {
     let mut config = Config::new(([127, 0, 0, 1], 0).into(), data);
+    // Tests send what happened on fixed days: it must not grow too old.
+    config.retention_days = 0;
     change(&mut config);
     let (stop, stopped) = oneshot::channel::<()>();
     let (ready, is_ready) = oneshot::channel();

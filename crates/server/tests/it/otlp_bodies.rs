@@ -1,7 +1,9 @@
 //! Bodies exporters send: encodings, sizes, bombs, transfer codings, odd values. OTLP.md.
 
+use opentelemetry_proto::tonic::collector::trace::v1::ExportTraceServiceResponse;
 use opentelemetry_proto::tonic::common::v1::{AnyValue, ArrayValue, KeyValue, any_value};
 use opentelemetry_proto::tonic::trace::v1::Span;
+use prost::Message;
 use serde_json::json;
 use tidewatch_store::tables::Table;
 
@@ -149,8 +151,13 @@ async fn spans_of_1970_and_2100_and_backward_ones_are_stored() {
         at(4, 2_000_000_000, 1_000_000_000),
         at(5, u64::MAX, u64::MAX),
     ];
-    harness.post_otlp("traces", &project.token, &[PROTOBUF], &traces(spans)).await.expect(200);
-    assert_eq!(harness.rows(Table::Spans), 5);
+    let body = traces(spans);
+    let answer = harness.post_otlp("traces", &project.token, &[PROTOBUF], &body).await.expect(200);
+    assert_eq!(harness.rows(Table::Spans), 4);
+    // DECISIONS 25: nothing could be asked of a time that does not fit.
+    let told =
+        ExportTraceServiceResponse::decode(&answer.body[..]).expect("protobuf").partial_success.expect("it says so");
+    assert_eq!(told.rejected_spans, 1);
 }
 
 // OTLP.md, row "JSON other": depth is limited, and no depth stops the server.

@@ -140,4 +140,21 @@ fn only_one_file_picks_status_codes() {
 fn the_clock_is_read_in_one_file() {
     let knows_time = |path: &str| path.ends_with("/clock.rs") || path.contains("/demo/");
     assert_absent("crates/server/src", &["SystemTime", "Timestamp::now"], knows_time);
+    // The store and the journal are handed a clock.
+    for folder in ["crates/store/src", "crates/journal/src"] {
+        assert_absent(folder, &["SystemTime", "Timestamp::now"], |_| false);
+    }
+}
+
+/// What tests send was captured on fixed days, which every retention reaches sooner or later.
+#[test]
+fn servers_of_tests_keep_everything() {
+    for (path, text) in sources("crates/server/tests") {
+        let starts = text.contains("Config::new(") || text.contains("\"serve\"");
+        let says_how_long = ["retention_days = 0", "TIDEWATCH_RETENTION_DAYS", "--retention-days"];
+        let needs_no_data = ["/tidy.rs", "/configuration.rs", "/refused.rs", "/outside_bytes.rs"];
+        if starts && !needs_no_data.iter().any(|file| path.ends_with(file)) {
+            assert!(says_how_long.iter().any(|words| text.contains(words)), "{path}: servers of tests keep everything");
+        }
+    }
 }

@@ -190,6 +190,8 @@ fn spawn(listen: &str, data: &Path, settings: &[(&'static str, String)], launch:
         None => Command::new(binary),
     };
     command.args(["serve", "--listen", listen, "--data-dir"]).arg(data);
+    // Tests send what was captured on fixed days: it must not grow too old.
+    command.env("TIDEWATCH_RETENTION_DAYS", "0");
     command.envs(settings.iter().map(|(key, value)| (key, value)));
     let log = match launch.log {
         Some(log) => log(),

@@ -2,16 +2,32 @@
 
 use super::attributes::encode_sorted;
 use super::shared::SharedCells;
-use tidewatch_domain::model::{KeyValue, SpanId, TraceId};
+use tidewatch_domain::model::{KeyValue, SpanId, SpanKind, TraceId};
 use tidewatch_domain::project::Exception;
 use xxhash_rust::xxh3::{Xxh3, xxh3_64_with_seed};
 
 /// "No key": a record that cannot be recognised again.
 pub const NO_KEY: u128 = 0;
 
-/// The same span of the same project always has the same key. DECISIONS 11.
+/// What tells the two sides of a span apart: random numbers, one for each side.
+const SERVER_SIDE: u128 = 0x93C4_67E3_7DB0_C7A4_D1BE_3F81_0152_CB57;
+const OTHER_SIDE: u128 = 0x5C5D_8F0B_6E26_3A39_F4A1_7D94_2B8E_10C6;
+
+/// The same side of the same span of the same project always has the same key. DECISIONS 11: Zipkin and B3 share one span
+/// id between caller and callee.
 #[inline]
-pub fn span_key(project: u32, trace_id: TraceId, span_id: SpanId) -> u128 {
+pub fn span_key(project: u32, trace_id: TraceId, span_id: SpanId, kind: SpanKind) -> u128 {
+    (key_of_both_sides(project, trace_id, span_id) ^ if kind.is_server_side() { SERVER_SIDE } else { OTHER_SIDE })
+        .max(1)
+}
+
+/// The keys under which earlier releases may have stored what has this key now: one of them, if it is a span's.
+pub fn keys_without_side(key: u128) -> [u128; 2] {
+    [key ^ SERVER_SIDE, key ^ OTHER_SIDE].map(|key| key.max(1))
+}
+
+#[inline]
+fn key_of_both_sides(project: u32, trace_id: TraceId, span_id: SpanId) -> u128 {
     let (trace, span) = (u128::from_le_bytes(trace_id.0), u64::from_le_bytes(span_id.0));
     // Project, trace id and span id as little-endian words; the third one starts in the middle of the second.
     let words = [u64::from(project) | (trace as u64) << 32, (trace >> 32) as u64, (trace >> 64) as u64, span];
@@ -105,9 +121,16 @@ mod tests {
     proptest! {
         // They are kept in files.
         #[test]
-        fn a_span_has_the_hash_of_its_bytes(project: u32, trace: [u8; 16], span: [u8; 8]) {
+        fn a_span_has_the_hash_of_its_bytes_and_side(project: u32, trace: [u8; 16], span: [u8; 8]) {
             let bytes = [&project.to_le_bytes()[..], &trace, &span].concat();
-            prop_assert_eq!(span_key(project, TraceId(trace), SpanId(span)), xxh3_128(&bytes).max(1));
+            let (hash, key) = (xxh3_128(&bytes), |kind| span_key(project, TraceId(trace), SpanId(span), kind));
+            prop_assert_eq!(key(SpanKind::Server), (hash ^ SERVER_SIDE).max(1));
+            prop_assert_eq!(key(SpanKind::Consumer), key(SpanKind::Server));
+            for kind in [SpanKind::Unspecified, SpanKind::Internal, SpanKind::Client, SpanKind::Producer] {
+                prop_assert_eq!(key(kind), (hash ^ OTHER_SIDE).max(1));
+                prop_assert!(keys_without_side(key(kind)).contains(&hash.max(1)));
+            }
+            prop_assert!(keys_without_side(key(SpanKind::Server)).contains(&hash.max(1)));
         }
     }
 }

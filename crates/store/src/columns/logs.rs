@@ -43,6 +43,7 @@ impl Rows {
             let record = &batch.records[log.record as usize];
             shared.resources[record.resource as usize].is_trimmed || shared.scopes[record.scope as usize].is_trimmed
         };
+        rows.is_untimed = batch.records.iter().any(|record| record.time_ns == 0 && record.observed_time_ns == 0);
         rows.trimmed = trimmed(projection.logs.iter().map(|log| (log.record, is_trimmed(log))));
         rows
     }

@@ -44,6 +44,7 @@ impl Rows {
         let is_trimmed = |value: &MetricValue<'_>| {
             resources[batch.metrics[value.metric as usize].resource as usize].shared.is_trimmed
         };
+        rows.is_untimed = batch.points.iter().any(|point| point.time_ns == 0);
         rows.trimmed = trimmed(projection.values.iter().map(|value| (value.point, is_trimmed(value))));
         // Several values may stem from one point; they lie together.
         rows.trimmed.dedup();

@@ -22,8 +22,8 @@ use tidewatch_domain::model::Signal;
 use tidewatch_domain::project::{DropReason, Dropped};
 
 pub use buffer::{Pick, TableBuffer};
-pub(crate) use keys::Twin;
 pub use keys::{NO_KEY, span_key};
+pub(crate) use keys::{Twin, keys_without_side};
 pub use row::RowWriter;
 
 use crate::tables::Table;
@@ -45,6 +45,8 @@ pub struct Rows {
     pub(crate) refused: usize,
     /// Records stored without all attributes of their resource or scope, see [`Shared`]; almost always empty.
     pub(crate) trimmed: Vec<u32>,
+    /// Any record of the request has no time of its own: an equal body may be another event. DECISIONS 11.
+    pub(crate) is_untimed: bool,
 }
 
 /// What the rules decided about a record.
@@ -117,7 +119,17 @@ impl Rows {
             fates[drop.record as usize] = Fate::Dropped(drop.reason);
         }
         let tables = tables.into_iter().filter(|table| table.buffer.rows() > 0).collect();
-        Rows { project, signal, tables, fates, keys: Vec::new(), body_bytes: 0, refused: 0, trimmed: Vec::new() }
+        Rows {
+            project,
+            signal,
+            tables,
+            fates,
+            keys: Vec::new(),
+            body_bytes: 0,
+            refused: 0,
+            trimmed: Vec::new(),
+            is_untimed: false,
+        }
     }
 
     /// Rows of one table that no export made: tests and measurements. Each is a record of its own, recognised by nothing.
@@ -133,6 +145,7 @@ impl Rows {
             body_bytes: 0,
             refused: 0,
             trimmed: Vec::new(),
+            is_untimed: false,
         }
     }
 

@@ -184,7 +184,10 @@ fn spans_and_what_they_became() {
     assert_eq!((rows.records(), rows.rows()), (3, 6));
     assert_eq!(rows.fates, [Fate::Dropped(DropReason::InvalidId), Fate::Kept, Fate::Kept]);
     assert_eq!(rows.keys[0], NO_KEY, "an invalid span has no identity");
-    assert!(rows.keys[1] != rows.keys[2] && rows.keys[1] == span_key(3, TraceId([0xaa; 16]), SpanId([0xbb; 8])));
+    assert!(
+        rows.keys[1] != rows.keys[2]
+            && rows.keys[1] == span_key(3, TraceId([0xaa; 16]), SpanId([0xbb; 8]), source.spans[1].kind)
+    );
 
     let spans = batch(&rows, Table::Spans);
     let (trace, span, parent) = ("aa".repeat(16), "bb".repeat(8), "cc".repeat(8));

@@ -62,11 +62,12 @@ impl Rows {
         let mut rows = Rows::new(project, Signal::Traces, tables, batch.spans.len(), &projection.dropped);
         let key = |span: &Span<'_>| match span.invalid {
             Some(_) => NO_KEY,
-            None => span_key(project, span.trace_id, span.span_id),
+            None => span_key(project, span.trace_id, span.span_id, span.kind),
         };
         rows.refused = batch.refused.len();
         rows.keys = batch.spans.iter().map(key).collect();
         let is_trimmed = |span: u32| writer.resources[batch.spans[span as usize].resource as usize].is_trimmed;
+        rows.is_untimed = batch.spans.iter().any(|span| span.start_ns == 0);
         rows.trimmed = trimmed(projection.spans.iter().map(|kept| (kept.span, is_trimmed(kept.span))));
         rows
     }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-const DAY_NS: i64 = 24 * 3600 * 1_000_000_000;
+pub const DAY_NS: i64 = 24 * 3600 * 1_000_000_000;
 /// Parts of one table that one flush may make. Senders with broken clocks name any day they like.
 const DAYS_MAX: usize = 16;
 
@@ -49,16 +49,17 @@ pub fn day_named(name: &str) -> Option<i32> {
     (day_name(day) == name).then_some(day)
 }
 
-/// Splits times into days: the day of the part and the places, in order, for at most [`DAYS_MAX`] days.
+/// Splits times into days: the day of the part and the places, in order, for at most [`DAYS_MAX`] days, none of them
+/// after `latest`.
 ///
 /// When there are more, the days with the fewest rows join the next later day that is left, so that retention never
 /// drops a row early. The latest day always stays.
-pub fn split<P>(times: impl Iterator<Item = (i64, P)>) -> BTreeMap<i32, Vec<P>> {
+pub fn split<P>(times: impl Iterator<Item = (i64, P)>, latest: i32) -> BTreeMap<i32, Vec<P>> {
     let mut days: BTreeMap<i32, Vec<P>> = BTreeMap::new();
     // Most rows are of the day of the row before, whose places are taken out.
     let mut open: Option<(i32, Vec<P>)> = None;
     for (time, place) in times {
-        let day = day_of(time);
+        let day = day_of(time).min(latest);
         match &mut open {
             Some((of, places)) if *of == day => places.push(place),
             _ => {
@@ -112,9 +113,16 @@ mod tests {
 
     #[test]
     fn many_days_join_later_ones() {
-        let days: BTreeMap<i32, Vec<i64>> = split((0..100).map(|day| (day * DAY_NS, day)));
+        let days: BTreeMap<i32, Vec<i64>> = split((0..100).map(|day| (day * DAY_NS, day)), i32::MAX);
         assert_eq!(days.len(), DAYS_MAX);
         assert_eq!(days.values().map(Vec::len).sum::<usize>(), 100);
         assert!(days.iter().all(|(day, rows)| rows.iter().all(|row| *row <= i64::from(*day))));
+    }
+
+    #[test]
+    fn no_day_is_after_the_latest() {
+        let times = [3 * DAY_NS, i64::MAX - 1, 5 * DAY_NS, 6 * DAY_NS, 4 * DAY_NS];
+        let days = split(times.into_iter().zip(0..), 5);
+        assert_eq!(days, [(3, vec![0]), (4, vec![4]), (5, vec![1, 2, 3])].into());
     }
 }

@@ -12,7 +12,7 @@ use parking_lot::Mutex;
 use tidewatch_journal::disk::{Disk, parent_of};
 
 use super::attr_columns::{self, AttrKey};
-use super::days;
+use super::days::{self, DAY_NS, day_of};
 use super::footers::Footers;
 use super::give_way::give_way;
 use super::memtable::Sealed;
@@ -22,11 +22,14 @@ use super::part::{Part, PartFacts};
 use super::part_writer::PartWriter;
 use super::removal::Removal;
 use super::seen::KeySet;
-use super::seen::file::{self as seen_file, SeenFacts, SeenFile};
+use super::seen::file::{self as seen_file, Generation, SeenFacts, SeenFile};
 use super::{sort, unshare};
 use crate::StoreError;
 use crate::rollup::builder::Builder;
 use crate::tables::Table;
+
+/// 2026-01-01: no release is older. Machines without a clock of their own start in 1970.
+const PLAUSIBLE_NS: i64 = 20_454 * DAY_NS;
 
 /// Where files of the lake lie, and the ids they get.
 pub struct Layout {
@@ -226,8 +229,8 @@ fn write(
     let mut progress = layout.pace.flush(3 * rows);
     for table in Table::ALL {
         let before = parts.len();
-        let attempt =
-            AssertUnwindSafe(|| write_table(layout, table, &sealed.tables[table as usize], &mut progress, &mut parts));
+        let (batches, received_max) = (&sealed.tables[table as usize], sealed.received_max);
+        let attempt = AssertUnwindSafe(|| write_table(layout, table, batches, received_max, &mut progress, &mut parts));
         let written =
             catch_unwind(attempt).unwrap_or_else(|panic| Err(StoreError::panicked("write rows as parts", &*panic)));
         match (written, &mut left_out) {
@@ -259,6 +262,7 @@ fn write_table(
     layout: &Layout,
     table: Table,
     batches: &[RecordBatch],
+    received_max: Option<i64>,
     progress: &mut Flushing<'_>,
     parts: &mut Vec<PartFacts>,
 ) -> Result<(), StoreError> {
@@ -267,7 +271,7 @@ fn write_table(
         let times = batch.column(time).as_primitive::<Int64Type>().values().iter();
         times.enumerate().map(move |(row, time)| (*time, (number, row)))
     });
-    let mut days = days::split(times);
+    let mut days = days::split(times, latest_day(received_max));
     give_way();
     sort::sort_places(table, batches, &mut days.values_mut().collect::<Vec<_>>());
     give_way();
@@ -287,6 +291,15 @@ fn write_table(
         progress.add(places.len());
     }
     Ok(())
+}
+
+/// The latest day that rows received until then are stored under: the day after. DECISIONS 25.
+///
+/// Senders with broken clocks name any day; a day that is far away would never be over, and nothing in it ever removed.
+/// A receipt before [`PLAUSIBLE_NS`] bounds nothing: then the server's own clock was wrong.
+pub fn latest_day(received_max: Option<i64>) -> i32 {
+    let plausible = received_max.filter(|received| *received >= PLAUSIBLE_NS);
+    plausible.map_or(i32::MAX, |received| day_of(received).saturating_add(1))
 }
 
 /// Some rows of every batch, from all over it: neighbours may be of one series. Only what is split.
@@ -316,5 +329,6 @@ pub fn write_keys(layout: &Layout, set: &KeySet) -> Result<Option<SeenFile>, Sto
     let folder = layout.seen_folder();
     layout.make_folder(&folder)?;
     let mut keys = keys.into_iter();
-    seen_file::write(&layout.disk, &folder, facts, facts.keys, || Ok(keys.next())).map(Some)
+    let (generation, keys_max) = (Generation::default(), facts.keys);
+    seen_file::write(&layout.disk, &folder, generation, facts, keys_max, || Ok(keys.next())).map(Some)
 }

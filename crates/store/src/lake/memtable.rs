@@ -34,6 +34,8 @@ pub struct Memtable {
     pub position: Position,
     /// When the first request after the last rotation came; `None` while there is nothing to flush.
     pub since: Option<Instant>,
+    /// When its requests were received, the latest: at least the trusted time. `None` while it has none.
+    pub received_max: Option<i64>,
     rows: usize,
     bytes: usize,
 }
@@ -51,6 +53,7 @@ pub struct Sealed {
     /// By table number.
     pub tables: Vec<Vec<RecordBatch>>,
     pub position: Position,
+    pub received_max: Option<i64>,
     /// As [`Memtable::bytes`] and [`Memtable::held`].
     pub bytes: usize,
     pub held: usize,
@@ -74,6 +77,7 @@ impl Memtable {
             counts_snapshot: None,
             position,
             since: None,
+            received_max: None,
             rows: 0,
             bytes: 0,
         }
@@ -147,7 +151,8 @@ impl Memtable {
     pub fn seal(mut self) -> Sealed {
         let held = self.held();
         let tables = Table::ALL.into_iter().map(|table| self.snapshot_owned(table)).collect();
-        Sealed { tables, position: self.position, bytes: self.bytes, held, defects: AtomicU32::new(0) }
+        let (position, received_max, bytes) = (self.position, self.received_max, self.bytes);
+        Sealed { tables, position, received_max, bytes, held, defects: AtomicU32::new(0) }
     }
 
     fn snapshot_owned(&mut self, table: Table) -> Vec<RecordBatch> {

@@ -3,18 +3,20 @@
 //! Parts of one table and day, never across days. Equal identities become one row: the one in the oldest part. The
 //! inputs stay as they are; the caller swaps them for the output in one catalog transaction.
 
+use std::cmp::Ordering;
 use std::hash::BuildHasherDefault;
 use std::ops::Range;
 use std::sync::Arc;
 
-use arrow::array::{AsArray, RecordBatch, RecordBatchReader as _};
+use arrow::array::{AsArray, FixedSizeBinaryArray, PrimitiveArray, RecordBatch, RecordBatchReader as _};
 use arrow::compute::interleave_record_batch;
-use arrow::datatypes::{DataType, Fields, UInt32Type};
+use arrow::datatypes::{DataType, Fields, Int64Type, UInt8Type, UInt32Type};
 use arrow::row::Rows;
 use hashbrown::HashSet;
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder};
 use parquet::basic::Encoding;
+use tidewatch_domain::model::SpanKind;
 use xxhash_rust::xxh3::Xxh3;
 
 use super::added_columns;
@@ -204,16 +206,43 @@ fn duplicates(table: Table, parts: &[&Arc<Part>]) -> Result<Vec<Vec<usize>>, Sto
     Ok(all)
 }
 
-/// A hash per row of the identity columns: `project`, then fixed-size ids.
+/// A column of [`Table::identity`].
+enum Identity<'b> {
+    Project(&'b PrimitiveArray<UInt32Type>),
+    Time(&'b PrimitiveArray<Int64Type>),
+    /// Of a span's kind only the side counts. DECISIONS 11.
+    Kind(&'b PrimitiveArray<UInt8Type>),
+    Id(&'b FixedSizeBinaryArray),
+}
+
+/// A hash per row of the columns of [`Table::identity`].
 fn identities(identity: &[&str], batch: &RecordBatch) -> Vec<u128> {
-    let column = |name: &str| batch.column_by_name(name).expect("identity columns are in every part");
-    let project = column(identity[0]).as_primitive::<UInt32Type>();
-    let ids: Vec<_> = identity[1..].iter().map(|name| column(name).as_fixed_size_binary()).collect();
+    let columns: Vec<Identity<'_>> = identity
+        .iter()
+        .map(|name| {
+            let column = batch.column_by_name(name).expect("identity columns are in every part");
+            match *name {
+                "project" => Identity::Project(column.as_primitive()),
+                "time" => Identity::Time(column.as_primitive()),
+                "kind" => Identity::Kind(column.as_primitive()),
+                _ => Identity::Id(column.as_fixed_size_binary()),
+            }
+        })
+        .collect();
     (0..batch.num_rows())
         .map(|row| {
             let mut hasher = Xxh3::new();
-            hasher.update(&project.value(row).to_le_bytes());
-            ids.iter().for_each(|id| hasher.update(id.value(row)));
+            for column in &columns {
+                match column {
+                    Identity::Project(projects) => hasher.update(&projects.value(row).to_le_bytes()),
+                    Identity::Time(times) => hasher.update(&times.value(row).to_le_bytes()),
+                    Identity::Kind(kinds) => {
+                        let kind = SpanKind::from_number(kinds.value(row).into());
+                        hasher.update(&[u8::from(kind.is_server_side())]);
+                    }
+                    Identity::Id(ids) => hasher.update(ids.value(row)),
+                }
+            }
             hasher.digest128()
         })
         .collect()
@@ -319,8 +348,8 @@ impl Merge {
     ) -> Result<bool, StoreError> {
         self.places.clear();
         while let Some((least, bound)) = self.least() {
-            let bound = bound.map(|input| self.inputs[input].key().expect("the bound has a row").to_vec());
-            let used_up = self.take_run(least, bound.as_deref());
+            let bound = bound.map(|input| (input, self.inputs[input].key().expect("the bound has a row").to_vec()));
+            let used_up = self.take_run(least, bound.as_ref().map(|(input, key)| (*input, key.as_slice())));
             // A batch that is used up is about to be replaced: what was chosen from it must go first.
             if used_up || self.places.len() >= BATCH_ROWS {
                 let batches: Vec<&RecordBatch> = self.inputs.iter().map(|input| &input.batch).collect();
@@ -350,15 +379,22 @@ impl Merge {
         least.map(|(number, _)| (number, second.map(|(number, _)| number)))
     }
 
-    /// Takes rows of an input as long as they are not above `bound`. True when its batch is used up.
-    fn take_run(&mut self, number: usize, bound: Option<&[u8]>) -> bool {
+    /// Takes rows of an input as long as they come before the row of `bound`, another input: of equal rows those of the
+    /// older input come first. True when its batch is used up.
+    fn take_run(&mut self, number: usize, bound: Option<(usize, &[u8])>) -> bool {
         let input = &mut self.inputs[number];
         let room = BATCH_ROWS - self.places.len();
         // The first row is the least of all. Up to the next duplicate nothing has to be stepped over.
         let next_duplicate = input.duplicates.get(input.skipped).map_or(usize::MAX, |row| row - input.start);
         let end = input.batch.num_rows().min(next_duplicate).min(input.row + room);
         let run = match (bound, &input.keys) {
-            (Some(bound), Some(keys)) => run_length(input.row..end, |row| keys.row(row).data() <= bound),
+            (Some((other, bound)), Some(keys)) => {
+                run_length(input.row..end, |row| match keys.row(row).data().cmp(bound) {
+                    Ordering::Less => true,
+                    Ordering::Equal => number < other,
+                    Ordering::Greater => false,
+                })
+            }
             _ => end - input.row,
         };
         let taken = input.row..input.row + run.max(1);

@@ -8,7 +8,7 @@
 //! - [`Lake`] is the whole interface. [`Lake::apply`] is called in journal order by one thread, live and in replay.
 //! - In: `memtable`, `counts`, `seen` (retries) and `names` (how many a service has on one day).
 //! - Down: `flush` (`days`, `sort`, `part_writer` over `group_writer`, [`attr_columns`]) and `catalog`; later `pick` and
-//!   `merge` (`part_pages`), and retention (`upkeep`, `keeping`, `thin`).
+//!   `merge` (`part_pages`), and retention (`upkeep`, `keeping`, `thin`, `disk_budget`, by `trusted_time`).
 //! - Out: [`Lake::sources`], which [`scan`] answers plans over; [`Part`]s are read with positioned reads (`footers` keeps
 //!   what describes them, `ids` says which can hold a trace, `warm` reads ahead after a start).
 //! - Every change of what exists goes through `settle`; `removal` unlinks, `lost` keeps what must not be unlinked.
@@ -23,8 +23,10 @@ pub mod attr_columns;
 mod catalog;
 pub mod check;
 mod checksums;
+mod clock;
 pub mod counts;
 mod days;
+mod disk_budget;
 mod fit;
 mod fixed_chunk;
 mod flush;
@@ -59,6 +61,7 @@ pub mod source;
 mod spare_chunks;
 mod state;
 mod thin;
+mod trusted_time;
 mod turns;
 mod unshare;
 mod upkeep;
@@ -87,20 +90,24 @@ use crate::columns::{NO_KEY, Rows, Twin};
 use crate::plan::{Filter, Key, Plan, Shape};
 use crate::tables::Table;
 
+pub use clock::Clock;
 pub use counts::{Counted, Outcome};
 pub use days::{day_name, day_of};
+pub use disk_budget::DISK_BUDGET;
 pub use gaps::{Gap, set_part_aside};
 pub use keeping::Keeping;
 pub use lost::{LOST_DAYS, Lost, LostStats};
 pub use names::OTHER_NAME;
-pub use options::{GiveUp, KeepRecords, LakeOptions, Retention, RollupOptions};
+pub use options::{DiskBudget, FreeBytes, GiveUp, KeepRecords, LakeOptions, Retention, RollupOptions};
 pub use part::{Part, PartFacts, PartFile};
 pub use pick::MergeOptions;
 pub use removal::Hold;
 pub use rewrite::{Change, Changed, Rewrite};
 pub use scan::QueryMemoryUse;
+pub use seen::{UNTIMED_WINDOW_NS, WINDOW_NS};
 pub use source::Source;
 pub use state::{Stats, TableStats, Work, Worked};
+pub use trusted_time::{CONFIRMED_AFTER, DAYS_PER_HOUR};
 pub use turns::{come_first, stand_back};
 
 #[cfg(test)]
@@ -176,13 +183,29 @@ impl Lake {
     /// its project, [`NO_KEY`] for none; `received_ns` is when it was accepted. Live or replayed, the same calls store
     /// the same rows. Never waits for the disk to write; see [`Lake::is_behind`].
     pub fn apply(&self, position: Position, request_key: u128, received_ns: i64, mut rows: Rows) -> Applied {
+        // A clock that was set back must not make what comes look old.
+        let received_until = received_ns.max(self.shared.latest_trusted.load(Ordering::Relaxed));
         let mut seen = self.shared.seen.lock();
-        if position <= self.shared.state.lock().active.position {
-            return Applied::default();
+        {
+            let mut state = self.shared.state.lock();
+            if position <= state.active.position {
+                return Applied::default();
+            }
+            // Rows of different days of receipt have different latest days in storage (`flush::latest_day`).
+            let is_earlier = |received: i64| day_of(received) < day_of(received_until);
+            if state.active.received_max.is_some_and(is_earlier) && state.sealed.is_empty() {
+                state.seal(&mut seen);
+                self.shared.wake.notify_all();
+            }
         }
         let records = rows.fates.len();
         let mut refused_before = 0;
-        let (duplicates, count) = if request_key != NO_KEY && !seen.insert(request_key, received_ns) {
+        let is_new = match rows.is_untimed {
+            _ if request_key == NO_KEY => true,
+            true => seen.insert_untimed(request_key, received_ns),
+            false => seen.insert(request_key, received_ns),
+        };
+        let (duplicates, count) = if !is_new {
             refused_before = rows.refused;
             (Some(vec![true; records]), rows.records())
         } else {
@@ -200,6 +223,7 @@ impl Lake {
         let applied = Applied { stored: (0..records).filter(is_stored).count(), duplicates: count };
 
         let mut state = self.shared.state.lock();
+        state.newest_received = state.newest_received.max(Some(received_ns));
         let row_bytes_max = self.shared.options.row_bytes_max(state.index_bytes);
         let active = &mut state.active;
         active.counts().add_request(received_ns, &rows, is_duplicate, refused_before, renamed);
@@ -207,6 +231,7 @@ impl Lake {
             active.append(rows, duplicates.as_deref());
         }
         active.position = position;
+        active.received_max = active.received_max.max(Some(received_until));
         active.since.get_or_insert_with(Instant::now);
         let options = &self.shared.options;
         let is_full = active.rows() >= options.flush_rows
@@ -353,7 +378,7 @@ impl Lake {
     /// Merges what is worth merging on the UTC day of `now_ns`; the number of merges done.
     pub fn merge(&self, now_ns: i64) -> Result<usize, StoreError> {
         let mut merges = 0;
-        while self.shared.merge_once(day_of(now_ns), &mut || false)? {
+        while self.shared.merge_once(now_ns, &mut || false)? {
             merges += 1;
         }
         Ok(merges)
@@ -398,6 +423,7 @@ impl Lake {
         for table in Table::ALL {
             let columns = vec!["time"];
             let shape = Shape::Rows { columns, order: Vec::new(), limit: 1, offset: 0 };
+            // `i64::MAX` has no end: earlier releases stored times that did not fit as that.
             let all =
                 Plan { table, projects: vec![project], from: i64::MIN, to: i64::MAX, filter: Filter::True, shape };
             if self.ask(&all, deadline)?.num_rows() > 0 {
@@ -432,9 +458,33 @@ impl Lake {
         let _ = self.shared.on_worked.set(Box::new(callback));
     }
 
-    /// Lets [`Lake::counted`] leave out what was counted until now: a replay repeats what an earlier run counted.
-    pub fn start_counting(&self) {
+    /// Ends the replay. [`Lake::counted`] leaves out what was counted until now, which an earlier run counted already;
+    /// retention and the expiry of retry keys begin, which the replay needed.
+    pub fn replayed(&self) {
         self.shared.state.lock().start_counting();
+        self.shared.start_time();
+    }
+
+    /// The time that retention follows, nanoseconds since the epoch: the wall clock without its jumps (`trusted_time`).
+    /// `None` before [`Lake::replayed`], and without a clock.
+    pub fn trusted_now(&self) -> Option<i64> {
+        self.shared.trusted_now()
+    }
+
+    /// How far the clock is ahead of [`Lake::trusted_now`] on account of a jump, nanoseconds; 0 as a rule.
+    pub fn clock_ahead_ns(&self) -> i64 {
+        self.shared.clock_ahead_ns()
+    }
+
+    /// Removes what is due, as the lake does by itself once a minute: what is kept no longer by [`Lake::trusted_now`], and
+    /// what exceeds the disk's budget.
+    pub fn remove_due(&self) {
+        self.shared.remove_due(&mut || false);
+    }
+
+    /// Drops the oldest days when more of the disk is used than [`LakeOptions::budget`] allows. Bytes given back.
+    pub fn keep_within_budget(&self, now_ns: i64) -> Result<u64, StoreError> {
+        self.shared.keep_within_budget(now_ns)
     }
 
     /// Requests and records by what became of them, all projects together: the sums of [`Table::IngestCounts`].

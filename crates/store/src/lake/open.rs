@@ -12,7 +12,7 @@
 use std::collections::{BTreeSet, HashMap};
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use parking_lot::{Condvar, Mutex};
@@ -30,7 +30,7 @@ use super::seen::Seen;
 use super::seen::file::SeenFile;
 use super::spare_chunks::SpareChunks;
 use super::state::{Shared, State};
-use super::workers::wall_clock_ns;
+use super::trusted_time::TIME_NOTE;
 use crate::StoreError;
 
 pub fn open(options: LakeOptions) -> Result<Shared, StoreError> {
@@ -47,8 +47,11 @@ pub fn open(options: LakeOptions) -> Result<Shared, StoreError> {
     let opened = open_catalog(&options, may_be_new)?;
     let catalog::Opened { mut catalog, parts, seen: keys, removed } = opened;
     let layout = Layout::new(&options, catalog.ids());
+    let noted_time = catalog.noted(TIME_NOTE)?;
     let received = parts.iter().map(|part| part.received_max).chain(keys.iter().map(|keys| keys.received_max));
-    if let Some(newest) = received.filter(|time| *time < i64::MAX).max() {
+    // `i64::MAX`: it is not known.
+    let newest_received = received.filter(|received| *received != i64::MAX).max();
+    if let Some(newest) = newest_received {
         lost.not_before(day_of(newest));
     }
 
@@ -61,7 +64,10 @@ pub fn open(options: LakeOptions) -> Result<Shared, StoreError> {
             tracing::info!(path = %path.display(), "a registered file gets its name");
         }
     }
-    let highest = remove_unlisted(&*disk, &layout, &mut expected, &removed, &lost)?;
+    // Files in `lost/` count from the day they came.
+    let now_ns = options.clock.as_ref().map_or(newest_received.unwrap_or(0), |clock| clock.now_ns());
+    let today = day_of(now_ns);
+    let highest = remove_unlisted(&*disk, &layout, &mut expected, &removed, (&lost, today))?;
     catalog.ids().fetch_max(highest.saturating_add(1), Ordering::Relaxed);
     let missing = expected.len();
     for path in expected.keys() {
@@ -92,6 +98,7 @@ pub fn open(options: LakeOptions) -> Result<Shared, StoreError> {
     state.gaps = catalog.gaps()?;
     state.keeping = Arc::new(options.keeping.clone());
     let highest_project = catalog.highest_project();
+    state.newest_received = newest_received;
     Ok(Shared {
         layout,
         catalog: Mutex::new(catalog),
@@ -105,6 +112,10 @@ pub fn open(options: LakeOptions) -> Result<Shared, StoreError> {
         wake: Condvar::new(),
         on_covered: Mutex::new(None),
         on_worked: OnceLock::new(),
+        time: Mutex::new(None),
+        latest_trusted: AtomicI64::new(noted_time.max(newest_received).unwrap_or(i64::MIN)),
+        noted_time: Mutex::new(noted_time),
+        is_budget_short: AtomicBool::new(false),
         spare,
         lost,
         flush_failure: Mutex::default(),
@@ -150,7 +161,7 @@ fn remove_unlisted(
     layout: &Layout,
     expected: &mut HashMap<PathBuf, Option<u64>>,
     removed: &BTreeSet<u64>,
-    lost: &Lost,
+    (lost, today): (&Lost, i32),
 ) -> Result<u64, StoreError> {
     let mut highest = 0;
     for folder in folders(disk, &layout.dir)? {
@@ -172,7 +183,7 @@ fn remove_unlisted(
                 tracing::info!(path = %path.display(), "removing a file that a crash left behind");
                 disk.remove(&path).map_err(|e| StoreError::io("remove", &path, e))?;
             } else {
-                let to = lost.set_aside(&path, day_of(wall_clock_ns()))?;
+                let to = lost.set_aside(&path, today)?;
                 let (path, to) = (path.display(), to.display());
                 tracing::warn!(
                     "the catalog does not list {path}, and nothing says that it may be removed: it is {to} now"

@@ -1,5 +1,6 @@
 //! What an operator may choose about the lake. Every number has its unit in its name or its doc line.
 
+use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -7,6 +8,7 @@ use std::time::Duration;
 use tidewatch_journal::Position;
 use tidewatch_journal::disk::{Disk, RealDisk};
 
+use super::clock::Clock;
 use super::keeping::Keeping;
 use super::lost::Lost;
 use super::pick::MergeOptions;
@@ -35,6 +37,12 @@ pub struct LakeOptions {
     pub flush_age: Duration,
     pub merge: MergeOptions,
     pub retention: Retention,
+    /// What retention and the expiry of retry keys follow in the background, see `trusted_time`; `None`: neither happens
+    /// there.
+    pub clock: Option<Arc<dyn Clock>>,
+    /// The operator vouches for the clock: a jump ahead is followed at once.
+    pub trusts_clock: bool,
+    pub budget: DiskBudget,
     /// What projects ask for beside it, until [`super::Lake::set_keeping`] says more.
     pub keeping: Keeping,
     /// Parts of at least so many rows get a column for each frequent attribute; `None`: no part does.
@@ -77,6 +85,9 @@ impl LakeOptions {
             flush_age: Duration::from_secs(30),
             merge: MergeOptions::default(),
             retention: Retention::default(),
+            clock: None,
+            trusts_clock: false,
+            budget: DiskBudget::default(),
             keeping: Keeping::default(),
             attr_columns_from: Some(1024),
             rollups: RollupOptions::default(),
@@ -93,6 +104,20 @@ impl LakeOptions {
         }
     }
 }
+
+/// What the lake may take of the disk. Beyond it the oldest days go, see `disk_budget`.
+#[derive(Clone, Default)]
+pub struct DiskBudget {
+    /// Bytes of parts and key files at most; `None`: any number.
+    pub bytes_max: Option<u64>,
+    /// Bytes that stay free on the file system at least; `None`: it may become full.
+    pub free_min: Option<u64>,
+    /// How many bytes are free there now; `None`: `free_min` has no effect.
+    pub free: Option<FreeBytes>,
+}
+
+/// Bytes that are free on the file system of the data directory.
+pub type FreeBytes = Arc<dyn Fn() -> io::Result<u64> + Send + Sync>;
 
 /// When roll-ups are made and asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

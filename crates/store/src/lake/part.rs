@@ -18,7 +18,7 @@ use parquet::file::metadata::PageIndexPolicy;
 
 use super::attr_columns::AttrColumns;
 use super::checksums::{self, BlockSums, CHECKSUMS};
-use super::flush::temporary;
+use super::flush::{latest_day, temporary};
 use super::footers::{Footer, Footers, Rollup};
 use super::grams::{self, GRAMS, Grams};
 use super::ids::{Blocks, Ids};
@@ -59,6 +59,15 @@ pub struct PartFacts {
     /// Where its index of ids lies, as its metadata says too (see `ids`); a look-up needs no footer then. `None`: it has
     /// none.
     pub ids: Option<Arc<str>>,
+}
+
+impl PartFacts {
+    /// The day that retention counts from. Earlier releases stored rows under days of the far future; the day after their
+    /// receipt counts instead (`flush::latest_day`).
+    pub fn kept_day(&self, today: i32) -> i32 {
+        let received = (self.received_max != i64::MAX).then_some(self.received_max);
+        if self.day > today.saturating_add(1) { self.day.min(latest_day(received)) } else { self.day }
+    }
 }
 
 /// About what a roll-up takes, and what of it is read ahead at most.
@@ -242,10 +251,10 @@ impl Part {
         StoreError::Corrupt { path: self.path.clone(), why: error.to_string() }
     }
 
-    /// No row of the part can lie in `from <= time < to` of these projects.
+    /// No row of the part can lie in `from <= time < to` of these projects; `to` as in [`crate::plan::Plan::to`].
     pub fn misses(&self, projects: &[u32], from: i64, to: i64) -> bool {
         let facts = &self.facts;
-        let no_time = facts.time_max < from || facts.time_min >= to;
+        let no_time = facts.time_max < from || (facts.time_min >= to && to != i64::MAX);
         no_time || !projects.iter().any(|project| (facts.project_min..=facts.project_max).contains(project))
     }
 
@@ -287,5 +296,49 @@ impl Drop for Part {
 impl fmt::Debug for Part {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Part").field("path", &self.path).field("facts", &self.facts).finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::lake::days::DAY_NS;
+
+    /// Earlier releases stored rows of the far future under their own days.
+    #[test]
+    fn retention_counts_from_the_day_after_the_receipt_at_the_latest() {
+        const TODAY: i32 = 21_000;
+        for (day, received_day, expected) in [
+            (TODAY, TODAY, TODAY),
+            (TODAY + 1, TODAY, TODAY + 1),
+            (TODAY + 2, TODAY, TODAY + 1),
+            (84_000, TODAY, TODAY + 1),
+            (84_000, TODAY - 40, TODAY - 39),
+            (3, TODAY, 3),
+            // The clock was behind when it came: the day is what counts.
+            (TODAY, TODAY - 60, TODAY),
+            (84_000, 0, 84_000),
+            (84_000, i32::MAX, 84_000),
+        ] {
+            let received_max = i64::from(received_day).saturating_mul(DAY_NS);
+            let facts = PartFacts {
+                id: 1,
+                first_id: 1,
+                table: Table::Spans,
+                day,
+                rows: 1,
+                bytes: 1,
+                time_min: 0,
+                time_max: 0,
+                project_min: 1,
+                project_max: 1,
+                level: 0,
+                tail_sum: 0,
+                received_min: 0,
+                received_max,
+                ids: None,
+            };
+            assert_eq!(facts.kept_day(TODAY), expected, "{day} received on {received_day}");
+        }
     }
 }

@@ -27,12 +27,13 @@ impl Default for MergeOptions {
     }
 }
 
-/// The next parts to merge, oldest first; `None` when nothing is worth it.
+/// The next parts to merge, oldest first; `None` when nothing is worth it. Of a table without identity they are neighbours
+/// in age among the parts of their day.
 ///
 /// `today`: UTC day. The small parts of a day that is over become one, whatever their levels, if they fit. Parts that
 /// could not be read lately are left out.
 pub fn pick(parts: &[Arc<Part>], options: MergeOptions, today: i32) -> Option<Vec<Arc<Part>>> {
-    let mut days: BTreeMap<(Table, i32), Vec<&Arc<Part>>> = BTreeMap::new();
+    let mut days: BTreeMap<(Table, i32, u32), Vec<&Arc<Part>>> = BTreeMap::new();
     // Rows that have just come are written again once, as a rule; the rest waits for a quiet hour.
     let share = |part: &Part| if is_closed(part.facts.day, today) { 2 } else { 8 };
     let is_small = |part: &&Arc<Part>| {
@@ -40,13 +41,31 @@ pub fn pick(parts: &[Arc<Part>], options: MergeOptions, today: i32) -> Option<Ve
         part.facts.rows < options.rows_max / share && part.facts.bytes < options.bytes_max / share
     };
     let now = Instant::now();
-    for part in parts.iter().filter(is_small).filter(|part| !part.is_left_out(now)) {
-        days.entry((part.facts.table, part.facts.day)).or_default().push(part);
+    let mut by_age: Vec<&Arc<Part>> = parts.iter().collect();
+    by_age.sort_by_key(|part| part.facts.first_id);
+    // By table and day, the parts met so far that are left alone.
+    let mut alone: BTreeMap<(Table, i32), u32> = BTreeMap::new();
+    for part in by_age {
+        let (table, day) = (part.facts.table, part.facts.day);
+        let alone = alone.entry((table, day)).or_default();
+        if is_small(&part) && !part.is_left_out(now) {
+            // Rows without identity keep their order through a merge when only neighbours are merged.
+            let run = if table.identity().is_empty() { *alone } else { 0 };
+            days.entry((table, day, run)).or_default().push(part);
+        } else {
+            *alone += 1;
+        }
     }
-    days.into_iter().find_map(|((_, day), mut parts)| {
-        parts.sort_by_key(|part| part.facts.first_id);
-        let mut levels: BTreeMap<u8, Vec<&Arc<Part>>> = BTreeMap::new();
-        parts.iter().for_each(|part| levels.entry(part.facts.level).or_default().push(part));
+    days.into_iter().find_map(|((table, day, _), parts)| {
+        let mut levels: BTreeMap<(u8, usize), Vec<&Arc<Part>>> = BTreeMap::new();
+        let mut stretch = 0;
+        for (number, part) in parts.iter().enumerate() {
+            let level = part.facts.level;
+            if table.identity().is_empty() && number > 0 && parts[number - 1].facts.level != level {
+                stretch = number;
+            }
+            levels.entry((level, stretch)).or_default().push(part);
+        }
         let tier = levels.into_values().find_map(|level| full_tier(&level, options));
         tier.or_else(|| if is_closed(day, today) { closed_day(&parts, options) } else { None })
     })

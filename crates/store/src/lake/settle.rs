@@ -112,6 +112,7 @@ impl Shared {
         let parts = &mut state.parts[table as usize];
         let (gone, mut left): (Vec<_>, Vec<_>) = parts.drain(..).partition(|part| ids.contains(&part.facts.id));
         left.extend(with);
+        left.sort_by_key(|part| part.facts.first_id);
         *parts = left;
         drop(state);
         gone.iter().for_each(|part| part.doom());

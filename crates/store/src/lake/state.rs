@@ -4,7 +4,7 @@
 //! never held with `seen` or `state`.
 
 use std::collections::VecDeque;
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
@@ -33,6 +33,7 @@ use super::seen::{KeySet, Seen};
 use super::settle::Unsettled;
 use super::source::Source;
 use super::spare_chunks::SpareChunks;
+use super::trusted_time::TrustedTime;
 use crate::StoreError;
 use crate::plan::Plan;
 use crate::tables::Table;
@@ -65,6 +66,14 @@ pub struct Shared {
     pub wake: Condvar,
     pub on_covered: Mutex<Option<OnCovered>>,
     pub on_worked: OnceLock<OnWorked>,
+    /// `None` until the replay is over.
+    pub time: Mutex<Option<TrustedTime>>,
+    /// The latest time that was trusted, nanoseconds, also by earlier runs; `i64::MIN`: none.
+    pub latest_trusted: AtomicI64,
+    /// What the catalog notes as [`TIME_NOTE`].
+    pub noted_time: Mutex<Option<i64>>,
+    /// The disk's budget was nearly used up when last looked at.
+    pub is_budget_short: AtomicBool,
     /// What flushes leave to the rows to come.
     pub spare: Arc<SpareChunks>,
     pub lost: Lost,
@@ -93,7 +102,7 @@ pub struct State {
     pub active: Memtable,
     /// Oldest first, each with the keys received meanwhile.
     pub sealed: VecDeque<(Arc<Sealed>, Arc<KeySet>)>,
-    /// By table number.
+    /// By table number, each by age (`first_id`): rows that are equal in an order stand in that of their parts.
     pub parts: Vec<Vec<Arc<Part>>>,
     /// Rows that are in no part.
     pub gaps: Vec<Gap>,
@@ -108,6 +117,8 @@ pub struct State {
     pub sealed_counts: Counts,
     /// What had been counted when [`State::start_counting`] was called.
     pub counts_before: Counts,
+    /// The latest time of receipt, in parts, key files and memory; nanoseconds.
+    pub newest_received: Option<i64>,
     pub stopping: bool,
     spare: Arc<SpareChunks>,
 }
@@ -131,6 +142,8 @@ pub enum Work {
     Merge,
     /// Rows that are kept no longer; `rows` are those that went.
     Remove,
+    /// The oldest days, for lack of room on the disk; `rows` are those that went.
+    MakeRoom,
 }
 
 impl State {
@@ -139,6 +152,7 @@ impl State {
         for part in parts {
             by_table[part.facts.table as usize].push(Arc::new(part));
         }
+        by_table.iter_mut().for_each(|parts| parts.sort_by_key(|part| part.facts.first_id));
         State {
             active: Memtable::new(covered, Arc::clone(spare)),
             sealed: VecDeque::new(),
@@ -150,6 +164,7 @@ impl State {
             is_keeping_new: false,
             sealed_counts: Counts::default(),
             counts_before: Counts::default(),
+            newest_received: None,
             stopping: false,
             spare: Arc::clone(spare),
         }
@@ -430,6 +445,13 @@ pub struct Stats {
     pub key_bytes: u64,
     /// Listed files that were missing or had another length at the start; questions that need them fail.
     pub missing_files: usize,
+}
+
+impl Stats {
+    /// Bytes of parts and key files.
+    pub fn disk_bytes(&self) -> u64 {
+        self.key_bytes + self.tables.iter().map(|table| table.bytes).sum::<u64>()
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]

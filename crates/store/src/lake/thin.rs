@@ -44,7 +44,7 @@ impl Shared {
             let default = &self.options.retention;
             let expired = |part: &Part| {
                 let (facts, projects) = (&part.facts, (part.facts.project_min, part.facts.project_max));
-                keeping.expired(default, projects, table, facts.day, today)
+                keeping.expired(default, projects, table, facts.kept_day(today), today)
             };
             let mut remove = || -> Result<(), StoreError> {
                 removed.add(self.drop_parts(table, &|part| expired(part) == Expired::All)?);
@@ -123,8 +123,9 @@ impl Shared {
         stop: &mut dyn FnMut() -> bool,
     ) -> Result<Removed, StoreError> {
         let facts = &part.facts;
-        let is_expired =
-            |project: &u32| keeping.is_expired(&self.options.retention, *project, facts.table, facts.day, today);
+        let is_expired = |project: &u32| {
+            keeping.is_expired(&self.options.retention, *project, facts.table, facts.kept_day(today), today)
+        };
         let gone: Vec<u32> = projects(part)?.iter().copied().filter(is_expired).collect();
         if gone.is_empty() {
             return Ok(Removed::default());
@@ -178,7 +179,7 @@ impl Shared {
 }
 
 impl Removed {
-    fn add(&mut self, more: Removed) {
+    pub(super) fn add(&mut self, more: Removed) {
         self.rows += more.rows;
         self.bytes += more.bytes;
     }

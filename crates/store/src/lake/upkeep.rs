@@ -9,7 +9,7 @@ use super::day_of;
 use super::merge;
 use super::part::Part;
 use super::pick;
-use super::seen::file::{self as seen_file, SeenFacts, SeenFile, SeenKeys};
+use super::seen::file::{self as seen_file, Generation, SeenFacts, SeenFile, SeenKeys};
 use super::state::{Shared, Work, Worked};
 use crate::StoreError;
 
@@ -18,25 +18,26 @@ const HOUR_NS: i64 = 3600 * 1_000_000_000;
 const KEY_HOURS: i64 = 6;
 
 impl Shared {
-    /// Does one merge, of parts or of key files; false when there is nothing to merge or `stop` said so.
-    pub fn merge_once(&self, today: i32, stop: &mut dyn FnMut() -> bool) -> Result<bool, StoreError> {
-        self.try_merge(today, stop).map_err(|failed| failed.error)
+    /// Does one merge, of parts or of key files; false when there is nothing to merge or `stop` said so. `now_ns` is
+    /// `i64::MIN` when the time is not known: then no day is over.
+    pub fn merge_once(&self, now_ns: i64, stop: &mut dyn FnMut() -> bool) -> Result<bool, StoreError> {
+        self.try_merge(now_ns, stop).map_err(|failed| failed.error)
     }
 
     /// As [`Shared::merge_once`], errors logged. Whether another merge may be tried at once: also when this one failed on
     /// parts or key files that are left out from now on.
-    pub fn merge_next(&self, today: i32, stop: &mut dyn FnMut() -> bool) -> bool {
-        self.try_merge(today, stop).unwrap_or_else(|MergeFailed { error, others_may_do }| {
+    pub fn merge_next(&self, now_ns: i64, stop: &mut dyn FnMut() -> bool) -> bool {
+        self.try_merge(now_ns, stop).unwrap_or_else(|MergeFailed { error, others_may_do }| {
             tracing::error!(%error, "cannot merge parts; they stay as they are: {error}");
             others_may_do
         })
     }
 
-    fn try_merge(&self, today: i32, stop: &mut dyn FnMut() -> bool) -> Result<bool, MergeFailed> {
+    fn try_merge(&self, now_ns: i64, stop: &mut dyn FnMut() -> bool) -> Result<bool, MergeFailed> {
         let _upkeep = self.upkeep.lock();
         let parts: Vec<Arc<Part>> = self.state.lock().parts.iter().flatten().cloned().collect();
-        let Some(inputs) = pick::pick(&parts, self.options.merge, today) else {
-            return self.merge_keys();
+        let Some(inputs) = pick::pick(&parts, self.options.merge, day_of(now_ns)) else {
+            return self.merge_keys(now_ns);
         };
         drop(parts);
         let start = Instant::now();
@@ -58,6 +59,21 @@ impl Shared {
         Ok(self.replace_parts(table, &ids, vec![facts])?.then_some(rows))
     }
 
+    /// Removes what is due by the trusted time: rows and keys that are kept no longer, and what exceeds the disk's budget.
+    /// Nothing before the replay is over. Errors are logged; the next call tries again.
+    pub fn remove_due(&self, stop: &mut dyn FnMut() -> bool) {
+        let Some(now_ns) = self.trusted_now() else { return };
+        if let Err(error) = self.retain(now_ns, stop) {
+            tracing::error!(%error, "cannot drop what is too old");
+        }
+        if let Err(error) = self.keep_within_budget(now_ns) {
+            tracing::error!(%error, "cannot drop the oldest days");
+        }
+        if let Err(error) = self.note_time(now_ns) {
+            tracing::error!(%error, "cannot note the time in the catalog");
+        }
+    }
+
     /// Removes rows and keys that are kept no longer; bytes given back to the disk.
     pub fn retain(&self, now_ns: i64, stop: &mut dyn FnMut() -> bool) -> Result<u64, StoreError> {
         let removed = self.remove_expired(day_of(now_ns), stop);
@@ -75,9 +91,9 @@ impl Shared {
     }
 
     /// Merges key files, so that a look-up asks few.
-    fn merge_keys(&self) -> Result<bool, MergeFailed> {
+    fn merge_keys(&self, now_ns: i64) -> Result<bool, MergeFailed> {
         let files: Vec<Arc<SeenFile>> = self.seen.lock().files().filter(|file| !file.is_suspect()).cloned().collect();
-        let Some(inputs) = pick_keys(&files, self.options.merge.fan_in) else { return Ok(false) };
+        let Some(inputs) = pick_keys(&files, self.options.merge.fan_in, now_ns) else { return Ok(false) };
         self.merge_key_files(&inputs).map_err(|error| {
             let path_of = |file: &SeenFile| SeenFile::path(&self.layout.seen_folder(), file.facts.id);
             let failed = inputs.iter().find(|file| error.faulty_file() == Some(&path_of(file)));
@@ -96,7 +112,9 @@ impl Shared {
         };
         let keys_max = inputs.iter().map(|file| file.facts.keys).sum();
         let mut union = Union::new(inputs)?;
-        let file = seen_file::write(&self.layout.disk, &self.layout.seen_folder(), facts, keys_max, || union.next())?;
+        let generation = inputs.iter().map(|file| file.generation()).min().unwrap_or_default();
+        let (disk, folder) = (&self.layout.disk, self.layout.seen_folder());
+        let file = seen_file::write(disk, &folder, generation, facts, keys_max, || union.next())?;
         let ids: Vec<u64> = inputs.iter().map(|file| file.facts.id).collect();
         // False: some of them have just expired.
         self.replace_keys(&ids, Some(file))
@@ -123,22 +141,25 @@ pub(super) fn suspect(parts: &[Arc<Part>], error: &StoreError) -> bool {
 }
 
 /// Files of the newest hour, when there are `fan_in` of one level; else of a quarter of a day that is over, or of an hour
-/// that is over, when there are two.
-fn pick_keys(files: &[Arc<SeenFile>], fan_in: usize) -> Option<Vec<Arc<SeenFile>>> {
+/// that is over, when there are two. Files of different generations stay apart: the older expire without the newer.
+fn pick_keys(files: &[Arc<SeenFile>], fan_in: usize, now_ns: i64) -> Option<Vec<Arc<SeenFile>>> {
     let hour_of = |file: &Arc<SeenFile>| file.facts.received_max.div_euclid(HOUR_NS);
-    let newest = files.iter().map(hour_of).max()?;
-    let mut groups: BTreeMap<(i64, u8), Vec<&Arc<SeenFile>>> = BTreeMap::new();
+    // A clock that was ahead for a while left hours that are still to come: they end nothing.
+    let passed = files.iter().map(hour_of).filter(|hour| *hour <= now_ns.div_euclid(HOUR_NS)).max();
+    let newest = passed.or_else(|| files.iter().map(hour_of).max())?;
+    let mut groups: BTreeMap<(i64, u8, Generation), Vec<&Arc<SeenFile>>> = BTreeMap::new();
     for file in files {
         let hour = hour_of(file);
         let quarter = hour.div_euclid(KEY_HOURS);
-        let group = match hour {
+        let (start, level) = match hour {
             _ if quarter < newest.div_euclid(KEY_HOURS) => (quarter * KEY_HOURS, 0),
             _ if hour < newest => (hour, 0),
             _ => (hour, file.facts.level),
         };
-        groups.entry(group).or_default().push(file);
+        groups.entry((start, level, file.generation())).or_default().push(file);
     }
-    let is_worth = |(group, files): &((i64, u8), Vec<_>)| files.len() >= if group.0 < newest { 2 } else { fan_in };
+    let is_worth =
+        |(group, files): &((i64, u8, Generation), Vec<_>)| files.len() >= if group.0 < newest { 2 } else { fan_in };
     let (_, files) = groups.into_iter().find(is_worth)?;
     Some(files.into_iter().take(fan_in).map(Arc::clone).collect())
 }

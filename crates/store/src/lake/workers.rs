@@ -8,12 +8,11 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant};
 
 use parking_lot::MutexGuard;
 use tidewatch_journal::heartbeat::Heartbeat;
 
-use super::day_of;
 use super::give_way::keep_pace;
 use super::state::{Shared, State};
 use super::turns::stand_back;
@@ -187,7 +186,7 @@ fn upkeep_loop(shared: &Shared, heartbeat: &Heartbeat) {
             return Step::Stop;
         }
         heartbeat.beat();
-        let now_ns = wall_clock_ns();
+        let now_ns = shared.trusted_now();
         let mut worked = Instant::now();
         let mut stop = || {
             heartbeat.beat();
@@ -200,11 +199,9 @@ fn upkeep_loop(shared: &Shared, heartbeat: &Heartbeat) {
         if is_keeping_new || retained.is_none_or(|at| at.elapsed() >= RETAIN_EVERY) {
             // Before the attempt: one that panics is not tried again at once, and merging gets its turn.
             retained = Some(Instant::now());
-            if let Err(error) = shared.retain(now_ns, &mut stop) {
-                tracing::error!(%error, "cannot drop what is too old");
-            }
+            shared.remove_due(&mut stop);
         }
-        while shared.merge_next(day_of(now_ns), &mut stop) && !stop() {}
+        while shared.merge_next(now_ns.unwrap_or(i64::MIN), &mut stop) && !stop() {}
         Step::Done
     });
 }
@@ -219,9 +216,4 @@ fn is_stopping_after(shared: &Shared, pause: Duration) -> bool {
         }
     }
     state.stopping
-}
-
-pub(super) fn wall_clock_ns() -> i64 {
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    i64::try_from(now.as_nanos()).unwrap_or(i64::MAX)
 }

@@ -37,7 +37,7 @@ pub fn answer(plan: &Plan, rows: &[Row]) -> Answer {
             let time = table.time(row);
             plan.projects.iter().any(|wanted| u64::from(*wanted) == *project)
                 && plan.from <= time
-                && time < plan.to
+                && (time < plan.to || plan.to == i64::MAX)
                 && table.passes(&plan.filter, row)
         })
         .collect();

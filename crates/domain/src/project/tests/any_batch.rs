@@ -56,14 +56,17 @@ fn row() -> impl Strategy<Value = Row> {
 fn settings() -> impl Strategy<Value = IngestSettings> {
     let rates = || prop::sample::select(&[1.0, 0.5, 0.0][..]);
     let healthchecks = prop::option::of(Just(Arc::new(Healthchecks::new("/*"))));
-    (any::<bool>(), rates(), rates(), healthchecks).prop_map(
-        |(keep_unmatched_roots, sample_rate, error_sample_rate, healthchecks)| IngestSettings {
+    // Spans begin at 1,000.
+    let oldest = prop::sample::select(&[i64::MIN, 1_000, 1_500][..]);
+    (any::<bool>(), rates(), rates(), healthchecks, oldest).prop_map(
+        |(keep_unmatched_roots, sample_rate, error_sample_rate, healthchecks, oldest_ns)| IngestSettings {
             ai_conventions: keep_unmatched_roots,
             keep_unmatched_roots,
             issues_from_logs: true,
             sample_rate,
             error_sample_rate,
             healthchecks,
+            oldest_ns,
         },
     )
 }

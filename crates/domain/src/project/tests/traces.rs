@@ -239,14 +239,51 @@ fn times_table() {
         (0, 5_000, RECEIVED_NS, 0),
         (0, 0, RECEIVED_NS, 0),
         (1_000, 0, 1_000, 0),
-        (u64::MAX, u64::MAX, i64::MAX, 0),
-        (1, u64::MAX, 1, i64::MAX),
+        (i64::MAX as u64 - 1, i64::MAX as u64 - 1, i64::MAX - 1, 0),
+        (1, i64::MAX as u64 - 1, 1, i64::MAX - 2),
     ] {
         let batch =
             Traces::default().span(1, 9, Internal, "s", &[]).with(|span| (span.start_ns, span.end_ns) = (start, end));
         let arena = Bump::new();
         let kept = traces(&batch.batch, &context(), &arena).spans[0];
         assert_eq!((kept.start_ns, kept.duration_ns), (expected_start, expected_duration), "{start} to {end}");
+    }
+}
+
+// DECISIONS 25.
+#[test]
+fn spans_whose_times_cannot_be_stored_are_dropped_with_what_they_became() {
+    let context = with_settings(IngestSettings { oldest_ns: 500, ..IngestSettings::default() });
+    for (start, end, expected) in [
+        (500, 600, None),
+        (499, 600, Some(DropReason::TooOld)),
+        (0, 600, None),
+        (i64::MAX as u64, 600, Some(DropReason::InvalidTime)),
+        (u64::MAX, u64::MAX, Some(DropReason::InvalidTime)),
+        (600, i64::MAX as u64, Some(DropReason::InvalidTime)),
+    ] {
+        let attributes = &[("http.request.method", "GET"), ("exception.type", "E")];
+        let batch = Traces::default()
+            .span(1, 0, Server, "s", attributes)
+            .with(|span| (span.start_ns, span.end_ns) = (start, end));
+        let arena = Bump::new();
+        let projection = traces(&batch.batch, &context, &arena);
+        let reasons: Vec<_> = projection.dropped.iter().map(|dropped| dropped.reason).collect();
+        assert_eq!(reasons, Vec::from_iter(expected), "{start} to {end}");
+        let rows = [projection.spans.len(), projection.entities.len(), projection.exceptions.len()];
+        assert_eq!(rows, [usize::from(expected.is_none()); 3], "{start} to {end}");
+    }
+}
+
+/// The time of an event is shown, not asked for: one that does not fit is its span's.
+#[test]
+fn an_exception_has_a_time_that_can_be_asked_for() {
+    for (time, expected) in [(0, 1_000), (7, 7), (i64::MAX as u64, 1_000), (u64::MAX, 1_000)] {
+        let mut batch =
+            Traces::default().span(1, 9, Internal, "s", &[]).event("exception", &[("exception.type", "E")]).batch;
+        batch.events[0].time_ns = time;
+        let arena = Bump::new();
+        assert_eq!(traces(&batch, &context(), &arena).exceptions[0].time_ns, expected, "{time}");
     }
 }
 

@@ -152,6 +152,7 @@ fn read_project(
                 sample_rate: row.try_get(10)?,
                 error_sample_rate: row.try_get(11)?,
                 healthchecks: ProjectSettings::healthchecks(drop_healthy_healthchecks, &healthcheck_paths),
+                ..IngestSettings::default()
             },
             drop_healthy_healthchecks,
             healthcheck_paths,

@@ -175,6 +175,7 @@ fn changed(old: &Project, request: ProjectChangeRequest) -> Result<ProjectChange
             sample_rate: rate("sampleRate", request.sample_rate, before.ingest.sample_rate)?,
             error_sample_rate: rate("errorSampleRate", request.error_sample_rate, before.ingest.error_sample_rate)?,
             healthchecks: Settings::healthchecks(drop_healthy_healthchecks, &healthcheck_paths),
+            ..IngestSettings::default()
         },
         drop_healthy_healthchecks,
         healthcheck_paths,

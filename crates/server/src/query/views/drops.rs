@@ -19,7 +19,8 @@ pub struct DropCount {
     /// `traces`, `metrics` or `logs`.
     pub signal: String,
     /// Why: `unmatched_root`, `invalid_id`, `unsupported_metric_type`, `empty_point`, `not_finite`, `sampled`,
-    /// `healthcheck`, `duplicate`;
+    /// `healthcheck`, `invalid_time`, `too_old`, `duplicate`;
+    /// `disk_budget` of a record that was stored and dropped again to make room on the disk;
     /// `shared_attributes_too_large` of a record that is stored without some attributes of its resource or scope;
     /// `too_many_names` of one whose Endpoint, Task or AI Trace is stored as `(other)`;
     /// or, of a request, why it was refused.

@@ -22,7 +22,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use rusqlite::{Connection, ErrorCode, OpenFlags, Transaction, TransactionBehavior};
+use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension as _, Transaction, TransactionBehavior, params};
 use tidewatch_journal::Position;
 
 use super::gaps::Gap;
@@ -266,6 +266,23 @@ impl Catalog {
     pub fn set_purged(&mut self, project: u32) -> Result<(), StoreError> {
         self.transaction("note a purged project", false, |change| {
             change.transaction.execute("INSERT OR IGNORE INTO purged VALUES (?1)", [project])?;
+            Ok(true)
+        })?;
+        Ok(())
+    }
+
+    /// What was last noted under this name, see [`Catalog::note`].
+    pub fn noted(&mut self, name: &str) -> Result<Option<i64>, StoreError> {
+        self.reconnect()?;
+        let connection = self.connection.as_ref().expect("it is open");
+        let read = connection.query_row("SELECT value FROM meta WHERE key = ?1", [name], |row| row.get(0));
+        read.optional().map_err(|e| self.failed("read a note", e))
+    }
+
+    /// Keeps a number under a name.
+    pub fn note(&mut self, name: &str, value: i64) -> Result<(), StoreError> {
+        self.transaction("write a note", false, |change| {
+            change.transaction.execute("INSERT OR REPLACE INTO meta VALUES (?1, ?2)", params![name, value])?;
             Ok(true)
         })?;
         Ok(())

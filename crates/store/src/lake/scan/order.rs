@@ -1,4 +1,4 @@
-//! The order of rows as bytes: the asked columns, then the table's identity.
+//! The order of rows as bytes: the asked columns, then the table's identity, or what its parts are sorted by.
 //!
 //! A null comes before every value (so it is last when descending).
 
@@ -38,11 +38,16 @@ impl By {
     }
 }
 
-/// The asked order, made total as far as the table has an identity.
+/// The asked order, then what decides between rows that are equal in it: the table's identity.
+///
+/// Rows of a table without identity are ordered by what its parts are sorted by. Those that are equal in that too stand in
+/// a part as they came, and the parts among each other by age: a merge takes neighbours, so that it changes no order and
+/// pages of a list stay what they are (`pick`).
 pub(crate) fn total_order(table: Table, order: &[Order]) -> Result<Vec<By>, StoreError> {
     let mut all: Vec<By> = Vec::new();
     let asked = order.iter().map(|order| (order.column, order.descending));
-    for (name, descending) in asked.chain(table.identity().iter().map(|name| (*name, false))) {
+    let then = if table.identity().is_empty() { table.sort_key() } else { table.identity() };
+    for (name, descending) in asked.chain(then.iter().map(|name| (*name, false))) {
         let (_, column) = find(table, name)?;
         // A second mention decides nothing.
         if !all.iter().any(|by| by.column == column) {
@@ -63,10 +68,19 @@ impl<'a> Encoder<'a> {
         Ok(Encoder { columns: order.iter().map(open).collect::<Result<_, _>>()? })
     }
 
-    /// Replaces `key` by bytes that compare as the row does.
-    pub fn encode(&self, row: usize, key: &mut Vec<u8>) {
+    /// Replaces `key` by bytes that compare as the row does in the first column; [`Encoder::encode_rest`] makes it whole.
+    pub fn encode_first(&self, row: usize, key: &mut Vec<u8>) {
         key.clear();
-        for (cells, descending) in &self.columns {
+        self.encode(&self.columns[..self.columns.len().min(1)], row, key);
+    }
+
+    /// Appends the other columns, so that the bytes compare as the row does.
+    pub fn encode_rest(&self, row: usize, key: &mut Vec<u8>) {
+        self.encode(self.columns.get(1..).unwrap_or_default(), row, key);
+    }
+
+    fn encode(&self, columns: &[(Cells<'a>, bool)], row: usize, key: &mut Vec<u8>) {
+        for (cells, descending) in columns {
             let start = key.len();
             encode_cell(cells, row, key);
             if *descending {

@@ -140,7 +140,7 @@ impl Question {
         let mut tests = vec![
             Arc::new(Test::In { column: project, values }),
             Arc::new(Test::Compare { column: time, op: Op::Ge, value: Datum::I64(plan.from) }),
-            Arc::new(Test::Compare { column: time, op: Op::Lt, value: Datum::I64(plan.to) }),
+            Arc::new(Test::Compare { column: time, op: before(plan.to), value: Datum::I64(plan.to) }),
         ];
         take_apart(check_filter(table, &plan.filter)?, &mut tests);
         Ok(Question { table, projects, from: plan.from, to: plan.to, tests })
@@ -155,7 +155,7 @@ impl Question {
     pub fn within(&self, times: &[(i64, i64)]) -> Question {
         let Some((_, time)) = self.table.column("time") else { return self.clone() };
         let compare = |op, value| Test::Compare { column: time, op, value: Datum::I64(value) };
-        let stretch = |(from, to): &(i64, i64)| Test::All(vec![compare(Op::Ge, *from), compare(Op::Lt, *to)]);
+        let stretch = |(from, to): &(i64, i64)| Test::All(vec![compare(Op::Ge, *from), compare(before(*to), *to)]);
         let mut tests = self.tests.clone();
         tests.insert(3, Arc::new(Test::Any(times.iter().map(stretch).collect())));
         Question { tests, ..self.clone() }
@@ -165,6 +165,11 @@ impl Question {
     pub fn is_void(&self) -> bool {
         self.projects.is_empty() || self.from >= self.to
     }
+}
+
+/// The comparison with the end of a time range. `i64::MAX` has none: see [`Plan::to`].
+fn before(to: i64) -> Op {
+    if to == i64::MAX { Op::Le } else { Op::Lt }
 }
 
 fn take_apart(test: Test, into: &mut Vec<Arc<Test>>) {

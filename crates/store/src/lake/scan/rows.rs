@@ -124,6 +124,12 @@ impl<'a> Best<'a> {
         Best { kept, heap: BinaryHeap::new(), bytes: 0, share, key: Vec::new() }
     }
 
+    /// False when a row whose key begins as `key` does is not among the best.
+    fn may_keep(&self) -> bool {
+        let worst = self.heap.peek().filter(|_| self.heap.len() >= self.kept);
+        worst.is_none_or(|worst| self.key.as_slice() <= &worst.key[..self.key.len().min(worst.key.len())])
+    }
+
     fn offer(&mut self, source: u32, row: u32) {
         if self.heap.len() < self.kept {
             return self.keep(source, row);
@@ -196,8 +202,12 @@ impl Race<'_> {
         let mut passed = 0;
         for (row, number) in rows {
             passed += 1;
-            encoder.encode(row, &mut best.key);
-            best.offer(source as u32, number);
+            encoder.encode_first(row, &mut best.key);
+            // Most rows lose by the first column already.
+            if best.may_keep() {
+                encoder.encode_rest(row, &mut best.key);
+                best.offer(source as u32, number);
+            }
         }
         if let Some(counted) = self.counted {
             counted.fetch_add(passed, AtomicOrdering::Relaxed);

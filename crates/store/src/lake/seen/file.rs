@@ -27,11 +27,31 @@ const KEY_BYTES: usize = 16;
 const BLOCK_KEYS: u64 = 256;
 const BLOCK_BYTES: usize = BLOCK_KEYS as usize * KEY_BYTES;
 const FENCE_BYTES: usize = KEY_BYTES + 8;
-const MAGIC: u64 = u64::from_le_bytes(*b"TWSEEN02");
+const MAGIC: u64 = u64::from_le_bytes(*b"TWSEEN03");
+const MAGIC_WITHOUT_SIDES: u64 = u64::from_le_bytes(*b"TWSEEN02");
 const FOOTER_WORDS: usize = 6;
 const FOOTER_BYTES: usize = FOOTER_WORDS * 8;
 /// A look-up without an index guesses so often before it halves.
 const GUESSES_MAX: usize = 8;
+
+/// What the keys of a file stand for. The order is that of the releases.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+pub enum Generation {
+    /// Keys of spans leave out the side ([`crate::columns::keys_without_side`]); a request without times has one key for
+    /// the whole window.
+    WithoutSides,
+    #[default]
+    Current,
+}
+
+impl Generation {
+    fn magic(self) -> u64 {
+        match self {
+            Generation::WithoutSides => MAGIC_WITHOUT_SIDES,
+            Generation::Current => MAGIC,
+        }
+    }
+}
 
 /// What the catalog knows of a key file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -50,6 +70,7 @@ pub struct SeenFile {
     file: Box<dyn DiskFile>,
     layout: Layout,
     fences_sum: u64,
+    generation: Generation,
     /// A merge could not read it.
     is_suspect: AtomicBool,
 }
@@ -120,12 +141,20 @@ impl SeenFile {
         file.read_exact_at(&mut footer, footer_at).map_err(io)?;
         let word = |number: usize| u64_at(&footer[number * 8..]);
         let layout = Layout { filter_blocks: word(2), fences_max: word(3) };
-        let is_ours = word(0) == MAGIC && word(5) == xxh3_64(&footer[..FOOTER_BYTES - 8]);
-        if !is_ours || word(1) != facts.keys || !layout.fits(facts.keys, length) {
+        let generations = [Generation::WithoutSides, Generation::Current];
+        let generation = generations.into_iter().find(|generation| generation.magic() == word(0));
+        let is_ours = word(5) == xxh3_64(&footer[..FOOTER_BYTES - 8]);
+        let Some(generation) =
+            generation.filter(|_| is_ours && word(1) == facts.keys && layout.fits(facts.keys, length))
+        else {
             return Err(corrupt("the footer does not fit the file"));
-        }
+        };
         let fences_sum = word(4);
-        Ok(SeenFile { facts, path, file, layout, fences_sum, is_suspect: AtomicBool::new(false) })
+        Ok(SeenFile { facts, path, file, layout, fences_sum, generation, is_suspect: AtomicBool::new(false) })
+    }
+
+    pub fn generation(&self) -> Generation {
+        self.generation
     }
 
     /// It cannot be read: merges leave it out, until it expires.
@@ -302,19 +331,21 @@ fn has(keys: &[u8], key: u128) -> bool {
 pub fn write(
     disk: &Arc<dyn Disk>,
     folder: &Path,
+    generation: Generation,
     facts: SeenFacts,
     keys_max: u64,
     mut next: impl FnMut() -> Result<Option<u128>, StoreError>,
 ) -> Result<SeenFile, StoreError> {
     let path = SeenFile::path(folder, facts.id);
     let temporary = temporary(&path);
-    write_to(disk, &temporary, path, facts, keys_max, &mut next).inspect_err(|_| drop(disk.remove(&temporary)))
+    write_to(disk, (&temporary, path), generation, facts, keys_max, &mut next)
+        .inspect_err(|_| drop(disk.remove(&temporary)))
 }
 
 fn write_to(
     disk: &Arc<dyn Disk>,
-    temporary: &Path,
-    path: PathBuf,
+    (temporary, path): (&Path, PathBuf),
+    generation: Generation,
     facts: SeenFacts,
     keys_max: u64,
     next: &mut impl FnMut() -> Result<Option<u128>, StoreError>,
@@ -325,11 +356,11 @@ fn write_to(
     while let Some(key) = next()? {
         writer.add(key).map_err(io("write"))?;
     }
-    let (keys, fences_sum) = writer.finish().map_err(io("write"))?;
+    let (keys, fences_sum) = writer.finish(generation).map_err(io("write"))?;
     file.sync_data().map_err(io("sync"))?;
     disk.sync_dir(parent_of(temporary)).map_err(io("sync"))?;
     let (facts, layout) = (SeenFacts { keys, ..facts }, Layout::new(keys_max));
-    Ok(SeenFile { facts, path, file, layout, fences_sum, is_suspect: AtomicBool::new(false) })
+    Ok(SeenFile { facts, path, file, layout, fences_sum, generation, is_suspect: AtomicBool::new(false) })
 }
 
 struct Writer<'f> {
@@ -397,11 +428,11 @@ impl<'f> Writer<'f> {
     }
 
     /// The number of keys and the sum of the fences.
-    fn finish(mut self) -> std::io::Result<(u64, u64)> {
+    fn finish(mut self, generation: Generation) -> std::io::Result<(u64, u64)> {
         self.fill_filter(self.layout.filter_blocks)?;
         self.end_fence()?;
         let sum = self.fences_sum.digest();
-        let words = [MAGIC, self.keys_written, self.layout.filter_blocks, self.layout.fences_max, sum];
+        let words = [generation.magic(), self.keys_written, self.layout.filter_blocks, self.layout.fences_max, sum];
         let mut footer = words.map(u64::to_le_bytes).concat();
         footer.extend(xxh3_64(&footer).to_le_bytes());
         self.keys.write(self.file, &footer)?;

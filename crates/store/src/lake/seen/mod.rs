@@ -18,15 +18,21 @@ use std::hash::{BuildHasherDefault, Hasher};
 use std::sync::Arc;
 
 use hashbrown::HashSet;
+use xxhash_rust::xxh3::xxh3_128;
 
 use crate::StoreError;
-use crate::columns::NO_KEY;
+use crate::columns::{NO_KEY, keys_without_side};
 use bloom::Probe;
-use file::{Index, SeenFacts, SeenFile};
+use file::{Generation, Index, SeenFacts, SeenFile};
 use recent::Recent;
 
 /// Retries are recognised for this long after they were first received.
 pub const WINDOW_NS: i64 = 24 * 3600 * 1_000_000_000;
+/// A request in which any record has no time of its own is recognised for this long only: equal bodies may be different
+/// events. DECISIONS 11.
+pub const UNTIMED_WINDOW_NS: i64 = 5 * 60 * 1_000_000_000;
+/// The key of such a request holds the time of its receipt, in steps of this length.
+const UNTIMED_STEP_NS: i64 = 10 * 1_000_000_000;
 /// Indexes held in memory at most, with the filter of what came lately: those of about 20 million keys.
 const INDEX_BYTES_MAX: u64 = 40 * 1024 * 1024;
 /// The filter of what came lately: about 8 million keys.
@@ -185,6 +191,44 @@ impl Seen {
         self.insert_all(&[key], received_ns) == [false]
     }
 
+    /// As [`Seen::insert`], for a request in which any record has no time of its own: it was received before only when that
+    /// was at most [`UNTIMED_WINDOW_NS`] ago, rounded up to the next step.
+    pub fn insert_untimed(&mut self, key: u128, received_ns: i64) -> bool {
+        let step = received_ns.div_euclid(UNTIMED_STEP_NS);
+        let since = received_ns.saturating_sub(UNTIMED_WINDOW_NS + UNTIMED_STEP_NS);
+        let steps = step - UNTIMED_WINDOW_NS / UNTIMED_STEP_NS..=step;
+        let keys: Vec<u128> = steps.map(|step| untimed_key(key, step)).collect();
+        if self.contains_any(&keys, since, None) {
+            return false;
+        }
+        // Earlier releases wrote one key for the whole window.
+        if self.contains_any(&[key], received_ns.saturating_sub(UNTIMED_WINDOW_NS), Some(Generation::WithoutSides)) {
+            return false;
+        }
+        self.insert(untimed_key(key, step), received_ns)
+    }
+
+    /// Whether any of the keys was received at `since` or later, as far as files tell; `only`: in files of this
+    /// generation.
+    fn contains_any(&mut self, keys: &[u128], since: i64, only: Option<Generation>) -> bool {
+        let probes: Vec<Probe> = keys.iter().map(|key| Probe::new(*key)).collect();
+        let in_memory = |probe: &Probe| self.active.keys.keys.contains(&probe.key) || self.is_sealed(probe.key);
+        if only.is_none() && probes.iter().any(in_memory) {
+            return true;
+        }
+        let mut may_be_recent = vec![false; keys.len()];
+        self.recent.mark(&probes, &mut may_be_recent);
+        let Seen { files, recent, .. } = &mut *self;
+        let is_meant = |held: &&mut Held| {
+            held.file.facts.received_max >= since && only.is_none_or(|only| held.file.generation() == only)
+        };
+        files.iter_mut().filter(is_meant).any(|held| {
+            let is_spared = held.is_spared_by(recent);
+            let mut asked = probes.iter().zip(&may_be_recent).filter(|(_, may_be)| **may_be || !is_spared);
+            asked.any(|(probe, _)| held.contains(probe))
+        })
+    }
+
     /// Marks keys as received at `received_ns`; gives which of them were already, be it earlier in the list.
     /// [`NO_KEY`] never is.
     pub fn insert_all(&mut self, keys: &[u128], received_ns: i64) -> Vec<bool> {
@@ -198,6 +242,11 @@ impl Seen {
             match held.is_spared_by(recent) {
                 true => held.mark(&probes, perhaps.iter().copied(), &mut known),
                 false => held.mark(&probes, 0..keys.len(), &mut known),
+            }
+        }
+        for held in files.iter_mut().filter(|held| held.file.generation() == Generation::WithoutSides) {
+            for (key, known) in keys.iter().zip(known.iter_mut()).filter(|(key, known)| **key != NO_KEY && !**known) {
+                *known = keys_without_side(*key).into_iter().any(|key| held.contains(&Probe::new(key)));
             }
         }
         let oldest = self.recent.oldest();
@@ -324,6 +373,14 @@ impl Held {
             State::OnDisk | State::Waiting => self.file.contains_unindexed(probe),
         }
     }
+}
+
+/// The key of a request without times that was received in this step.
+fn untimed_key(key: u128, step: i64) -> u128 {
+    let mut bytes = [0; 24];
+    bytes[..16].copy_from_slice(&key.to_le_bytes());
+    bytes[16..].copy_from_slice(&step.to_le_bytes());
+    xxh3_128(&bytes).max(1)
 }
 
 /// Keys are hashes already: their low half will do.

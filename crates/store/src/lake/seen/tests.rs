@@ -6,7 +6,7 @@ use tidewatch_journal::disk::sim::SimDisk;
 use xxhash_rust::xxh3::xxh3_128;
 
 use super::bloom::Probe;
-use super::file::{self, SeenFacts, SeenFile};
+use super::file::{self, Generation, SeenFacts, SeenFile};
 use super::{Seen, State};
 use crate::lake::flush::temporary;
 
@@ -26,11 +26,16 @@ fn disk() -> Arc<dyn Disk> {
 
 /// A file of keys received at the time `id`, with room for some more.
 fn write(disk: &Arc<dyn Disk>, id: u64, keys: &[u128]) -> SeenFile {
+    write_as(Generation::Current, disk, id, keys)
+}
+
+fn write_as(generation: Generation, disk: &Arc<dyn Disk>, id: u64, keys: &[u128]) -> SeenFile {
     let mut keys = keys.to_vec();
     keys.sort_unstable();
     let facts = SeenFacts { id, keys: 0, received_min: id as i64, received_max: id as i64, level: 0 };
     let mut coming = keys.iter().copied();
-    let file = file::write(disk, &folder(), facts, keys.len() as u64 * 5 / 4, || Ok(coming.next())).unwrap();
+    let file =
+        file::write(disk, &folder(), generation, facts, keys.len() as u64 * 5 / 4, || Ok(coming.next())).unwrap();
     let path = SeenFile::path(&folder(), id);
     disk.rename(&temporary(&path), &path).unwrap();
     file
@@ -46,7 +51,7 @@ fn a_file_that_cannot_be_written_leaves_nothing_behind() {
     let unreadable = || crate::StoreError::Refused("an input cannot be read".to_owned());
     for failing in 0..3 {
         let mut left = 20_000;
-        let done = file::write(&shared, &folder(), facts, left, || {
+        let done = file::write(&shared, &folder(), Generation::default(), facts, left, || {
             left -= 1;
             match failing {
                 0 if left == 100 => return Err(unreadable()),

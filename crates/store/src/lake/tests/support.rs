@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::{Duration, Instant};
 
 use arrow::array::{ArrayRef, AsArray, RecordBatch};
@@ -26,7 +27,7 @@ use crate::answer::Answer;
 use crate::arrow_schema;
 use crate::columns::Rows;
 use crate::lake::catalog::{Probe, Step};
-use crate::lake::{Lake, LakeOptions, MergeOptions, Part, RollupOptions, Source, scan};
+use crate::lake::{Clock, Lake, LakeOptions, MergeOptions, Part, RollupOptions, Source, scan};
 use crate::plan::{Aggregate, Filter, Function, Key, Plan, Shape};
 use crate::tables::Table;
 
@@ -53,13 +54,22 @@ pub fn context() -> ProjectContext {
     ProjectContext { project: ProjectId([7; 16]), received_ns: TODAY_NS, settings: IngestSettings::default() }
 }
 
-/// The rows of a request with these spans.
+/// The rows of a request with these spans, of kind SERVER.
 pub fn request(project: u32, spans: &[TestSpan]) -> Rows {
-    request_named(project, spans, &vec![("shop", "GET /cart"); spans.len()])
+    request_of(project, spans, SpanKind::Server)
+}
+
+/// The rows of a request with these spans, each an Endpoint.
+pub fn request_of(project: u32, spans: &[TestSpan], kind: SpanKind) -> Rows {
+    request_as(project, spans, &vec![("shop", "GET /cart"); spans.len()], kind)
 }
 
 /// As [`request`], with the service and the Endpoint of each span.
 pub fn request_named(project: u32, spans: &[TestSpan], names: &[(&str, &str)]) -> Rows {
+    request_as(project, spans, names, SpanKind::Server)
+}
+
+fn request_as(project: u32, spans: &[TestSpan], names: &[(&str, &str)], kind: SpanKind) -> Rows {
     let attributes = vec![
         KeyValue { key: "service.name", value: AnyValue::Str("shop") },
         KeyValue { key: "http.request.method", value: AnyValue::Str("GET") },
@@ -69,7 +79,7 @@ pub fn request_named(project: u32, spans: &[TestSpan], names: &[(&str, &str)]) -
         trace_id: TraceId([span.trace; 16]),
         span_id: SpanId([span.span; 8]),
         name: "GET /cart",
-        kind: SpanKind::Server,
+        kind,
         start_ns: span.time_ns as u64,
         end_ns: span.time_ns as u64 + 5,
         attributes: Slice { start: 1, end: 3 },
@@ -125,7 +135,7 @@ pub fn logs_request(project: u32, logs: &[(&str, i64)]) -> Rows {
     let batch = LogBatch {
         resources: vec![Resource::default()],
         scopes: vec![Scope::default()],
-        records: vec![LogRecord::default(); logs.len()],
+        records: logs.iter().map(|(_, time)| LogRecord { time_ns: *time as u64, ..LogRecord::default() }).collect(),
         ..LogBatch::default()
     };
     let log = |(record, &(body, time_ns))| KeptLog {
@@ -138,6 +148,44 @@ pub fn logs_request(project: u32, logs: &[(&str, i64)]) -> Rows {
     };
     let projection = LogProjection { logs: (0..).zip(logs).map(log).collect(), ..LogProjection::default() };
     Rows::logs(project, &context(), &batch, &projection)
+}
+
+/// A wall clock and a monotonic clock that a test moves; both in nanoseconds.
+#[derive(Debug, Default)]
+pub struct TestClock {
+    wall: AtomicI64,
+    uptime: AtomicI64,
+}
+
+impl TestClock {
+    pub fn at(wall: i64) -> Arc<TestClock> {
+        Arc::new(TestClock { wall: AtomicI64::new(wall), uptime: AtomicI64::new(0) })
+    }
+
+    /// Time passes for both.
+    pub fn pass(&self, time: i64) {
+        self.jump(time);
+        self.uptime.fetch_add(time, Ordering::Relaxed);
+    }
+
+    /// The wall clock alone moves.
+    pub fn jump(&self, by: i64) {
+        self.wall.fetch_add(by, Ordering::Relaxed);
+    }
+
+    pub fn now(&self) -> i64 {
+        self.wall.load(Ordering::Relaxed)
+    }
+}
+
+impl Clock for TestClock {
+    fn now_ns(&self) -> i64 {
+        self.now()
+    }
+
+    fn uptime(&self) -> Duration {
+        Duration::from_nanos(self.uptime.load(Ordering::Relaxed) as u64)
+    }
 }
 
 /// A lake on a simulated disk with its catalog in a temporary folder; nothing happens in the background.

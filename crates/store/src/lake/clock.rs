@@ -1,0 +1,12 @@
+//! The clock that the lake is handed. The lake itself reads no clock but the monotonic one of its own waits.
+
+use std::time::Duration;
+
+/// Wall-clock and monotonic time of the process.
+pub trait Clock: Send + Sync {
+    /// Wall-clock time, nanoseconds since the epoch, UTC. May jump in both directions.
+    fn now_ns(&self) -> i64;
+
+    /// Time since a fixed moment of this process. Never jumps.
+    fn uptime(&self) -> Duration;
+}

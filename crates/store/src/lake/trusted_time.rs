@@ -1,0 +1,230 @@
+//! The time that retention follows: the wall clock, as far as it can be trusted. DECISIONS 25.
+//!
+//! Retention and the expiry of retry keys delete data for good, and a wall clock can be wrong: a faulty real-time clock, a
+//! resumed virtual machine, a typo in `date`. [`TrustedTime`] follows the wall clock while it agrees with the monotonic
+//! clock. A jump ahead of more than [`JUMP_MAX`] is followed after it has lasted for [`CONFIRMED_AFTER`] of uptime, or at
+//! once where the operator says so ([`super::LakeOptions::trusts_clock`]). A jump back is followed at once: it deletes
+//! nothing. Whatever happened, the day advances by at most [`DAYS_PER_HOUR`] within an hour.
+//!
+//! The time last trusted is kept in the catalog, so that a clock that is wrong when the process starts is noticed too.
+
+use std::collections::VecDeque;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use super::days::{DAY_NS, day_of};
+use super::state::Shared;
+use crate::StoreError;
+
+/// The wall clock may be ahead of the monotonic clock by this much, nanoseconds. Suspended time does not count for the
+/// monotonic clock, so a machine that sleeps at night needs some hours.
+const JUMP_MAX: i64 = DAY_NS;
+/// A larger jump of the clock is followed when it has lasted for this much uptime.
+pub const CONFIRMED_AFTER: Duration = Duration::from_secs(24 * 3600);
+/// Days of telemetry that become due within an hour at most.
+pub const DAYS_PER_HOUR: usize = 2;
+const HOUR: Duration = Duration::from_secs(3600);
+
+/// The trusted time is written to the catalog about so often, under this name.
+const NOTED_EVERY_NS: u64 = 3600 * 1_000_000_000;
+pub const TIME_NOTE: &str = "trusted_time";
+
+/// See the module. All times are nanoseconds since the epoch; uptimes come from [`super::Clock::uptime`].
+#[derive(Debug)]
+pub struct TrustedTime {
+    /// Wall-clock time and uptime when they last agreed.
+    agreed: (i64, Duration),
+    ahead: Option<Ahead>,
+    /// The latest day handed out.
+    day: i32,
+    /// The uptimes of the last advances of `day`, oldest first.
+    advances: VecDeque<Duration>,
+}
+
+/// A wall clock that jumped ahead.
+#[derive(Debug, Clone, Copy)]
+struct Ahead {
+    /// Uptime when it was noticed.
+    since: Duration,
+    /// Wall-clock time minus uptime.
+    offset: i64,
+}
+
+impl TrustedTime {
+    /// `last`: the newest time known from earlier runs, trusted or of receipt; `None` for an empty store, which has
+    /// nothing to lose.
+    pub fn new(last: Option<i64>, wall: i64, uptime: Duration) -> TrustedTime {
+        let last = last.unwrap_or(wall);
+        TrustedTime { agreed: (last, uptime), ahead: None, day: day_of(last), advances: VecDeque::new() }
+    }
+
+    /// The trusted time. Never later than `wall`.
+    pub fn now(&mut self, wall: i64, uptime: Duration, trusts_clock: bool) -> i64 {
+        let expected = self.agreed.0.saturating_add(nanoseconds(uptime.saturating_sub(self.agreed.1)));
+        if trusts_clock || wall.saturating_sub(expected) <= JUMP_MAX || self.is_confirmed(wall, uptime) {
+            if self.ahead.take().is_some() {
+                tracing::info!("retention follows the clock again");
+            }
+            self.agreed = (wall, uptime);
+        }
+        let trusted = wall.min(self.agreed.0.saturating_add(nanoseconds(uptime.saturating_sub(self.agreed.1))));
+        if trusts_clock {
+            self.day = day_of(trusted);
+            return trusted;
+        }
+        self.advance(day_of(trusted), uptime);
+        trusted.min((i64::from(self.day) + 1).saturating_mul(DAY_NS) - 1)
+    }
+
+    /// How far the wall clock is ahead of what is trusted while a jump waits for its confirmation; 0 otherwise.
+    pub fn ahead_ns(&self, wall: i64, uptime: Duration) -> i64 {
+        let expected = self.agreed.0.saturating_add(nanoseconds(uptime.saturating_sub(self.agreed.1)));
+        if self.ahead.is_some() { wall.saturating_sub(expected).max(0) } else { 0 }
+    }
+
+    /// Whether the jump to `wall` has lasted long enough. Notes when it began.
+    fn is_confirmed(&mut self, wall: i64, uptime: Duration) -> bool {
+        let offset = wall.saturating_sub(nanoseconds(uptime));
+        match self.ahead {
+            Some(ahead) if offset.saturating_sub(ahead.offset).saturating_abs() <= JUMP_MAX => {
+                uptime.saturating_sub(ahead.since) >= CONFIRMED_AFTER
+            }
+            _ => {
+                let days = wall.saturating_sub(self.agreed.0) / DAY_NS;
+                tracing::warn!(
+                    days,
+                    "the clock is {days} days ahead of what was last known: retention and the expiry of retry keys \
+                     wait until it has been so for 24 hours, or until retention_trust_clock is set"
+                );
+                self.ahead = Some(Ahead { since: uptime, offset });
+                false
+            }
+        }
+    }
+
+    fn advance(&mut self, target: i32, uptime: Duration) {
+        self.advances.retain(|at| uptime.saturating_sub(*at) < HOUR);
+        while self.day < target && self.advances.len() < DAYS_PER_HOUR {
+            self.day += 1;
+            self.advances.push_back(uptime);
+        }
+        self.day = self.day.min(target);
+    }
+}
+
+impl Shared {
+    /// The time that retention follows. Started by [`Shared::start_time`].
+    pub fn trusted_now(&self) -> Option<i64> {
+        let clock = self.options.clock.as_ref()?;
+        let mut time = self.time.lock();
+        let now = time.as_mut()?.now(clock.now_ns(), clock.uptime(), self.options.trusts_clock);
+        self.latest_trusted.fetch_max(now, Ordering::Relaxed);
+        Some(now)
+    }
+
+    pub fn clock_ahead_ns(&self) -> i64 {
+        let (Some(clock), time) = (&self.options.clock, self.time.lock()) else { return 0 };
+        time.as_ref().map_or(0, |time| time.ahead_ns(clock.now_ns(), clock.uptime()))
+    }
+
+    /// The replay is over: retention may begin, at the latest time known from earlier runs.
+    pub fn start_time(&self) {
+        let Some(clock) = &self.options.clock else { return };
+        let (noted, received) = (*self.noted_time.lock(), self.state.lock().newest_received);
+        // Times of receipt come from the wall clock; those far beyond what was trusted prove nothing.
+        let last = noted.map(|noted| match received {
+            Some(received) if (noted..=noted.saturating_add(DAY_NS)).contains(&received) => received,
+            _ => noted,
+        });
+        let time = TrustedTime::new(last.or(received), clock.now_ns(), clock.uptime());
+        *self.time.lock() = Some(time);
+    }
+
+    /// Keeps the trusted time for the next start.
+    pub fn note_time(&self, now_ns: i64) -> Result<(), StoreError> {
+        let mut noted = self.noted_time.lock();
+        if noted.is_none_or(|noted| noted.abs_diff(now_ns) >= NOTED_EVERY_NS) {
+            self.catalog.lock().note(TIME_NOTE, now_ns)?;
+            *noted = Some(now_ns);
+        }
+        Ok(())
+    }
+}
+
+fn nanoseconds(duration: Duration) -> i64 {
+    i64::try_from(duration.as_nanos()).unwrap_or(i64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const HOUR_NS: i64 = DAY_NS / 24;
+    const START: i64 = 20_000 * DAY_NS + 12 * HOUR_NS;
+
+    fn hours(count: u64) -> Duration {
+        Duration::from_secs(3600 * count)
+    }
+
+    /// The wall clock's distance from `START`, the uptime, and the day expected, counted from `START`'s; hours.
+    #[track_caller]
+    fn check(last: Option<i64>, steps: &[(i64, u64, i32)]) {
+        let mut time = TrustedTime::new(last, START + steps[0].0 * HOUR_NS, Duration::ZERO);
+        for (wall, uptime, day) in steps {
+            let now = time.now(START + wall * HOUR_NS, hours(*uptime), false);
+            assert_eq!(day_of(now) - day_of(START), *day, "wall {wall} h, uptime {uptime} h of {steps:?}");
+        }
+    }
+
+    #[test]
+    fn days_that_become_due() {
+        // Time passes.
+        check(None, &[(0, 0, 0), (11, 11, 0), (12, 12, 1), (40, 40, 2), (400, 400, 4), (401, 401, 6)]);
+        // A jump of 400 days and back, with time passing meanwhile.
+        check(None, &[(0, 0, 0), (9600, 0, 0), (9613, 13, 1), (14, 14, 1), (36, 36, 2)]);
+        // A jump that lasts is followed after a day of uptime, two days an hour.
+        check(None, &[(0, 0, 0), (241, 1, 0), (264, 24, 1), (265, 25, 3), (266, 26, 5), (267, 27, 7)]);
+        // It goes on from there: another jump counts from its own beginning.
+        check(None, &[(0, 0, 0), (241, 1, 0), (9_600, 23, 1), (9_602, 25, 1), (9_623, 46, 2), (9_624, 47, 4)]);
+        // Back, and ahead again to where it was.
+        check(None, &[(0, 0, 0), (-9600, 1, -400), (2, 2, -400), (24, 24, -399)]);
+        // A suspended machine: monotonic time stands still for a night at a time.
+        check(None, &[(0, 0, 0), (14, 1, 1), (38, 2, 2), (62, 3, 3)]);
+        // Wrong from the start.
+        check(Some(START), &[(9600, 0, 0), (9612, 12, 1)]);
+        check(Some(START), &[(20, 0, 1), (25, 5, 1)]);
+        // A first start with nothing stored follows the clock.
+        check(None, &[(9600, 0, 400), (0, 1, 0)]);
+    }
+
+    #[test]
+    fn the_operator_confirms_a_jump() {
+        let mut time = TrustedTime::new(Some(START), START, Duration::ZERO);
+        let wall = START + 400 * DAY_NS;
+        assert_eq!(time.now(wall, hours(1), false), START + HOUR_NS);
+        assert!(time.ahead_ns(wall, hours(1)) > 399 * DAY_NS);
+        assert_eq!(time.now(wall, hours(1), true), wall);
+        assert_eq!(time.ahead_ns(wall, hours(1)), 0);
+    }
+
+    proptest! {
+        /// Never ahead of the wall clock, and never more than two days further within an hour.
+        #[test]
+        fn any_clock_is_followed_slowly(steps in proptest::collection::vec((any::<i64>(), 0..7200_u64), 1..60)) {
+            let mut uptime = Duration::ZERO;
+            let mut time = TrustedTime::new(Some(START), START, uptime);
+            let mut days: Vec<(Duration, i32)> = vec![(uptime, day_of(START))];
+            for (wall, seconds) in steps {
+                uptime += Duration::from_secs(seconds);
+                let now = time.now(wall, uptime, false);
+                prop_assert!(now <= wall);
+                days.push((uptime, day_of(now)));
+                let latest = day_of(now);
+                let lowest = days.iter().filter(|(at, _)| uptime - *at < HOUR).map(|(_, day)| *day).min();
+                prop_assert!(latest - lowest.unwrap_or(latest) <= DAYS_PER_HOUR as i32 + 1);
+            }
+        }
+    }
+}
