@@ -14,7 +14,7 @@ pub use traces::{traces, traces_with};
 
 use std::sync::Arc;
 
-use crate::model::{InvalidId, ProjectId, RowId, Slice, SpanId};
+use crate::model::{InvalidId, KeyValue, ProjectId, RowId, Slice, SpanId};
 use crate::rules::exception::{AsReceived, Symbolicate};
 use crate::rules::healthcheck::Healthchecks;
 use crate::rules::prices::{self, Price};
@@ -245,6 +245,8 @@ pub struct Exception<'a> {
     pub message: &'a str,
     /// Header and stack as shown: `type: message`, then the frames. WIRE 4.4 "OTLP exception".
     pub stack_trace: &'a str,
+    /// The attribute of scope or resource that names the build; stored as one of the event.
+    pub build: Option<KeyValue<'a>>,
     /// Attributes of the event, in `batch.attributes`; empty when the span's own attributes made it.
     pub event_attributes: Slice,
     pub server_name: &'a str,

@@ -87,6 +87,10 @@ pub struct Config {
     /// Mebibytes of debug files and source maps that one project may keep; 0 means any number.
     #[arg(long, env = "TIDEWATCH_SYMBOLS_PROJECT_MB", default_value_t = limits::SYMBOLS_PROJECT_MB)]
     pub symbols_project_mb: u64,
+    /// Debug files and source maps that one project may keep; 0 means any number. A file kept for several architectures or
+    /// under a debug id too counts for each.
+    #[arg(long, env = "TIDEWATCH_SYMBOLS_PROJECT_FILES", default_value_t = limits::SYMBOLS_PROJECT_FILES)]
+    pub symbols_project_files: u64,
     /// Mebibytes of bodies (inflated) that one project may send a day (UTC); 0 means any number. A project can set less.
     #[arg(long, env = "TIDEWATCH_PROJECT_DAILY_MB", default_value_t = 0)]
     pub project_daily_mb: u64,
@@ -188,6 +192,7 @@ impl Config {
             ingest_concurrent_max: 0,
             upload_concurrent_max: limits::UPLOAD_CONCURRENT,
             symbols_project_mb: limits::SYMBOLS_PROJECT_MB,
+            symbols_project_files: limits::SYMBOLS_PROJECT_FILES,
             project_daily_mb: 0,
             project_daily_records: 0,
             project_records_per_second: 0,
@@ -258,6 +263,11 @@ impl Config {
             records_a_day: self.project_daily_records,
             records_a_second: self.project_records_per_second,
         }
+    }
+
+    /// Uploads that one project may keep; `None`: any number.
+    pub fn symbols_project_files_max(&self) -> Option<u64> {
+        (self.symbols_project_files > 0).then_some(self.symbols_project_files)
     }
 
     /// Bytes of uploads that one project may keep; `None`: any number.

@@ -527,6 +527,18 @@ pub const MISSING_SYMBOLS_MAX: usize = 1000;
 pub const SYMBOL_NOTES_PAUSE: Duration = seconds(10);
 /// When an upload was used last is written down this often.
 pub const SYMBOL_USE_PAUSE: Duration = minutes(60);
+/// What a small file of a project counts as: it takes a block of the disk, whatever is in it.
+pub const SYMBOL_CHARGE_MIN: u64 = 4 << 10;
+/// Warnings in the answer to one upload.
+pub const UPLOAD_WARNINGS_MAX: usize = 20;
+/// Versions of an app that are noted beside one content.
+pub const SYMBOL_VERSIONS_MAX: usize = 20;
+/// Files that one project may keep, unless the operator says otherwise.
+pub const SYMBOLS_PROJECT_FILES: u64 = 50_000;
+/// How long the making of one artifact may take: then the file is given up, and others go on.
+pub const ARTIFACT_BUILD_MAX: Duration = minutes(5);
+/// Spans that are asked for at once when stack traces are resolved again.
+pub const RESOLVE_AGAIN_SPANS: usize = 1000;
 /// Mebibytes of uploads that one project may keep, unless the operator says otherwise.
 pub const SYMBOLS_PROJECT_MB: u64 = 20 << 10;
 /// Days back that stack traces are resolved again when their symbols come.

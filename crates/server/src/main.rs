@@ -65,7 +65,9 @@ enum Asked {
 
 fn main() -> ExitCode {
     telemetry::start();
-    let done = match Arguments::parse().command {
+    let command = Arguments::parse().command;
+    let is_server = matches!(command, Command::Serve(_));
+    let done = match command {
         Command::Serve(config) => load(&["serve"], config).and_then(|loaded| {
             memory::keep_freed_briefly();
             files::keep_new_files_private();
@@ -100,7 +102,13 @@ fn main() -> ExitCode {
             if let Some(wrong) = error.downcast_ref::<clap::Error>() {
                 wrong.exit();
             }
-            tracing::error!("{error:#}");
+            match is_server {
+                true => tracing::error!("{error:#}"),
+                // To people at a terminal and to CI, not to a log.
+                false => {
+                    let _ = writeln!(std::io::stderr(), "error: {error:#}");
+                }
+            }
             ExitCode::FAILURE
         }
     }

@@ -9,6 +9,9 @@ pub enum SymbolError {
     /// A well-formed file that nothing can be looked up in: no identifier, no debug information, another format.
     #[error("{0}")]
     Unusable(String),
+    /// Whoever asked for the conversion wants it no more.
+    #[error("the conversion was interrupted")]
+    Interrupted,
     /// Reading on would cost more than [`crate::limits`] allows.
     #[error("too large: {what} is over {limit}")]
     TooLarge {

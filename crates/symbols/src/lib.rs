@@ -88,6 +88,7 @@
 //! | 6 | | content of the sources |
 //! | 7 | 12 | scopes: script line, column, name of the function from there on; sorted |
 //! | 8 | 16 | functions by original position (React Native): source, line (one-based), column, name; sorted |
+//! | 9 | 4 | modules of a RAM bundle (React Native), by number: the map's line (zero-based) that the module begins at, or none; artifacts of older servers have no such section |
 //!
 //! ## Versions
 //! 1. The first one.
@@ -113,7 +114,9 @@ pub use demangle::demangle;
 pub use detect::{Upload, detect};
 pub use error::SymbolError;
 pub use id::{Arch, DebugId};
-pub use js::{Place, Script, convert as convert_source_map};
-pub use native::{Chain, Frame, Native, Slice, convert as convert_native, slices_of};
-pub use r8::{JavaFrame, Mapping, convert as convert_mapping};
+pub use js::{Place, Script, convert as convert_source_map, convert_unless as convert_source_map_unless};
+pub use native::{
+    Chain, Frame, Native, Slice, convert as convert_native, convert_unless as convert_native_unless, slices_of,
+};
+pub use r8::{JavaFrame, Mapping, convert as convert_mapping, convert_unless as convert_mapping_unless};
 pub use trace::{Hints, Need, Resolved, Shelf, SourceContext, Trace};

@@ -28,10 +28,16 @@ pub const CONTEXT_LINE_BYTES_MAX: usize = 200;
 pub const CONTEXT_SOURCE_BYTES_MAX: usize = 4 << 20;
 
 /// Bytes of one function name, as stored and as printed.
-pub const NAME_BYTES_MAX: usize = 4096;
+pub const NAME_BYTES_MAX: usize = 2048;
 
 /// Bytes of one mangled name that is worth demangling.
 pub const MANGLED_BYTES_MAX: usize = 8192;
+
+/// The same of Swift, whose demangler builds all of its output before it is cut.
+pub const SWIFT_MANGLED_BYTES_MAX: usize = 2048;
+
+/// Bytes that a Swift name may stand for, by an estimate that is never too small; others stay mangled.
+pub const SWIFT_PRINTED_BYTES_MAX: usize = 256 << 10;
 
 /// Slices of one fat Mach-O file.
 pub const SLICES_MAX: usize = 16;

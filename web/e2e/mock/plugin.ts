@@ -92,7 +92,7 @@ const EMPTY: Record<string, unknown> = {
     counts: { endpoints: 0, tasks: 0, aiTraces: 0, issues: 0, spans: 0, logs: 0, metricPoints: 0 },
   },
   "/api/metrics/discover": { metrics: [] },
-  "/api/symbols": [],
+  "/api/symbols": { data: [], pagination: { page: 1, pageSize: 20, total: 0, totalPages: 0 } },
   "/api/symbols/missing": [],
   "/api/logs/histogram": { buckets: [], intervalMinutes: 15, services: [] },
 };

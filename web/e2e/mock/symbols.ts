@@ -19,8 +19,28 @@ const file = (folder: string, end: string, rest: Rest): SymbolFile => ({
   uploadedBy: { credential: "upload_token", userAgent: "tidewatch/0.1.0", address: "203.0.113.9" },
   lastUsedAt: rest.kind === "script" ? null : ago(2),
   arch: null,
+  versions: rest.version ? [rest.version] : [],
   ...rest,
 });
+
+/** A page of them, as the server answers it. */
+function page(url: URL) {
+  const asked = (name: string) => url.searchParams.get(name) ?? "";
+  const words = asked("search").toLowerCase();
+  const sign = asked("sortDirection") === "asc" ? 1 : -1;
+  const by = (one: SymbolFile) => {
+    if (asked("orderBy") === "size") return String(one.bytes).padStart(12, "0");
+    if (asked("orderBy") === "used") return one.lastUsedAt ?? "";
+    return asked("orderBy") === "name" ? one.name : one.uploadedAt;
+  };
+  const found = files
+    .filter((one) => !asked("kind") || one.kind === asked("kind"))
+    .filter((one) => [one.name, one.version ?? "", one.key].some((text) => text.toLowerCase().includes(words)))
+    .sort((a, b) => sign * by(a).localeCompare(by(b)));
+  const [number, size] = [Number(asked("page") || 1), Number(asked("pageSize") || 20)];
+  const pagination = { page: number, pageSize: size, total: found.length, totalPages: Math.ceil(found.length / size) };
+  return { data: found.slice((number - 1) * size, number * size), pagination };
+}
 
 let files: SymbolFile[] = [
   ...Array.from({ length: 120 }, (_, i) => {
@@ -71,14 +91,14 @@ let files: SymbolFile[] = [
 ];
 
 const missing: MissingSymbols[] = [
-  { kind: "debug_file", debugId: id(77), name: "arm64" },
-  { kind: "source_map", debugId: "", name: "checkout-8f3a11bc.js" },
-  { kind: "mapping", debugId: id(78), name: "" },
+  { kind: "debug_file", debugId: id(77), name: "arm64", path: "" },
+  { kind: "source_map", debugId: "", name: "checkout-8f3a11bc.js", path: "assets/checkout-8f3a11bc.js" },
+  { kind: "mapping", debugId: id(78), name: "", path: "" },
 ];
 
 export const SYMBOLS: [string, Handler][] = [
   ["POST /api/symbols/sources", () => ({ frames: [] })],
-  ["GET /api/symbols", () => files],
+  ["GET /api/symbols", (_body, url) => page(url)],
   [
     "DELETE /api/symbols",
     (_body, url) => {

@@ -3237,6 +3237,8 @@ export interface components {
             kind: string;
             /** @description A script's file name, or the architecture of native code; may be empty. */
             name: string;
+            /** @description The path of a script's URL, which tells scripts of one name apart; else empty. */
+            path: string;
         };
         /** @description A login that replaces the caller's. */
         NewLogin: {
@@ -3477,6 +3479,12 @@ export interface components {
         Page_LogView: {
             /** @description Never null. */
             data: components["schemas"]["LogView"][];
+            pagination: components["schemas"]["PageInfo"];
+        };
+        /** @description One page of a list. */
+        Page_SymbolFile: {
+            /** @description Never null. */
+            data: components["schemas"]["SymbolFile"][];
             pagination: components["schemas"]["PageInfo"];
         };
         /** @description One page of a list. */
@@ -3809,6 +3817,13 @@ export interface components {
         RegistrationResponse: {
             id: string;
             response: components["schemas"]["AttestationResponse"];
+        };
+        /** @description A file that is not kept. */
+        RejectedFile: {
+            /** @description Why: one sentence. */
+            error: string;
+            /** @description As its sender called it. */
+            name: string;
         };
         /** @description The Endpoint or Task that owns an occurrence. */
         RelatedEntity: {
@@ -4208,8 +4223,10 @@ export interface components {
             /** Format: date-time */
             uploadedAt: string;
             uploadedBy: components["schemas"]["UploadedBy"] | null;
-            /** @description Of the app, when the sender said it. */
+            /** @description Of the app, when the sender said it: the latest that it was sent for. */
             version: string | null;
+            /** @description Every version that the same content was sent for, the latest first. */
+            versions: string[];
         };
         SymbolFileRemoved: {
             removed: boolean;
@@ -4473,8 +4490,12 @@ export interface components {
         };
         /** @description What was kept. */
         Uploaded: {
+            /** @description Files that are not kept. Left out when there are none. */
+            rejected?: components["schemas"]["RejectedFile"][];
             /** @description Files; one with several architectures counts once. */
             uploaded: number;
+            /** @description What the sender should know of files that are kept. Left out when there is nothing. */
+            warnings?: string[];
         };
         /** @description Who sent a file. An upload token is the project's, not a person's. */
         UploadedBy: {
@@ -13818,7 +13839,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description All are kept */
+            /** @description Some are kept */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -14062,6 +14083,18 @@ export interface operations {
             query: {
                 /** @description Missing or malformed: 400; of a project one may not open: 403. */
                 projectId: string;
+                /** @description From 1; 1 when absent. */
+                page?: number;
+                /** @description 1 to 100; 20 when absent. */
+                pageSize?: number;
+                /** @description Part of a name, a version, a key or a debug id, in any case. */
+                search?: string;
+                /** @description As `kind` of the files. */
+                kind?: string;
+                /** @description `uploaded`, `used`, `name` or `size`; `uploaded` when absent. */
+                orderBy?: string;
+                /** @description `asc` or `desc`; `desc` when absent. */
+                sortDirection?: string;
             };
             header?: never;
             path?: never;
@@ -14075,7 +14108,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["SymbolFile"][];
+                    "application/json": components["schemas"]["Page_SymbolFile"];
                 };
             };
             /** @description The request cannot be read. */
@@ -14465,7 +14498,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description All are kept */
+            /** @description Some are kept */
             200: {
                 headers: {
                     [name: string]: unknown;

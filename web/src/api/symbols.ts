@@ -4,15 +4,26 @@ import { say } from "../ui/Toasts";
 import { request } from "./client";
 import { useGet, useProjectId } from "./hooks";
 import type { PostRoutes } from "./routes";
-import type { FrameSource, ResolvedTrace, SymbolFile } from "./types";
+import type { FrameSource, Page, ResolvedTrace, SymbolFile } from "./types";
 
 type Asked = PostRoutes["/api/symbols/resolve"]["body"];
 
 /** Uploads come from build machines: looked for now and then while the page is open. */
 const EVERY_MS = 20_000;
 
-export function useSymbolFiles() {
-  return useGet("/api/symbols", { every: EVERY_MS });
+/** Which page of the uploaded files; undefined words are no condition. */
+export interface FilesAsked {
+  page: number;
+  pageSize: number;
+  search?: string;
+  kind?: string;
+  orderBy: string;
+  sortDirection: "asc" | "desc";
+}
+
+export function useSymbolFiles(asked: FilesAsked) {
+  const query = { ...asked, page: String(asked.page), pageSize: String(asked.pageSize) };
+  return useGet("/api/symbols", { every: EVERY_MS, query });
 }
 
 export function useMissingSymbols(enabled = true) {
@@ -60,8 +71,9 @@ export function useRemoveSymbols() {
     // Said here: with the last file the list and its dialog are gone.
     onSuccess: ({ removed }, { key, name }) => {
       say(removed ? `${name} is deleted` : `${name} was gone already`);
-      client.setQueriesData<SymbolFile[]>({ queryKey: [projectId, "/api/symbols"], exact: false }, (files) =>
-        files?.filter((file) => file.key !== key),
+      client.setQueriesData<Page<SymbolFile>>(
+        { queryKey: [projectId, "/api/symbols"], exact: false },
+        (files) => files && { ...files, data: files.data.filter((file) => file.key !== key) },
       );
     },
     onSettled: () =>

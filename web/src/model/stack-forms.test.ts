@@ -5,7 +5,7 @@ const ID = "4c4c44dd55553144a1e29109d2cd8082";
 const SYSTEM = "11223344556677889900aabbccddeeff";
 const RAW = `Boom\n#00 ${ID} 0x41cc Acme\n#01 ${SYSTEM} 0x1 UIKitCore`;
 const RESOLVED = `Boom\n#0  Cart.total() (Cart.swift:12:3)\n#01 ${SYSTEM} 0x1 UIKitCore`;
-const need = (debugId: string) => ({ kind: "debug_file", debugId, name: "arm64" });
+const need = (debugId: string) => ({ kind: "debug_file", debugId, name: "arm64", path: "" });
 const stored = (stack: string, raw: string | null = null): Stored => ({ stack, raw, attributes: {} });
 
 it("a raw trace waits, but not for the operating system's symbols", () => {
@@ -49,7 +49,7 @@ it("what was resolved on arrival stays so, even when the symbols are gone", () =
 
 it("of JavaScript as written only what traces asked for", () => {
   const text = "E: x\n    at total (/srv/app/cart.js:12:5)";
-  const waiting = ["cart.js", "other.js"].map((name) => ({ kind: "source_map", debugId: "", name }));
+  const waiting = ["cart.js", "other.js"].map((name) => ({ kind: "source_map", debugId: "", name, path: name }));
   expect(stackForms(stored(text)).missing).toEqual([]);
   expect(stackForms(stored(text), undefined, waiting)).toMatchObject({ sure: false, missing: [waiting[0]] });
 });

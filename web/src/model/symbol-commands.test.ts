@@ -3,7 +3,7 @@ import { appleUuid, commandsFor, lessons, plainName, platformOf } from "./symbol
 
 const ADDRESS = "https://tide.example.com";
 const ID = "4c4c44dd55553144a1e29109d2cd8082";
-const file = (kind: string, debugId: string, name: string) => ({ kind, debugId, name });
+const file = (kind: string, debugId: string, name: string) => ({ kind, debugId, name, path: "" });
 
 it("uploads the dSYM of the image that a frame names", () => {
   const [command, ...rest] = commandsFor(file("debug_file", ID, "arm64"), {

@@ -1,21 +1,7 @@
 import { expect, it } from "vitest";
-import type { SymbolFile } from "../api/types";
-import { fileId, missingWords, resolvedWords, showFiles, toolWords } from "./symbols";
+import { fileId, missingWords, resolvedWords, toolWords, versionWords } from "./symbols";
 
 const ID = "4c4c44dd55553144a1e29109d2cd8082";
-const file = (kind: string, key: string, more: Partial<SymbolFile> = {}): SymbolFile => ({
-  kind,
-  key,
-  name: key.split("/").at(-1) ?? "",
-  version: null,
-  bytes: 1,
-  hasDebugInfo: true,
-  arch: null,
-  uploadedBy: null,
-  lastUsedAt: null,
-  uploadedAt: "2026-05-01T00:00:00Z",
-  ...more,
-});
 
 it.each([
   ["dsym", `iossymbols/p/${ID}.dsym`, ID],
@@ -39,22 +25,12 @@ it.each([
   expect(toolWords(userAgent)).toBe(words);
 });
 
-it("finds by name, version and id however it is written, and sorts", () => {
-  const files = [
-    file("dsym", `iossymbols/p/${ID}.dsym`, { name: "Acme", bytes: 30, uploadedAt: "2026-05-03T00:00:00Z" }),
-    file("source_map", "sourcemaps/p/app.js.map", { version: "1.2.3", bytes: 20, uploadedAt: "2026-05-02T00:00:00Z" }),
-    file("script", "sourcemaps/p/app.js", { bytes: 10 }),
-  ];
-  const names = (words: string, kind?: string, by: "uploaded" | "name" | "size" = "uploaded", desc = true) =>
-    showFiles(files, words, kind, { by, desc }).map((one) => one.name);
-  expect(names("")).toEqual(["Acme", "app.js.map", "app.js"]);
-  expect(names("", undefined, "size", false)).toEqual(["app.js", "app.js.map", "Acme"]);
-  expect(names("APP.js")).toEqual(["app.js.map", "app.js"]);
-  expect(names("1.2")).toEqual(["app.js.map"]);
-  expect(names("4C4C44DD-5555-3144")).toEqual(["Acme"]);
-  expect(names("", "script")).toEqual(["app.js"]);
-  expect(names("nothing")).toEqual([]);
-  expect(files[0].name, "the list itself keeps its order").toBe("Acme");
+it.each([
+  [[], ""],
+  [["1.2"], "1.2"],
+  [["1.3", "1.2", "1.1"], "1.3 and 2 earlier"],
+])("names the versions %j of one content", (versions, words) => {
+  expect(versionWords(versions)).toBe(words);
 });
 
 it.each([
@@ -65,7 +41,7 @@ it.each([
   [{ kind: "mapping", debugId: ID, name: "" }, undefined, "R8 mapping"],
   [{ kind: "source_map", debugId: "", name: "app.js" }, undefined, "Source map of app.js"],
 ])("names what is missing: %o", (missing, image, words) => {
-  expect(missingWords(missing, image)).toBe(words);
+  expect(missingWords({ path: "", ...missing }, image)).toBe(words);
 });
 
 it("says how much was resolved", () => {

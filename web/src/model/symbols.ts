@@ -1,6 +1,5 @@
 // Uploaded symbol files and missing ones, in words and in order.
 import type { MissingSymbols, SymbolFile } from "../api/types";
-import type { Sort } from "./search";
 
 const KIND_WORDS: Record<string, string> = {
   dsym: "iOS debug file",
@@ -21,6 +20,13 @@ export function fileId({ key, kind }: Pick<SymbolFile, "key" | "kind">): string 
   return kind === "dart" ? stem.replace(/-[^-]*$/, "") : stem;
 }
 
+/** "1.2.3", or "1.2.3 and 4 earlier" where the same content was sent for several. */
+export function versionWords(versions: string[]): string {
+  const [latest, ...earlier] = versions;
+  if (!latest) return "";
+  return earlier.length ? `${latest} and ${earlier.length} earlier` : latest;
+}
+
 /** The tool that sent a file, in a few words: "curl 8.5", "Tidewatch 0.1.0", "a browser". */
 export function toolWords(userAgent: string): string {
   const [, name, version] = /^([^\s/]+)(?:\/([\w.+-]+))?/.exec(userAgent) ?? [];
@@ -32,24 +38,6 @@ export function toolWords(userAgent: string): string {
 export const FILE_SORTS = ["uploaded", "used", "name", "size"] as const;
 export type FileSort = (typeof FILE_SORTS)[number];
 
-export function showFiles(files: SymbolFile[], words: string, kind: string | undefined, sort: Sort<FileSort>) {
-  // Ids are pasted as they were printed: with hyphens or without, upper case or lower.
-  const want = words.trim().toLowerCase();
-  const asId = /^[0-9a-f-]{8,}$/.test(want) ? want.replaceAll("-", "") : "";
-  const fits = (file: SymbolFile) =>
-    (!kind || file.kind === kind) &&
-    ([file.name, file.version ?? "", file.key].some((text) => text.toLowerCase().includes(want)) ||
-      (asId !== "" && fileId(file).replaceAll("-", "").includes(asId)));
-  const sign = sort.desc ? -1 : 1;
-  return files.filter(fits).sort((a, b) => sign * compare(a, b, sort.by) || a.key.localeCompare(b.key));
-}
-
-function compare(a: SymbolFile, b: SymbolFile, by: FileSort): number {
-  if (by === "size") return a.bytes - b.bytes;
-  if (by === "used") return (a.lastUsedAt ?? "").localeCompare(b.lastUsedAt ?? "");
-  return by === "name" ? a.name.localeCompare(b.name) : a.uploadedAt.localeCompare(b.uploadedAt);
-}
-
 /** "Debug file of AcmeApp": what to look for. */
 export function missingWords({ kind, name, debugId }: MissingSymbols, image?: string): string {
   if (kind === "source_map") return name ? `Source map of ${name}` : "Source map";
@@ -60,7 +48,7 @@ export function missingWords({ kind, name, debugId }: MissingSymbols, image?: st
 }
 
 export function missingKey(one: MissingSymbols): string {
-  return `${one.kind}/${one.debugId}/${one.name}`;
+  return `${one.kind}/${one.debugId}/${one.path || one.name}`;
 }
 
 /** What `POST /api/symbols/resolve` is told, so that it reads the trace as ingest did. */

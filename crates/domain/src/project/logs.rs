@@ -7,7 +7,7 @@ use bumpalo::Bump;
 use super::{Dropped, Exception, KeptLog, Known, LogProjection, Owner, ProjectContext};
 use crate::model::{Attributes, LogBatch, LogRecord, Slice};
 use crate::rules::edge_platform::Process;
-use crate::rules::exception::{ExceptionText, has_exception_attributes};
+use crate::rules::exception::{ExceptionText, Origin, has_exception_attributes};
 use crate::rules::issue_group::issue_group;
 use crate::rules::log_mapping::severity_text;
 use crate::rules::record_time::record_time;
@@ -56,9 +56,15 @@ pub fn logs_with<'a>(
         if context.settings.issues_from_logs && has_exception_attributes(attributes.0) {
             let resource = batch.resources.get(record.resource as usize).map(|resource| resource.attributes);
             let resource = batch.attributes(resource.unwrap_or_default());
-            let scope_name = batch.scopes.get(record.scope as usize).map_or("", |scope| scope.name);
+            let scope = batch.scopes.get(record.scope as usize);
+            let origin = Origin {
+                resource,
+                scope_name: scope.map_or("", |scope| scope.name),
+                scope: batch.attributes(scope.map(|scope| scope.attributes).unwrap_or_default()),
+                record: attributes,
+            };
             let text = ExceptionText::read(attributes, arena);
-            let text = text.symbolicated(known.symbols, resource, scope_name, attributes, arena);
+            let text = text.symbolicated(known.symbols, origin, attributes, arena);
             projection.exceptions.push(exception(record, &log, attributes, text, &process, context));
         }
     }
@@ -82,6 +88,7 @@ fn exception<'a>(
         exception_type: text.exception_type,
         message: text.message,
         stack_trace: text.stack_trace,
+        build: text.build,
         event_attributes: Slice::default(),
         server_name: log.server_name,
         app_version: process.app_version(script_version),

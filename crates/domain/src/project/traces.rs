@@ -8,13 +8,13 @@ use super::{
     AiTrace, DropReason, Dropped, Entity, EntityKind, Exception, IngestSettings, KeptSpan, Known, Owner,
     ProjectContext, Promoted, TraceProjection, healthchecks,
 };
-use crate::model::{Attributes, Span, StatusCode, TraceBatch, TraceId};
+use crate::model::{Span, StatusCode, TraceBatch, TraceId};
 use crate::rules::ai_trace::{self, ModelCall};
 use crate::rules::classify::{Class, classify};
 use crate::rules::edge_platform::Process;
 use crate::rules::endpoint_name::endpoint_name;
 use crate::rules::entry_point::is_entry_point;
-use crate::rules::exception::{ExceptionText, exceptions_of, has_exception_event};
+use crate::rules::exception::{ExceptionText, Origin, exceptions_of, has_exception_event};
 use crate::rules::http::HttpRequest;
 use crate::rules::issue_group::issue_group;
 use crate::rules::owner::{End, Owners};
@@ -140,10 +140,15 @@ impl<'b, 'a> Projector<'b, 'a> {
     }
 
     /// Its resource's attributes, and the name of its scope.
-    fn origin(&self, span: &Span<'a>) -> (Attributes<'b, 'a>, &'a str) {
+    fn origin(&self, span: &Span<'a>) -> Origin<'b, 'a> {
         let resource = self.batch.resources.get(span.resource as usize).map(|resource| resource.attributes);
         let scope = self.batch.scopes.get(span.scope as usize);
-        (self.batch.attributes(resource.unwrap_or_default()), scope.map_or("", |scope| scope.name))
+        Origin {
+            resource: self.batch.attributes(resource.unwrap_or_default()),
+            scope_name: scope.map_or("", |scope| scope.name),
+            scope: self.batch.attributes(scope.map(|scope| scope.attributes).unwrap_or_default()),
+            record: self.batch.span_attributes(span),
+        }
     }
 
     fn process(&self, span: &Span<'_>) -> &Process<'a> {
@@ -305,8 +310,7 @@ impl<'b, 'a> Projector<'b, 'a> {
             for found in exceptions_of(self.batch, span, facts) {
                 let attributes = self.batch.attributes(found.attributes);
                 let text = ExceptionText::read(attributes, self.arena);
-                let (resource, scope_name) = self.origin(span);
-                let text = text.symbolicated(self.known.symbols, resource, scope_name, attributes, self.arena);
+                let text = text.symbolicated(self.known.symbols, self.origin(span), attributes, self.arena);
                 rows.exceptions.push(Exception {
                     span: *position,
                     row_id: exception_row_id(self.context.project, span.trace_id, span.span_id, found.event_index),
@@ -316,6 +320,7 @@ impl<'b, 'a> Projector<'b, 'a> {
                     exception_type: text.exception_type,
                     message: text.message,
                     stack_trace: text.stack_trace,
+                    build: text.build,
                     event_attributes: if found.from_event { found.attributes } else { Default::default() },
                     server_name: process.server_name,
                     app_version: process.app_version(facts.script_version(self.batch.span_attributes(span).0)),

@@ -53,12 +53,14 @@ pub fn exceptions_of<'b, 'a>(
 }
 
 /// What an exception says about itself; `""` when absent.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ExceptionText<'a> {
     pub exception_type: &'a str,
     pub message: &'a str,
     /// Header and frames as shown.
     pub stack_trace: &'a str,
+    /// See [`Symbolic::build`].
+    pub build: Option<KeyValue<'a>>,
 }
 
 impl<'a> ExceptionText<'a> {
@@ -70,14 +72,26 @@ impl<'a> ExceptionText<'a> {
             Some(AnyValue::Str(stack)) => stack.trim_end(),
             _ => structured_stack(attributes, arena),
         };
-        ExceptionText { exception_type, message, stack_trace: stack_trace(exception_type, message, stack, arena) }
+        let stack_trace = stack_trace(exception_type, message, stack, arena);
+        ExceptionText { exception_type, message, stack_trace, build: None }
     }
 }
 
 /// Turns raw stack traces into symbolic ones, with what is known of the program they come from. DECISIONS 14.
 pub trait Symbolicate {
+    fn resolve<'a>(&self, raw: &RawStack<'_, 'a>) -> Symbolic<'a>;
+}
+
+/// What became of a stack trace.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Symbolic<'a> {
     /// The text to show and to group by. `None`: the raw one.
-    fn resolve(&self, raw: &RawStack<'_, '_>) -> Option<String>;
+    pub text: Option<String>,
+    /// The exception's type as the source calls it, where it was renamed.
+    pub exception_type: Option<String>,
+    /// The attribute of the scope or the resource that names the build. It is stored with the exception, so that the
+    /// trace can be resolved again with the symbols of the same build.
+    pub build: Option<KeyValue<'a>>,
 }
 
 /// A stack trace, and what its sender says about where it is from.
@@ -85,35 +99,47 @@ pub trait Symbolicate {
 pub struct RawStack<'b, 'a> {
     /// Header and frames.
     pub text: &'a str,
-    pub resource: Attributes<'b, 'a>,
-    pub scope_name: &'a str,
+    pub exception_type: &'a str,
+    pub origin: Origin<'b, 'a>,
     /// Of the exception.
     pub attributes: Attributes<'b, 'a>,
+}
+
+/// What an exception was recorded in.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Origin<'b, 'a> {
+    pub resource: Attributes<'b, 'a>,
+    pub scope_name: &'a str,
+    pub scope: Attributes<'b, 'a>,
+    /// Of the span; of a log record its own.
+    pub record: Attributes<'b, 'a>,
 }
 
 /// Stack traces stay as they were sent.
 pub struct AsReceived;
 
 impl Symbolicate for AsReceived {
-    fn resolve(&self, _: &RawStack<'_, '_>) -> Option<String> {
-        None
+    fn resolve<'a>(&self, _: &RawStack<'_, 'a>) -> Symbolic<'a> {
+        Symbolic::default()
     }
 }
 
 impl<'a> ExceptionText<'a> {
-    /// With the stack trace resolved, before it is grouped: DECISIONS 14.
+    /// With type and stack trace resolved, before the exception is grouped: DECISIONS 14.
     pub fn symbolicated(
         self,
         symbols: &dyn Symbolicate,
-        resource: Attributes<'_, 'a>,
-        scope_name: &'a str,
+        origin: Origin<'_, 'a>,
         attributes: Attributes<'_, 'a>,
         arena: &'a Bump,
     ) -> Self {
-        let raw = RawStack { text: self.stack_trace, resource, scope_name, attributes };
-        match symbols.resolve(&raw) {
-            Some(text) => ExceptionText { stack_trace: arena.alloc_str(&text), ..self },
-            None => self,
+        let raw = RawStack { text: self.stack_trace, exception_type: self.exception_type, origin, attributes };
+        let Symbolic { text, exception_type, build } = symbols.resolve(&raw);
+        ExceptionText {
+            stack_trace: text.map_or(self.stack_trace, |text| arena.alloc_str(&text)),
+            exception_type: exception_type.map_or(self.exception_type, |text| arena.alloc_str(&text)),
+            build,
+            ..self
         }
     }
 }

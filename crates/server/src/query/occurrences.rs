@@ -13,6 +13,7 @@ use super::answer::{Answer, Row};
 use super::ask::{self, Ask, Window};
 use super::owners::{self, Climb, Owner, Stored};
 use super::time::{self, Range};
+use super::views::AttributeMap;
 use super::views::issue::{ExceptionBrief, Occurrence, OwnerType, RelatedEntity};
 use super::views::span::TraceType;
 use super::{attributes, filters, ids};
@@ -68,7 +69,7 @@ fn record(row: Row<'_>, project: &Project, owner: Option<Owner>) -> OccurrenceRe
         id: ids::show_row(row.id16("row_id")),
         exception_hash: ids::show_hash(group),
         stack_trace: row.text("stack_trace").to_owned(),
-        raw_stack_trace: raw_stack_trace(row, &sent),
+        raw_stack_trace: raw_stack_trace(row, &attributes, &sent),
         exception_type: row.text("exception_type").to_owned(),
         message: row.text("message").to_owned(),
         recorded_at: time::show(time),
@@ -91,13 +92,15 @@ fn record(row: Row<'_>, project: &Project, owner: Option<Owner>) -> OccurrenceRe
 }
 
 /// What `sent` reads like under its header, where symbols changed it. DECISIONS 14.
-fn raw_stack_trace(row: Row<'_>, sent: &str) -> Option<String> {
+fn raw_stack_trace(row: Row<'_>, attributes: &AttributeMap, sent: &str) -> Option<String> {
     let sent = sent.trim_end();
     if sent.is_empty() || row.text("stack_trace").ends_with(sent) {
         return None;
     }
     let arena = Bump::new();
-    Some(exception::stack_trace(row.text("exception_type"), row.text("message"), sent, &arena).to_owned())
+    // The type may be resolved too.
+    let sent_type = attributes.0.get("exception.type").map_or("", |text| text.trim());
+    Some(exception::stack_trace(sent_type, row.text("message"), sent, &arena).to_owned())
 }
 
 fn owner_type(kind: EntityKind) -> OwnerType {

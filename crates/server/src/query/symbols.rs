@@ -5,7 +5,9 @@ use std::sync::Arc;
 
 use tidewatch_symbols::{DebugId, Hints, Need, SourceContext};
 
+use super::page::Paging;
 use super::time;
+use super::views::page::Page;
 use super::views::symbols::*;
 use crate::app::App;
 use crate::control::Project;
@@ -13,14 +15,82 @@ use crate::error::ApiError;
 use crate::http::gate::upload;
 use crate::symbols::store::Listed;
 
-/// By key. `shows_addresses`: to somebody who may read the audit log, which has them too.
-pub async fn list(app: &Arc<App>, project: &Project, shows_addresses: bool) -> Result<Vec<SymbolFile>, ApiError> {
+/// A page of the list of files.
+#[derive(Debug, Clone)]
+pub struct FilesAsked {
+    pub paging: Paging,
+    /// Part of a name, a version, a key or a debug id; empty: any.
+    pub search: String,
+    /// Empty: any.
+    pub kind: String,
+    pub order: FileOrder,
+    pub is_descending: bool,
+    /// To somebody who may read the audit log, which has them too.
+    pub shows_addresses: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FileOrder {
+    Uploaded,
+    Used,
+    Name,
+    Size,
+}
+
+pub const FILE_ORDERS: [(&str, FileOrder); 4] = [
+    ("uploaded", FileOrder::Uploaded),
+    ("used", FileOrder::Used),
+    ("name", FileOrder::Name),
+    ("size", FileOrder::Size),
+];
+
+/// Files that are equal in the order asked for are in the order of their keys.
+pub async fn list(app: &Arc<App>, project: &Project, asked: FilesAsked) -> Result<Page<SymbolFile>, ApiError> {
     let (symbols, id) = (app.symbols.clone(), project.id);
-    let found = tokio::task::spawn_blocking(move || symbols.list(id)).await.map_err(ApiError::internal)?;
-    let files = found.map_err(upload::disk_error)?.into_iter().map(|Listed { path, info, used_ns }| SymbolFile {
+    let work = move || symbols.list(id).map(|found| page_of(found, &asked));
+    tokio::task::spawn_blocking(work).await.map_err(ApiError::internal)?.map_err(upload::disk_error)
+}
+
+fn page_of(mut found: Vec<Listed>, asked: &FilesAsked) -> Page<SymbolFile> {
+    let wanted = asked.search.trim().to_lowercase();
+    // Ids are written with hyphens and without.
+    let as_id: String = wanted.chars().filter(|letter| *letter != '-').collect();
+    let is_id = as_id.len() >= ID_DIGITS_MIN && as_id.bytes().all(|byte| byte.is_ascii_hexdigit());
+    found.retain(|Listed { path, info, .. }| {
+        let has = |text: &str| text.to_lowercase().contains(&wanted);
+        let versions = info.version.iter().chain(&info.earlier_versions);
+        let is_kind = asked.kind.is_empty() || info.kind == asked.kind;
+        let name = path.rsplit('/').next().unwrap_or(path);
+        is_kind
+            && (has(&info.name)
+                || has(name)
+                || versions.into_iter().any(|version| has(version))
+                || (is_id && path.contains(&as_id)))
+    });
+    found.sort_by(|one, other| {
+        let order = match asked.order {
+            FileOrder::Uploaded => one.info.uploaded_ns.cmp(&other.info.uploaded_ns),
+            FileOrder::Used => one.used_ns.cmp(&other.used_ns),
+            FileOrder::Name => one.info.name.cmp(&other.info.name),
+            FileOrder::Size => one.info.bytes.cmp(&other.info.bytes),
+        };
+        let order = if asked.is_descending { order.reverse() } else { order };
+        order.then_with(|| one.path.cmp(&other.path))
+    });
+    let total = found.len() as u64;
+    let files = asked.paging.cut(found).into_iter().map(|listed| file(listed, asked.shows_addresses));
+    asked.paging.page(files.collect(), total)
+}
+
+/// Shorter ones are words too (`cafe`).
+const ID_DIGITS_MIN: usize = 8;
+
+fn file(Listed { path, info, used_ns }: Listed, shows_addresses: bool) -> SymbolFile {
+    SymbolFile {
         key: path,
         kind: info.kind,
         name: info.name,
+        versions: info.version.iter().chain(info.earlier_versions.iter().rev()).cloned().collect(),
         version: info.version,
         bytes: info.bytes,
         has_debug_info: info.has_debug_info,
@@ -32,8 +102,7 @@ pub async fn list(app: &Arc<App>, project: &Project, shows_addresses: bool) -> R
             address: shows_addresses.then_some(by.address),
         }),
         last_used_at: used_ns.map(time::show),
-    });
-    Ok(files.collect())
+    }
 }
 
 /// Whether it was there.
@@ -104,11 +173,15 @@ fn missing_view(need: &Need) -> MissingSymbols {
         kind: kind.to_owned(),
         debug_id: id.map_or_else(String::new, |id| id.to_string()),
         name: name.to_owned(),
+        path: String::new(),
     };
     match need {
         Need::Native { id, arch } => view("debug_file", Some(*id), arch.as_str()),
         Need::OnlyDart { arch } => view("debug_file", None, arch.as_str()),
         Need::Mapping { id } => view("mapping", Some(*id), ""),
-        Need::Script { debug_id, file } => view("source_map", *debug_id, file),
+        Need::Script { debug_id, path } => MissingSymbols {
+            path: path.clone(),
+            ..view("source_map", *debug_id, path.rsplit(['/', '\\']).next().unwrap_or(path))
+        },
     }
 }

@@ -3,25 +3,30 @@
 //! Exceptions of the last [`limits::RESOLVE_AGAIN_DAYS`] days are looked at, part by part, in the background; what changes
 //! is written again and belongs to another Issue from then on. What was sent is stored with each of them, so this can
 //! be done as often as symbols change.
+//!
+//! A trace is resolved with the symbols of the build that it names itself: on the exception, its span, its scope or its
+//! resource ([`super::named`]). What is resolved already stays: only frames that are still raw change.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use arrow::array::{ArrayRef, BooleanArray, RecordBatch, StringArray, UInt64Array};
-use arrow::compute::filter_record_batch;
+use arrow::compute::{cast, filter_record_batch};
 use bumpalo::Bump;
-use parking_lot::Mutex;
-use tidewatch_domain::rules::exception::stack_trace;
+use tidewatch_domain::model::{Attributes, KeyValue, SpanId, TraceId};
+use tidewatch_domain::rules::exception::{ExceptionText, Origin, RawStack, Symbolic};
 use tidewatch_domain::rules::issue_group::issue_group;
 use tidewatch_domain::wire;
 use tidewatch_store::StoreError;
 use tidewatch_store::lake::{Changed, Rewrite};
 use tidewatch_store::tables::Table;
-use tidewatch_symbols::{DebugId, Hints};
-use tokio::sync::{Notify, watch};
-use uuid::Uuid;
+use tidewatch_symbols::{DebugId, Hints, Trace};
+use tokio::sync::watch;
 
+use super::named::Named;
+use super::resolve::symbolic;
+use super::waiting::Turn;
 use crate::app::App;
 use crate::control::Project;
 use crate::limits;
@@ -30,26 +35,32 @@ use crate::query::ask::{self, Window};
 use crate::query::filters;
 use crate::query::time::Range;
 
-/// Projects whose symbols have changed.
-#[derive(Default)]
-pub struct Again {
-    projects: Mutex<HashSet<Uuid>>,
-    added: Notify,
-}
-
-impl Again {
-    pub fn add(&self, project: Uuid) {
-        self.projects.lock().insert(project);
-        self.added.notify_one();
-    }
-}
-
 /// Until `stopped`: resolves again what waits, project by project.
 pub async fn run(app: Arc<App>, mut stopped: watch::Receiver<bool>) {
+    let starting = app.clone();
+    let build_missing = move || {
+        for project in starting.symbols.again.projects() {
+            if let Err(error) = starting.symbols.build_missing(project) {
+                tracing::error!(%error, "symbol artifacts that are missing cannot be found: {error}");
+            }
+        }
+    };
+    if let Err(error) = tokio::task::spawn_blocking(build_missing).await {
+        tracing::error!(%error, "looking for missing symbol artifacts failed: {error}");
+    }
     loop {
         tokio::select! {
-            () = app.symbols.again.added.notified() => {}
+            () = app.symbols.again.added() => {}
             _ = stopped.wait_for(|stop| *stop) => return,
+        }
+        let marking = app.clone();
+        let mark = move || {
+            if let Err(error) = marking.symbols.again.save() {
+                tracing::warn!(%error, "which stack traces to resolve again cannot be written: {error}");
+            }
+        };
+        if let Err(error) = tokio::task::spawn_blocking(mark).await {
+            tracing::error!(%error, "writing which stack traces to resolve again failed: {error}");
         }
         // Requests that did not find the symbols yet are stored by then, and are looked at too.
         tokio::select! {
@@ -60,16 +71,28 @@ pub async fn run(app: Arc<App>, mut stopped: watch::Receiver<bool>) {
         let work = move || {
             // Files of one upload are made one after another: one look at the rows serves all of them.
             working.symbols.builder.settle();
-            let projects = std::mem::take(&mut *working.symbols.again.projects.lock());
-            for project in projects.into_iter().filter_map(|id| working.control.project_by_id(id)) {
-                if let Err(error) = resolve_again(&working, &project, &|| *stop.borrow()) {
-                    tracing::error!(%error, "stack traces cannot be resolved again: {error}");
-                }
+            for turn in working.symbols.again.take() {
+                look(&working, turn, &|| *stop.borrow());
             }
         };
         if let Err(error) = tokio::task::spawn_blocking(work).await {
             tracing::error!(%error, "resolving stack traces again failed: {error}");
         }
+    }
+}
+
+/// Blocks. What fails or is stopped stays marked: the next upload or the next start tries it again.
+fn look(app: &App, turn: Turn, stop: &dyn Fn() -> bool) {
+    if let Some(project) = app.control.project_by_id(turn.project)
+        && let Err(error) = resolve_again(app, &project, stop)
+    {
+        tracing::error!(%error, "stack traces cannot be resolved again: {error}");
+        return;
+    }
+    if !stop()
+        && let Err(error) = app.symbols.again.done(turn)
+    {
+        tracing::warn!(%error, "which stack traces to resolve again cannot be written: {error}");
     }
 }
 
@@ -81,10 +104,9 @@ pub fn resolve_again(app: &App, project: &Project, stop: &dyn Fn() -> bool) -> R
         project: project.number,
         since_ns: app.clock.now_ns() - i64::try_from(days.as_nanos()).unwrap_or(i64::MAX),
     };
-    let mut senders = Senders { app, project, known: HashMap::new() };
     let mut changed = 0;
     app.intake.lake().rewrite(which, stop, &mut |batch| {
-        let found = texts(app, project, batch, &mut senders)?;
+        let found = changes(app, project, batch)?;
         changed += found.len();
         if found.is_empty() { Ok(None) } else { with(batch, &found).map(Some) }
     })?;
@@ -94,98 +116,197 @@ pub fn resolve_again(app: &App, project: &Project, stop: &dyn Fn() -> bool) -> R
     Ok(changed)
 }
 
-/// Row and new text, by row.
-type Changes = Vec<(usize, String)>;
-
-fn texts(app: &App, project: &Project, batch: &RecordBatch, senders: &mut Senders<'_>) -> Result<Changes, StoreError> {
-    let answer = Answer::new(batch.clone());
-    let mut changed = Vec::new();
-    for (number, row) in answer.rows().enumerate() {
-        if row.int("project") != i64::from(project.number) {
-            continue;
-        }
-        let sent = ["event_attributes", "attributes"]
-            .iter()
-            .find_map(|column| wire::attribute_text(row.bytes(column), "exception.stacktrace"));
-        let Some(sent) = sent else { continue };
-        let arena = Bump::new();
-        let raw = stack_trace(row.text("exception_type"), row.text("message"), sent.trim_end(), &arena);
-        let sender = senders.of(row)?;
-        let hints = Hints { language: sender.language.as_deref(), debug_id: sender.build_id, ..Hints::default() };
-        let resolved = app.symbols.resolve(project.id, raw, &hints, app.clock.now_ns());
-        if let Some((resolved, _)) = resolved
-            && resolved.resolved > 0
-            && resolved.text != row.text("stack_trace")
-        {
-            changed.push((number, resolved.text));
-        }
-    }
-    Ok(changed)
+/// What a row says from now on.
+struct Change {
+    row: usize,
+    exception_type: String,
+    stack_trace: String,
 }
 
-/// Their rows with these texts, and the Issues they belong to.
-fn with(batch: &RecordBatch, changes: &Changes) -> Result<Changed, StoreError> {
+fn changes(app: &App, project: &Project, batch: &RecordBatch) -> Result<Vec<Change>, StoreError> {
+    let answer = Answer::new(batch.clone());
+    let arena = Bump::new();
+    let mut asking = Vec::new();
+    for (number, row) in answer.rows().enumerate() {
+        if row.int("project") == i64::from(project.number) {
+            let sent = Sent::read(row, &arena);
+            if sent.may_be_raw() {
+                asking.push((number, row, sent));
+            }
+        }
+    }
+    let mut origins = HashMap::new();
+    for rows in asking.chunks(limits::RESOLVE_AGAIN_SPANS) {
+        origins.extend(span_origins(app, project, rows.iter().map(|(_, row, _)| *row))?);
+    }
+    let mut changes = Vec::new();
+    for (number, row, sent) in asking {
+        let origin = origins.get(&span_of(row));
+        let (old, old_type) = (row.text("stack_trace"), row.text("exception_type"));
+        let new = sent.resolved(app, project, origin, &arena);
+        let text = new.text.filter(|text| keeps(old, sent.text.stack_trace, text));
+        let exception_type = new.exception_type.as_deref().unwrap_or(old_type);
+        let stack_trace = text.as_deref().unwrap_or(old);
+        if stack_trace != old || (exception_type != old_type && text.is_some()) {
+            let (exception_type, stack_trace) = (exception_type.to_owned(), stack_trace.to_owned());
+            changes.push(Change { row: number, exception_type, stack_trace });
+        }
+    }
+    Ok(changes)
+}
+
+/// What was sent of an exception, as far as its row has it.
+struct Sent<'a> {
+    text: ExceptionText<'a>,
+    /// Of the exception.
+    attributes: &'a [KeyValue<'a>],
+    /// Of its span or log record.
+    record: &'a [KeyValue<'a>],
+    /// Of its event: what names the build of an exception that its span itself reports.
+    event: &'a [KeyValue<'a>],
+}
+
+impl<'a> Sent<'a> {
+    fn read(row: Row<'_>, arena: &'a Bump) -> Sent<'a> {
+        let decoded = |column| wire::decode_attributes(arena.alloc_slice_copy(row.bytes(column)), arena);
+        let (event, record) = (decoded("event_attributes"), decoded("attributes"));
+        let has_exception = event.iter().any(|attribute| attribute.key.starts_with("exception."));
+        let attributes = if has_exception { event } else { record };
+        Sent { text: ExceptionText::read(Attributes(attributes), arena), attributes, record, event }
+    }
+
+    /// Whether symbols could say more of it, whatever language and build it is of.
+    fn may_be_raw(&self) -> bool {
+        let hints = Hints { debug_id: DebugId::parse("1"), ..Hints::default() };
+        Trace::read(self.text.stack_trace, &hints).is_some()
+    }
+
+    fn resolved(&self, app: &App, project: &Project, origin: Option<&SpanOrigin>, arena: &'a Bump) -> Symbolic<'a> {
+        let copied = |text: &str| &*arena.alloc_str(text);
+        let resource = origin.map(|origin| wire::decode_attributes(arena.alloc_slice_copy(&origin.resource), arena));
+        let origin = Origin {
+            resource: Attributes(resource.unwrap_or_default()),
+            scope_name: origin.map_or("", |origin| copied(&origin.scope)),
+            scope: Attributes(self.event),
+            record: Attributes(self.record),
+        };
+        let text = &self.text;
+        let raw = RawStack {
+            text: text.stack_trace,
+            exception_type: text.exception_type,
+            origin,
+            attributes: Attributes(self.attributes),
+        };
+        let now_ns = app.clock.now_ns();
+        let resolved = Named::of(&raw).with_hints(|hints| app.symbols.resolve(project.id, raw.text, hints, now_ns));
+        resolved.map(|(resolved, _)| symbolic(resolved, &raw)).unwrap_or_default()
+    }
+}
+
+/// Whether `new` says everything that is resolved in `old`: a frame that is, is never replaced by another build's. Frames
+/// are numbered anew, so their numbers do not count.
+fn keeps(old: &str, raw: &str, new: &str) -> bool {
+    fn unnumbered(line: &str) -> &str {
+        let digits = line.strip_prefix('#').map(|rest| rest.trim_start_matches(|c: char| c.is_ascii_digit()));
+        digits.and_then(|rest| rest.strip_prefix(' ')).unwrap_or(line)
+    }
+    let as_sent: HashSet<&str> = raw.lines().collect();
+    let mut lines = new.lines().map(unnumbered);
+    let mut resolved = old.lines().filter(|line| !as_sent.contains(line)).map(unnumbered);
+    resolved.all(|line| lines.any(|kept| kept == line))
+}
+
+/// These rows with what they say from now on, and the Issues they belong to.
+fn with(batch: &RecordBatch, changes: &[Change]) -> Result<Changed, StoreError> {
     let mut is_changed = vec![false; batch.num_rows()];
-    changes.iter().for_each(|(number, _)| is_changed[*number] = true);
+    changes.iter().for_each(|change| is_changed[change.row] = true);
     let rows = BooleanArray::from(is_changed);
     let chosen = filter_record_batch(batch, &rows).map_err(StoreError::internal("change stack traces"))?;
     let answer = Answer::new(chosen.clone());
-    let texts = changes.iter().map(|(_, text)| text.as_str());
     let groups = answer
         .rows()
-        .zip(texts.clone())
-        .map(|(row, text)| issue_group(row.text("exception_type"), row.text("message"), text));
-    let place = |name| Table::Exceptions.column(name).expect("a column of exceptions").0;
+        .zip(changes)
+        .map(|(row, change)| issue_group(&change.exception_type, row.text("message"), &change.stack_trace));
+    let groups: ArrayRef = Arc::new(UInt64Array::from_iter_values(groups));
+    let texts =
+        |text: fn(&Change) -> &str| -> ArrayRef { Arc::new(StringArray::from_iter_values(changes.iter().map(text))) };
+    let new = [
+        ("group", groups),
+        ("stack_trace", texts(|change| &change.stack_trace)),
+        ("exception_type", texts(|change| &change.exception_type)),
+    ];
     let mut columns: Vec<ArrayRef> = chosen.columns().to_vec();
-    columns[place("group")] = Arc::new(UInt64Array::from_iter_values(groups));
-    columns[place("stack_trace")] = Arc::new(StringArray::from_iter_values(texts));
+    for (name, values) in new {
+        let place = Table::Exceptions.column(name).expect("a column of exceptions").0;
+        let kind = chosen.column(place).data_type();
+        columns[place] = cast(&values, kind).map_err(StoreError::internal("change stack traces"))?;
+    }
     let to = RecordBatch::try_new(batch.schema(), columns).map_err(StoreError::internal("change stack traces"))?;
     Ok(Changed { rows, to })
 }
 
-/// What a program says of itself, from its spans: it is not repeated beside each exception.
-#[derive(Debug, Clone, Default)]
-struct Sender {
-    language: Option<String>,
-    build_id: Option<DebugId>,
+/// What a program says of itself with its spans: it is not repeated beside each exception.
+#[derive(Debug, Clone)]
+struct SpanOrigin {
+    resource: Arc<[u8]>,
+    scope: String,
 }
 
-/// By service and version, which are one program.
-struct Senders<'s> {
-    app: &'s App,
-    project: &'s Project,
-    known: HashMap<(String, String), Sender>,
+fn span_of(row: Row<'_>) -> (TraceId, SpanId) {
+    (row.trace_id("trace_id"), row.span_id("span_id"))
 }
 
-impl Senders<'_> {
-    fn of(&mut self, row: Row<'_>) -> Result<Sender, StoreError> {
-        let program = (row.text("server_name").to_owned(), row.text("app_version").to_owned());
-        if let Some(sender) = self.known.get(&program) {
-            return Ok(sender.clone());
-        }
-        let Some(sender) = self.ask(row)? else { return Ok(Sender::default()) };
-        self.known.insert(program, sender.clone());
-        Ok(sender)
+/// Of the spans of these rows, as far as they are stored.
+fn span_origins<'r>(
+    app: &App,
+    project: &Project,
+    rows: impl Iterator<Item = Row<'r>> + Clone,
+) -> Result<HashMap<(TraceId, SpanId), SpanOrigin>, StoreError> {
+    let (Some(from), Some(to)) =
+        (rows.clone().map(|row| row.int("time")).min(), rows.clone().map(|row| row.int("time")).max())
+    else {
+        return Ok(HashMap::new());
+    };
+    let filter = filters::all([
+        filters::ids("trace_id", rows.clone().map(|row| row.trace_id("trace_id").0)),
+        filters::ids("span_id", rows.map(|row| row.span_id("span_id").0)),
+    ]);
+    let range = Range { from: from.saturating_sub(DAY_NS), to: to.saturating_add(DAY_NS) };
+    let columns = vec!["trace_id", "span_id", "resource", "scope"];
+    let window = Window::first(2 * limits::RESOLVE_AGAIN_SPANS);
+    let plan = ask::rows(Table::Spans, &[project.number], range, filter, columns, Vec::new(), window);
+    let answer = Answer::new(app.intake.lake().ask(&plan, Instant::now() + limits::LIST_DEADLINE)?);
+    let mut known: HashSet<Arc<[u8]>> = HashSet::new();
+    let mut origins = HashMap::new();
+    for row in answer.rows() {
+        let bytes = row.bytes("resource");
+        let resource = known.get(bytes).cloned().unwrap_or_else(|| Arc::from(bytes));
+        known.insert(resource.clone());
+        origins.insert(span_of(row), SpanOrigin { resource, scope: row.text("scope").to_owned() });
     }
-
-    /// `None`: its span was not kept.
-    fn ask(&self, row: Row<'_>) -> Result<Option<Sender>, StoreError> {
-        let filter = filters::all([filters::trace(row.trace_id("trace_id")), filters::span(row.span_id("span_id"))]);
-        let time = row.int("time");
-        let range = Range { from: time.saturating_sub(DAY_NS), to: time.saturating_add(DAY_NS) };
-        let columns = vec!["resource"];
-        let plan =
-            ask::rows(Table::Spans, &[self.project.number], range, filter, columns, Vec::new(), Window::first(1));
-        let deadline = Instant::now() + limits::LIST_DEADLINE;
-        let answer = Answer::new(self.app.intake.lake().ask(&plan, deadline)?);
-        let sender = answer.first().map(|row| {
-            let resource = row.bytes("resource");
-            let text = |key| wire::attribute_text(resource, key).map(|text| text.into_owned());
-            let build = text("app.debug.proguard_uuid").or_else(|| text("app.debug.build_id"));
-            Sender { language: text("telemetry.sdk.language"), build_id: build.as_deref().and_then(DebugId::parse) }
-        });
-        Ok(sender)
-    }
+    Ok(origins)
 }
 
 const DAY_NS: i64 = 24 * 60 * 60 * 1_000_000_000;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(old: &str, new: &str, expected: bool) {
+        let raw = "E: x\n#00 aa 0x1 App\n#01 bb 0x2 Kit";
+        assert_eq!(keeps(old, raw, new), expected, "{old:?} {new:?}");
+    }
+
+    // A resolved frame is never replaced by another build's.
+    #[test]
+    fn what_is_resolved_stays() {
+        let raw = "E: x\n#00 aa 0x1 App\n#01 bb 0x2 Kit";
+        check(raw, "E: x\n#0 f (a.c:1:2)\n#01 bb 0x2 Kit", true);
+        let half = "E: x\n#00 aa 0x1 App\n#1 g (b.c:1:2)";
+        check(half, "E: x\n#0 inner (a.c:1:2)\n#1 f (a.c:1:2)\n#2 g (b.c:1:2)", true);
+        check(half, "E: x\n#0 f (a.c:1:2)\n#1 other (b.c:1:2)", false);
+        check(half, raw, false);
+    }
+}

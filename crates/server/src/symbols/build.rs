@@ -1,22 +1,26 @@
 //! The thread that makes artifacts: one at a time, after the upload was answered, and again when one is asked for.
+//!
+//! Projects take turns. The conversion under way ends early when its original is removed or replaced, when the server
+//! stops, and after [`limits::ARTIFACT_BUILD_MAX`].
 
 use std::collections::VecDeque;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread::JoinHandle;
+use std::time::Instant;
 
 use parking_lot::{Condvar, Mutex};
 use tidewatch_store::lake::stand_back;
-use tidewatch_symbols::{DebugId, SymbolError, convert_mapping, convert_native, convert_source_map, slices_of};
-use tidewatch_symbols::{Upload, detect};
+use tidewatch_symbols::{Arch, DebugId, SymbolError, Upload, detect, slices_of};
+use tidewatch_symbols::{convert_mapping_unless, convert_native_unless, convert_source_map_unless};
 use uuid::Uuid;
 
-use super::again::Again;
 use super::cache::Cache;
 use super::keys::SymbolKey;
 use super::store::SymbolStore;
+use super::waiting::Waiting;
 use crate::limits;
 
 /// Takes keys whose artifacts are missing.
@@ -28,6 +32,8 @@ pub struct Builder {
 struct Shared {
     queue: Mutex<Queue>,
     changed: Condvar,
+    /// The conversion under way is of no use any more.
+    is_interrupted: AtomicBool,
     built: AtomicU64,
     failed: AtomicU64,
 }
@@ -35,7 +41,10 @@ struct Shared {
 #[derive(Default)]
 struct Queue {
     waiting: VecDeque<(Uuid, SymbolKey)>,
-    is_working: bool,
+    /// The conversion under way.
+    current: Option<(Uuid, SymbolKey)>,
+    /// The project whose turn was last.
+    last: Option<Uuid>,
     is_closed: bool,
 }
 
@@ -54,10 +63,11 @@ pub enum NoArtifact {
 
 impl Builder {
     /// What it makes, the cache looks for again, and stack traces of its project are resolved again.
-    pub fn start(store: Arc<SymbolStore>, cache: Arc<Cache>, again: Arc<Again>) -> io::Result<Builder> {
+    pub fn start(store: Arc<SymbolStore>, cache: Arc<Cache>, again: Arc<Waiting>) -> io::Result<Builder> {
         let shared = Arc::new(Shared {
             queue: Mutex::default(),
             changed: Condvar::new(),
+            is_interrupted: AtomicBool::new(false),
             built: AtomicU64::new(0),
             failed: AtomicU64::new(0),
         });
@@ -72,8 +82,6 @@ impl Builder {
 
     /// Makes the artifact of this original, unless too many wait: then whoever needs it asks again.
     pub fn ask(&self, project: Uuid, key: SymbolKey) {
-        // A script has no artifact of its own: its map's takes the names of functions from it.
-        let key = key.map_of_script().unwrap_or(key);
         let mut queue = self.shared.queue.lock();
         let asked = (project, key);
         if queue.waiting.len() < limits::ARTIFACTS_WAITING_MAX && !queue.waiting.contains(&asked) {
@@ -85,7 +93,19 @@ impl Builder {
 
     /// Nothing of this project waits any more.
     pub fn forget(&self, project: Uuid) {
-        self.shared.queue.lock().waiting.retain(|(known, _)| *known != project);
+        let mut queue = self.shared.queue.lock();
+        queue.waiting.retain(|(known, _)| *known != project);
+        if queue.current.as_ref().is_some_and(|(known, _)| *known == project) {
+            self.shared.is_interrupted.store(true, Ordering::Relaxed);
+        }
+    }
+
+    /// The original is another one now, or none: an artifact of what it was is of no use.
+    pub fn interrupt(&self, project: Uuid, key: &SymbolKey) {
+        let queue = self.shared.queue.lock();
+        if queue.current.as_ref().is_some_and(|(known, current)| *known == project && current == key) {
+            self.shared.is_interrupted.store(true, Ordering::Relaxed);
+        }
     }
 
     /// Artifacts made, and originals that none could be made from, since the start.
@@ -93,16 +113,19 @@ impl Builder {
         (self.shared.built.load(Ordering::Relaxed), self.shared.failed.load(Ordering::Relaxed))
     }
 
-    /// Ends when the artifact under way is made; what waits is made when it is needed.
+    /// Ends soon: the conversion under way is given up, and what waits is made when it is needed.
     pub fn close(&self) {
-        self.shared.queue.lock().is_closed = true;
+        let mut queue = self.shared.queue.lock();
+        queue.is_closed = true;
+        self.shared.is_interrupted.store(true, Ordering::Relaxed);
+        drop(queue);
         self.shared.changed.notify_all();
     }
 
     /// Blocks until nothing waits, or it is closed.
     pub fn settle(&self) {
         let mut queue = self.shared.queue.lock();
-        while !queue.is_closed && (queue.is_working || !queue.waiting.is_empty()) {
+        while !queue.is_closed && (queue.current.is_some() || !queue.waiting.is_empty()) {
             self.shared.changed.wait(&mut queue);
         }
     }
@@ -120,10 +143,12 @@ impl Drop for Builder {
 }
 
 impl Shared {
-    fn run(&self, store: &SymbolStore, cache: &Cache, again: &Again) {
+    fn run(&self, store: &SymbolStore, cache: &Cache, again: &Waiting) {
         while let Some((project, key)) = self.next() {
+            let begun = Instant::now();
+            let stop = || self.is_interrupted.load(Ordering::Relaxed) || begun.elapsed() >= limits::ARTIFACT_BUILD_MAX;
             // Nothing is shared with what panicked but files, which are written whole or not at all.
-            let attempt = catch_unwind(AssertUnwindSafe(|| build(store, project, &key)));
+            let attempt = catch_unwind(AssertUnwindSafe(|| build(store, project, &key, &stop)));
             match attempt.unwrap_or(Err(NoArtifact::Panicked)) {
                 Ok(artifact) => {
                     self.built.fetch_add(1, Ordering::Relaxed);
@@ -133,6 +158,9 @@ impl Shared {
                 }
                 // A script that came without its map.
                 Err(NoArtifact::Missing) => {}
+                Err(NoArtifact::Unusable(SymbolError::Interrupted)) if self.is_interrupted.load(Ordering::Relaxed) => {
+                    tracing::debug!(key = key.path(project), "a symbol artifact was given up");
+                }
                 Err(error) => {
                     self.failed.fetch_add(1, Ordering::Relaxed);
                     tracing::warn!(%error, "no symbols can be looked up in {}: {error}", key.path(project));
@@ -143,53 +171,140 @@ impl Shared {
 
     fn next(&self) -> Option<(Uuid, SymbolKey)> {
         let mut queue = self.queue.lock();
-        queue.is_working = false;
+        queue.current = None;
         self.changed.notify_all();
         while queue.waiting.is_empty() && !queue.is_closed {
             self.changed.wait(&mut queue);
         }
-        let next = if queue.is_closed { None } else { queue.waiting.pop_front() };
-        queue.is_working = next.is_some();
+        if queue.is_closed {
+            return None;
+        }
+        // A project with many files lets the others pass.
+        let last = queue.last;
+        let turn = queue.waiting.iter().position(|(project, _)| Some(*project) != last).unwrap_or(0);
+        let next = queue.waiting.remove(turn);
+        self.is_interrupted.store(false, Ordering::Relaxed);
+        queue.last = next.as_ref().map(|(project, _)| *project);
+        queue.current.clone_from(&next);
         next
     }
 }
 
 /// Makes an artifact from its original and keeps it. Blocks; holds the original in memory.
-pub fn build(store: &SymbolStore, project: Uuid, key: &SymbolKey) -> Result<Vec<u8>, NoArtifact> {
+pub fn build(
+    store: &SymbolStore,
+    project: Uuid,
+    key: &SymbolKey,
+    stop: &dyn Fn() -> bool,
+) -> Result<Vec<u8>, NoArtifact> {
+    if !key.has_artifact() {
+        return Err(NoArtifact::Missing);
+    }
     let original = store.read(project, key)?.ok_or(NoArtifact::Missing)?;
-    let script = key.script_of_map().map(|script| store.read(project, &script)).transpose()?.flatten();
-    let artifact = convert(key, &original, script.as_deref())?;
+    let script = store.ask(project, |index| index.sibling(key))?;
+    let script = script.map(|script| store.read(project, &script)).transpose()?.flatten();
+    let from = Original { key, content: &original, arch: store.arch(project, key), script: script.as_deref() };
+    let artifact = from.convert(stop)?;
     store.put_artifact(project, key, &artifact)?;
     Ok(artifact)
 }
 
-/// The artifact of an original. `script`: what a source map's names of functions are read from.
-pub fn convert(key: &SymbolKey, original: &[u8], script: Option<&[u8]>) -> Result<Vec<u8>, NoArtifact> {
-    match key {
-        SymbolKey::MachO(id) => convert_slice(original, *id),
-        SymbolKey::Elf(_) | SymbolKey::Dart(..) => convert_elf(original),
-        SymbolKey::Mapping(id) => Ok(convert_mapping(original, Some(*id))?),
-        SymbolKey::SourceMap(_) | SymbolKey::SourceMapById(_) => {
-            let script = script.map(String::from_utf8_lossy);
-            let id = if let SymbolKey::SourceMapById(id) = key { Some(*id) } else { None };
-            Ok(convert_source_map(original, script.as_deref(), id)?)
+/// What an artifact is made from.
+pub struct Original<'o> {
+    pub key: &'o SymbolKey,
+    pub content: &'o [u8],
+    /// Of native code, where slices share an id.
+    pub arch: Option<Arch>,
+    /// What a source map's names of functions are read from.
+    pub script: Option<&'o [u8]>,
+}
+
+impl Original<'_> {
+    /// The artifact, unless `stop` says that nobody wants it.
+    pub fn convert(&self, stop: &dyn Fn() -> bool) -> Result<Vec<u8>, NoArtifact> {
+        match self.key {
+            SymbolKey::MachO(id) | SymbolKey::MachOSlice(id, _) => self.convert_slice(*id, stop),
+            SymbolKey::Elf(_) | SymbolKey::Dart(..) => convert_elf(self.content, stop),
+            SymbolKey::Mapping(id) => Ok(convert_mapping_unless(self.content, Some(*id), stop)?),
+            SymbolKey::SourceMap(_) | SymbolKey::SourceMapAt(_) | SymbolKey::SourceMapById(_) => {
+                let script = self.script.map(String::from_utf8_lossy);
+                let id = if let SymbolKey::SourceMapById(id) = self.key { Some(*id) } else { None };
+                Ok(convert_source_map_unless(self.content, script.as_deref(), id, stop)?)
+            }
+            SymbolKey::Script(_) | SymbolKey::ScriptAt(_) | SymbolKey::ScriptById(_) => Err(NoArtifact::Missing),
         }
-        SymbolKey::Script(_) | SymbolKey::ScriptById(_) => Err(NoArtifact::Missing),
+    }
+
+    /// Of slices that share the id, the one for the architecture.
+    fn convert_slice(&self, id: DebugId, stop: &dyn Fn() -> bool) -> Result<Vec<u8>, NoArtifact> {
+        let slices = slices_of(self.content)?;
+        let mut with_id = slices.iter().filter(|slice| slice.id == Some(id));
+        let exact = with_id.clone().find(|slice| Some(slice.arch) == self.arch);
+        let slice = exact.or_else(|| with_id.next()).ok_or(NoArtifact::Missing)?;
+        Ok(convert_native_unless(self.content, slice, stop)?)
     }
 }
 
-fn convert_slice(original: &[u8], id: DebugId) -> Result<Vec<u8>, NoArtifact> {
-    let slices = slices_of(original)?;
-    let slice = slices.iter().find(|slice| slice.id == Some(id)).ok_or(NoArtifact::Missing)?;
-    Ok(convert_native(original, slice)?)
-}
-
-fn convert_elf(original: &[u8]) -> Result<Vec<u8>, NoArtifact> {
+fn convert_elf(original: &[u8], stop: &dyn Fn() -> bool) -> Result<Vec<u8>, NoArtifact> {
     match detect(original, None)? {
         Upload::Native { slices, .. } => {
             let slice = slices.first().ok_or(NoArtifact::Missing)?;
-            Ok(convert_native(original, slice)?)
+            Ok(convert_native_unless(original, slice, stop)?)
         }
         _ => Err(NoArtifact::Missing),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shared() -> Shared {
+        Shared {
+            queue: Mutex::default(),
+            changed: Condvar::new(),
+            is_interrupted: AtomicBool::new(false),
+            built: AtomicU64::new(0),
+            failed: AtomicU64::new(0),
+        }
+    }
+
+    fn key(number: u8) -> SymbolKey {
+        SymbolKey::MachO(DebugId::from_bytes(&[number]).expect("an id"))
+    }
+
+    // Many files of one project hold up nobody else's.
+    #[test]
+    fn projects_take_turns() {
+        let shared = shared();
+        let (one, other) = (Uuid::from_u128(1), Uuid::from_u128(2));
+        shared.queue.lock().waiting.extend([(one, key(1)), (one, key(2)), (one, key(3)), (other, key(4))]);
+        let order: Vec<(Uuid, SymbolKey)> = std::iter::from_fn(|| {
+            let is_empty = shared.queue.lock().waiting.is_empty();
+            (!is_empty).then(|| shared.next()).flatten()
+        })
+        .collect();
+        assert_eq!(order, [(one, key(1)), (other, key(4)), (one, key(2)), (one, key(3))]);
+    }
+
+    // The conversion under way is given up when its file goes, when its project goes, and when the server stops.
+    #[test]
+    fn what_nobody_wants_is_interrupted() {
+        let (one, other) = (Uuid::from_u128(1), Uuid::from_u128(2));
+        let is_interrupted = |change: fn(&Builder, Uuid, Uuid)| {
+            let builder = Builder { shared: Arc::new(shared()), thread: Mutex::new(None) };
+            builder.shared.queue.lock().waiting.push_back((one, key(1)));
+            assert_eq!(builder.shared.next(), Some((one, key(1))));
+            change(&builder, one, other);
+            builder.shared.is_interrupted.load(Ordering::Relaxed)
+        };
+        assert!(is_interrupted(|builder, one, _| builder.interrupt(one, &key(1))));
+        assert!(is_interrupted(|builder, one, _| builder.forget(one)));
+        assert!(is_interrupted(|builder, _, _| builder.close()));
+        assert!(!is_interrupted(|builder, one, other| {
+            builder.interrupt(one, &key(2));
+            builder.interrupt(other, &key(1));
+            builder.forget(other);
+        }));
     }
 }

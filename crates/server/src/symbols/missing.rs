@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use tidewatch_symbols::{Arch, DebugId, Need};
 use uuid::Uuid;
 
-use super::store::{remove_if_there, write_whole};
+use super::disk::{remove_if_there, write_whole};
 use crate::limits;
 
 /// By project.
@@ -172,7 +172,7 @@ impl Line {
             Need::Native { id, arch } => (Kind::Native, Some(*id), arch.as_str()),
             Need::OnlyDart { arch } => (Kind::OnlyDart, None, arch.as_str()),
             Need::Mapping { id } => (Kind::Mapping, Some(*id), ""),
-            Need::Script { debug_id, file } => (Kind::Script, *debug_id, file.as_str()),
+            Need::Script { debug_id, path } => (Kind::Script, *debug_id, path.as_str()),
         };
         Line { kind, id: id.map(|id| id.to_string()), name: name.to_owned(), waiting }
     }
@@ -185,7 +185,7 @@ impl Line {
             Kind::Native => Need::Native { id: id?, arch: arch() },
             Kind::OnlyDart => Need::OnlyDart { arch: arch() },
             Kind::Mapping => Need::Mapping { id: id? },
-            Kind::Script => Need::Script { debug_id: id, file: self.name.clone() },
+            Kind::Script => Need::Script { debug_id: id, path: self.name.clone() },
         })
     }
 }
@@ -204,8 +204,8 @@ mod tests {
             Need::Native { id, arch: Arch::Arm64 },
             Need::OnlyDart { arch: Arch::Unknown },
             Need::Mapping { id },
-            Need::Script { debug_id: Some(id), file: "app.min.js".into() },
-            Need::Script { debug_id: None, file: "vendor.js".into() },
+            Need::Script { debug_id: Some(id), path: "a/app.min.js".into() },
+            Need::Script { debug_id: None, path: "vendor.js".into() },
         ];
         for (at, need) in (1..).zip(&needs) {
             missing.add(project, need.clone(), at);
@@ -227,7 +227,7 @@ mod tests {
     #[test]
     fn what_was_asked_for_longest_ago_is_forgotten() {
         let missing = Missing::open(PathBuf::new());
-        let script = |number: usize| Need::Script { debug_id: None, file: format!("{number}.js") };
+        let script = |number: usize| Need::Script { debug_id: None, path: format!("{number}.js") };
         for number in 0..=limits::MISSING_SYMBOLS_MAX {
             missing.add(Uuid::nil(), script(number), number as i64 + 1);
         }

@@ -6,14 +6,15 @@ use std::cell::Cell;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use tidewatch_domain::model::{AnyValue, Attributes};
-use tidewatch_domain::rules::exception::{RawStack, Symbolicate};
-use tidewatch_symbols::{Artifact, DebugId, Hints, Need, Resolved, Shelf, SourceContext, Trace};
+use tidewatch_domain::rules::exception::{RawStack, Symbolic, Symbolicate};
+use tidewatch_symbols::{Artifact, DebugId, Hints, Need, Resolved, SourceContext, Trace};
 use uuid::Uuid;
 
 use super::Symbols;
 use super::cache::Cached;
-use super::keys::{FileName, SymbolKey};
+use super::gather::{Gathered, Source};
+use super::keys::SymbolKey;
+use super::named::Named;
 
 /// The stack traces of one project.
 pub struct Stacks<'s> {
@@ -26,58 +27,29 @@ pub struct Stacks<'s> {
 }
 
 impl Symbolicate for Stacks<'_> {
-    fn resolve(&self, raw: &RawStack<'_, '_>) -> Option<String> {
+    fn resolve<'a>(&self, raw: &RawStack<'_, 'a>) -> Symbolic<'a> {
+        let named = Named::of(raw);
         if self.left.get().is_zero() {
             // Stored raw, and looked at again when there is time.
             self.symbols.again.add(self.project);
-            return None;
+            return Symbolic { build: named.stored(), ..Symbolic::default() };
         }
         let start = Instant::now();
-        let hints = Hints { language: language(raw), debug_id: build_id(raw), ..Hints::default() };
-        let resolved = self.symbols.resolve(self.project, raw.text, &hints, self.now_ns);
+        let resolved = named.with_hints(|hints| self.symbols.resolve(self.project, raw.text, hints, self.now_ns));
         self.left.set(self.left.get().saturating_sub(start.elapsed()));
-        let (resolved, missing) = resolved?;
+        let Some((resolved, missing)) = resolved else { return Symbolic::default() };
         for need in missing {
             self.symbols.missing.add(self.project, need, self.now_ns);
         }
-        (resolved.resolved > 0).then_some(resolved.text)
+        Symbolic { build: named.stored(), ..symbolic(resolved, raw) }
     }
 }
 
-/// `telemetry.sdk.language`, else what the scope's name gives away. WIRE 4.3.
-fn language<'a>(raw: &RawStack<'_, 'a>) -> Option<&'a str> {
-    let is_npm = raw.scope_name == "next.js" || (raw.scope_name.starts_with('@') && raw.scope_name.contains('/'));
-    text(raw.resource, "telemetry.sdk.language").or(is_npm.then_some("javascript"))
-}
-
-/// Where the trace itself does not say which build it is from.
-fn build_id(raw: &RawStack<'_, '_>) -> Option<DebugId> {
-    let names = ["app.debug.proguard_uuid", "app.debug.build_id"];
-    names
-        .iter()
-        .find_map(|name| text(raw.attributes, name).or_else(|| text(raw.resource, name)))
-        .and_then(DebugId::parse)
-}
-
-fn text<'a>(attributes: Attributes<'_, 'a>, key: &str) -> Option<&'a str> {
-    match attributes.get(key) {
-        Some(AnyValue::Str(text)) => Some(text),
-        _ => None,
-    }
-}
-
-/// An artifact on its way to the shelf.
-struct Held {
-    place: Place,
-    bytes: Arc<[u8]>,
-}
-
-enum Place {
-    Native(DebugId),
-    OnlyDart,
-    Mapping(DebugId),
-    Script(DebugId),
-    ScriptFile(String),
+/// What a resolved trace says of the exception.
+pub fn symbolic<'a>(resolved: Resolved, raw: &RawStack<'_, '_>) -> Symbolic<'a> {
+    let text = resolved.is_changed(raw.text).then_some(resolved.text);
+    let renamed = resolved.exception_type.filter(|(obfuscated, _)| obfuscated == raw.exception_type);
+    Symbolic { text, exception_type: renamed.map(|(_, original)| original), build: None }
 }
 
 impl Symbols {
@@ -85,68 +57,21 @@ impl Symbols {
     /// already, or of no known form. Reads artifacts that are not in memory from the disk.
     pub fn resolve(&self, project: Uuid, text: &str, hints: &Hints<'_>, now_ns: i64) -> Option<(Resolved, Vec<Need>)> {
         let trace = Trace::read(text, hints)?;
-        let (held, missing) = self.gather(project, &trace, now_ns);
-        Some((trace.resolve(&shelf(&held)), missing))
+        let gathered = self.gather(project, &trace, now_ns);
+        let resolved = trace.resolve(&gathered.shelf());
+        Some((resolved, gathered.missing))
     }
 
     /// The source around the frames of a raw trace, where maps embed it.
     pub fn context(&self, project: Uuid, text: &str, hints: &Hints<'_>, now_ns: i64) -> Vec<SourceContext> {
         let Some(trace) = Trace::read(text, hints) else { return Vec::new() };
-        let (held, _) = self.gather(project, &trace, now_ns);
-        trace.context(&shelf(&held))
+        trace.context(&self.gather(project, &trace, now_ns).shelf())
     }
 
-    fn gather(&self, project: Uuid, trace: &Trace<'_>, now_ns: i64) -> (Vec<Held>, Vec<Need>) {
-        let (mut held, mut missing) = (Vec::new(), Vec::new());
-        for need in trace.needs() {
-            self.hold((project, now_ns), need, &mut held, &mut missing);
-        }
-        let after = trace.needs_after(&shelf(&held));
-        for need in after {
-            self.hold((project, now_ns), need, &mut held, &mut missing);
-        }
-        (held, missing)
-    }
-
-    fn hold(&self, (project, now_ns): (Uuid, i64), need: Need, held: &mut Vec<Held>, missing: &mut Vec<Need>) {
-        let before = held.len();
-        let mut add = |key: SymbolKey, place: Place| {
-            if let Some(bytes) = self.artifact(project, key.clone()) {
-                self.uses.add(project, &key, now_ns);
-                held.push(Held { place, bytes });
-            }
-        };
-        match &need {
-            Need::Native { id, arch } => {
-                for key in [SymbolKey::MachO(*id), SymbolKey::Elf(*id), SymbolKey::Dart(*id, *arch)] {
-                    add(key, Place::Native(*id));
-                }
-            }
-            Need::Mapping { id } => add(SymbolKey::Mapping(*id), Place::Mapping(*id)),
-            Need::Script { debug_id, file } => {
-                if let Some(id) = debug_id {
-                    add(SymbolKey::SourceMapById(*id), Place::Script(*id));
-                }
-                if let Some(name) = FileName::of(file) {
-                    add(SymbolKey::SourceMap(name.with(".map")), Place::ScriptFile(file.clone()));
-                }
-            }
-            Need::OnlyDart { arch } => {
-                let images = self.store.dart_images(project).unwrap_or_default();
-                let mut fitting = images.into_iter().filter(|key| match key {
-                    SymbolKey::Dart(_, known) => *arch == tidewatch_symbols::Arch::Unknown || known == arch,
-                    _ => false,
-                });
-                if let (Some(key), None) = (fitting.next(), fitting.next()) {
-                    add(key, Place::OnlyDart);
-                }
-            }
-        }
-        if held.len() > before {
-            self.missing.found(project, &need);
-        } else {
-            missing.push(need);
-        }
+    fn gather(&self, project: Uuid, trace: &Trace<'_>, now_ns: i64) -> Gathered {
+        let gathered = Gathered::of(trace, &mut Uploads { symbols: self, project, now_ns });
+        gathered.found.iter().for_each(|need| self.missing.found(project, need));
+        gathered
     }
 
     /// From memory or from the disk; what is not made yet, or stale, is asked for.
@@ -183,17 +108,39 @@ impl Symbols {
     }
 }
 
-fn shelf(held: &[Held]) -> Shelf<'_> {
-    let mut shelf = Shelf::new();
-    for Held { place, bytes } in held {
-        let Ok(artifact) = Artifact::open(bytes) else { continue };
-        match place {
-            Place::Native(id) => shelf.add_native(*id, artifact),
-            Place::OnlyDart => shelf.add_only_dart(artifact),
-            Place::Mapping(id) => shelf.add_mapping(*id, artifact),
-            Place::Script(id) => shelf.add_script(*id, artifact),
-            Place::ScriptFile(file) => shelf.add_script_file(file, artifact),
-        }
+/// What a project has uploaded.
+struct Uploads<'s> {
+    symbols: &'s Symbols,
+    project: Uuid,
+    now_ns: i64,
+}
+
+impl Uploads<'_> {
+    /// What cannot be read is as good as missing.
+    fn or_none<T: Default>(found: std::io::Result<T>) -> T {
+        found.unwrap_or_else(|error| {
+            tracing::warn!(%error, "the uploads of a project cannot be listed: {error}");
+            T::default()
+        })
     }
-    shelf
+}
+
+impl Source for Uploads<'_> {
+    fn artifact(&mut self, key: &SymbolKey) -> Option<Arc<[u8]>> {
+        let bytes = self.symbols.artifact(self.project, key.clone())?;
+        let is_map = key.is_source_map() || matches!(key, SymbolKey::SourceMapById(_));
+        let script = Some(key).filter(|_| is_map);
+        let script =
+            script.and_then(|map| Self::or_none(self.symbols.store.ask(self.project, |index| index.sibling(map))));
+        self.symbols.uses.add(self.project, key, script, self.now_ns);
+        Some(bytes)
+    }
+
+    fn dart_images(&mut self, id: Option<DebugId>) -> Vec<SymbolKey> {
+        Self::or_none(self.symbols.store.dart_images(self.project, id))
+    }
+
+    fn map_of_script(&mut self, path: &str, id: Option<DebugId>) -> Option<SymbolKey> {
+        Self::or_none(self.symbols.store.ask(self.project, |index| index.map_of_script(path, id).cloned()))
+    }
 }

@@ -5,7 +5,7 @@
 
 use tidewatch_symbols::{Arch, DebugId, Slice, Upload, detect};
 
-use super::keys::{FileName, SymbolKey};
+use super::keys::{FileName, ScriptPath, SymbolKey};
 
 /// The form's other fields.
 #[derive(Debug, Default, Clone, Copy)]
@@ -42,6 +42,10 @@ pub struct Kept {
     pub has_debug_info: bool,
     /// Of native code.
     pub arch: Option<Arch>,
+    /// Where a script or a source map lies in its build.
+    pub path: Option<ScriptPath>,
+    /// Of a script or a source map.
+    pub debug_id: Option<DebugId>,
 }
 
 /// What is kept of it.
@@ -76,21 +80,25 @@ pub fn sort(bytes: &[u8], name: &str, fields: Fields<'_>) -> Result<Vec<Kept>, S
             Ok(vec![whole(SymbolKey::Mapping(id))])
         }
         Upload::SourceMap { debug_id } => {
+            let path = ScriptPath::of(name);
             let name = FileName::of(name).ok_or(BAD_NAME)?;
             let by_id = debug_id.map(SymbolKey::SourceMapById);
-            Ok([Some(SymbolKey::SourceMap(name)), by_id].into_iter().flatten().map(whole).collect())
+            let keys = [Some(SymbolKey::SourceMap(name)), by_id].into_iter().flatten();
+            Ok(keys.map(|key| Kept { path: path.clone(), debug_id, ..whole(key) }).collect())
         }
         Upload::Script { debug_id, inline_map } => {
+            let path = ScriptPath::of(name);
+            let map_path = ScriptPath::of(&format!("{name}.map"));
             let name = FileName::of(name).ok_or(BAD_NAME)?;
-            let keys = [Some(SymbolKey::Script(name)), debug_id.map(SymbolKey::ScriptById)];
-            let mut kept: Vec<Kept> = keys.into_iter().flatten().map(whole).collect();
+            let keys = [Some(SymbolKey::Script(name)), debug_id.map(SymbolKey::ScriptById)].into_iter().flatten();
+            let mut kept: Vec<Kept> = keys.map(|key| Kept { path: path.clone(), debug_id, ..whole(key) }).collect();
             if let Some(map) = inline_map {
                 let maps: Vec<_> = kept.iter().filter_map(|script| script.key.map_of_script()).collect();
                 kept.extend(maps.into_iter().map(|key| Kept {
-                    key,
                     content: Content::Inside(map.clone()),
-                    has_debug_info: true,
-                    arch: None,
+                    path: map_path.clone(),
+                    debug_id,
+                    ..whole(key)
                 }));
             }
             Ok(kept)
@@ -101,7 +109,7 @@ pub fn sort(bytes: &[u8], name: &str, fields: Fields<'_>) -> Result<Vec<Kept>, S
 const BAD_NAME: &str = "its file name cannot be used";
 
 fn whole(key: SymbolKey) -> Kept {
-    Kept { key, content: Content::Whole, has_debug_info: true, arch: None }
+    Kept { key, content: Content::Whole, has_debug_info: true, arch: None, path: None, debug_id: None }
 }
 
 fn native(key: SymbolKey, slice: &Slice) -> Kept {
@@ -136,6 +144,13 @@ fn dart(slice: &Slice, name: &str, fields: Fields<'_>) -> Result<SymbolKey, Stri
         _ => return Err("its architecture is unknown: send arm64, x64, arm or ia32 as the form field arch".to_owned()),
     };
     Ok(SymbolKey::Dart(id, arch))
+}
+
+/// What to know of two source maps without debug ids that share a file name.
+pub fn collision(name: &str, other: &str) -> String {
+    format!(
+        "{name} and {other} have one file name and no debug ids: a frame is resolved only if its URL tells their folders apart"
+    )
 }
 
 fn extension(name: &str) -> &str {

@@ -1,58 +1,31 @@
 //! Originals and artifacts on disk: `<key>`, what is known of it as `<key>.info`, what was made from it as `<key>.tw`,
 //! and when it was used last as `<key>.used`.
 //!
-//! A file is in place whole or not at all, and durable before it is acknowledged: written aside, synced, renamed, and the
-//! folder synced.
+//! A file is in place whole or not at all, and durable before it is acknowledged ([`super::disk`]).
 
 use std::collections::HashMap;
-use std::fs::{self, File};
-use std::io::{self, Write};
+use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 
-use parking_lot::Mutex;
-use serde::{Deserialize, Serialize};
+use parking_lot::{Mutex, RwLock};
 use tidewatch_symbols::{Arch, DebugId, source_hash};
 use uuid::Uuid;
 
+use super::disk::{Beside, if_there, remove_if_there, write_whole};
+use super::index::Index;
+use super::info::charge;
+pub use super::info::{Info, Uploader};
 use super::keys::{FOLDERS, SymbolKey, folder};
 use super::sort::{Content, Kept};
 
 /// The folder of all blobs.
 pub struct SymbolStore {
     root: PathBuf,
-    /// Bytes of a project's originals, once somebody asked. Whoever changes files holds it.
-    sizes: Mutex<HashMap<Uuid, u64>>,
-}
-
-/// What is known of an original besides its bytes.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Info {
-    pub kind: String,
-    /// As its sender called it.
-    pub name: String,
-    /// Of the app, when the sender said it.
-    pub version: Option<String>,
-    pub bytes: u64,
-    /// XXH3-128 of the content, 32 hex digits.
-    pub hash: String,
-    pub has_debug_info: bool,
-    /// Nanoseconds since the epoch.
-    pub uploaded_ns: i64,
-    /// Of native code.
-    #[serde(default)]
-    pub arch: Option<String>,
-    /// `None`: stored before that was noted.
-    #[serde(default)]
-    pub by: Option<Uploader>,
-}
-
-/// Who sent an original. An upload token is the project's, not a person's: the rest is what is known.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Uploader {
-    /// As the tool calls itself; may be empty.
-    pub user_agent: String,
-    /// Its network address.
-    pub address: String,
+    /// Held by whoever changes files.
+    changing: Mutex<()>,
+    /// Of projects that somebody asked about.
+    indexes: RwLock<HashMap<Uuid, Index>>,
 }
 
 /// An original as it is listed.
@@ -76,57 +49,109 @@ pub enum Put {
     Worse,
 }
 
+/// By how much a project's originals would grow.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Growth {
+    pub bytes: u64,
+    pub files: u64,
+}
+
 const INFO: &str = "info";
 const ARTIFACT: &str = "tw";
 const USED: &str = "used";
 
 impl SymbolStore {
     pub fn new(root: PathBuf) -> SymbolStore {
-        SymbolStore { root, sizes: Mutex::default() }
+        SymbolStore { root, changing: Mutex::default(), indexes: RwLock::default() }
     }
 
     fn path(&self, project: Uuid, key: &SymbolKey) -> PathBuf {
         self.root.join(key.path(project))
     }
 
-    /// By how many bytes [`SymbolStore::put`] would let the project's originals grow.
-    pub fn growth(&self, project: Uuid, kept: &Kept, content: &[u8]) -> u64 {
+    /// Asks the index of a project, which is read from the disk when nobody did before.
+    pub fn ask<T>(&self, project: Uuid, question: impl FnOnce(&Index) -> T) -> io::Result<T> {
+        if let Some(index) = self.indexes.read().get(&project) {
+            return Ok(question(index));
+        }
+        let _changing = self.changing.lock();
+        self.load(project)?;
+        Ok(question(self.indexes.read().get(&project).unwrap_or(&Index::default())))
+    }
+
+    /// Its caller holds `changing`.
+    fn load(&self, project: Uuid) -> io::Result<()> {
+        if self.indexes.read().contains_key(&project) {
+            return Ok(());
+        }
+        let mut index = Index::default();
+        for Listed { path, info, .. } in self.list(project)? {
+            if let Some(key) = SymbolKey::of_path(&path, project) {
+                index.insert(key, &info);
+            }
+        }
+        self.indexes.write().insert(project, index);
+        Ok(())
+    }
+
+    /// By how much [`SymbolStore::put`] would let the project's originals grow.
+    pub fn growth(&self, project: Uuid, kept: &Kept, content: &[u8]) -> io::Result<Growth> {
         let bytes = kept.bytes_of(content);
-        match self.known(project, &kept.key) {
-            Some(known) if known.hash == hash_of(bytes) => 0,
-            Some(known) => (bytes.len() as u64).saturating_sub(known.bytes),
-            None => bytes.len() as u64,
+        let key = self.place(project, kept)?;
+        Ok(match self.known(project, &key) {
+            Some(known) if known.hash == hash_of(bytes) => Growth::default(),
+            Some(known) => Growth { bytes: charge(bytes.len() as u64).saturating_sub(known.charge()), files: 0 },
+            None => Growth { bytes: charge(bytes.len() as u64), files: 1 },
+        })
+    }
+
+    /// The key it is kept under: its own, unless that holds another slice, or a script of another folder.
+    fn place(&self, project: Uuid, kept: &Kept) -> io::Result<SymbolKey> {
+        match (&kept.key, &kept.path, kept.arch) {
+            (SymbolKey::MachO(id), _, Some(arch)) => {
+                let is_other = |info: Info| info.arch.is_some_and(|known| known != arch.as_str());
+                let is_taken = self.known(project, &kept.key).is_some_and(is_other);
+                Ok(if is_taken { SymbolKey::MachOSlice(*id, arch) } else { kept.key.clone() })
+            }
+            (SymbolKey::SourceMap(_) | SymbolKey::Script(_), Some(path), _) => {
+                self.ask(project, |index| match index.at(path, &kept.key) {
+                    Some(known) => known.clone(),
+                    None if !index.contains(&kept.key) => kept.key.clone(),
+                    None if kept.key.is_source_map() => SymbolKey::SourceMapAt(path.clone()),
+                    None => SymbolKey::ScriptAt(path.clone()),
+                })
+            }
+            _ => Ok(kept.key.clone()),
         }
     }
 
-    /// Bytes of a project's originals.
-    pub fn size(&self, project: Uuid) -> io::Result<u64> {
-        let mut sizes = self.sizes.lock();
-        if let Some(size) = sizes.get(&project) {
-            return Ok(*size);
-        }
-        let size = self.list(project)?.iter().map(|listed| listed.info.bytes).sum();
-        sizes.insert(project, size);
-        Ok(size)
-    }
-
-    /// Durable when it returns. `source`: the whole upload on the same disk; `content`: its bytes.
-    pub fn put(&self, project: Uuid, kept: &Kept, source: &Path, content: &[u8], info: Info) -> io::Result<Put> {
-        let path = self.path(project, &kept.key);
+    /// Durable when it returns; with the key that it is kept under. `source`: the whole upload on the same disk; `content`:
+    /// its bytes.
+    pub fn put(
+        &self,
+        project: Uuid,
+        kept: &Kept,
+        source: &Path,
+        content: &[u8],
+        info: Info,
+    ) -> io::Result<(Put, SymbolKey)> {
+        let key = self.place(project, kept)?;
+        let path = self.path(project, &key);
         let bytes = kept.bytes_of(content);
         let info = Info { bytes: bytes.len() as u64, hash: hash_of(bytes), ..info };
-        let mut sizes = self.sizes.lock();
-        let known = self.known(project, &kept.key);
-        if let Some(known) = &known {
+        let _changing = self.changing.lock();
+        self.load(project)?;
+        if let Some(mut known) = self.known(project, &key) {
             if known.hash == info.hash {
-                return Ok(Put::Same);
+                if known.add_version(info.version) {
+                    self.put_info(&path, &known)?;
+                }
+                return Ok((Put::Same, key));
             }
             if known.has_debug_info && !info.has_debug_info {
-                return Ok(Put::Worse);
+                return Ok((Put::Worse, key));
             }
         }
-        // Counted again when that is asked for, should this fail half-way.
-        let size = sizes.remove(&project);
         let beside = Beside::new(&path)?;
         match &kept.content {
             Content::Whole => beside.link(source)?,
@@ -135,12 +160,15 @@ impl SymbolStore {
         beside.take_place()?;
         // An artifact of what was there before is of no use.
         remove_if_there(&with(&path, ARTIFACT))?;
-        let text = serde_json::to_vec(&info).map_err(io::Error::other)?;
-        write_whole(&with(&path, INFO), &text)?;
-        if let Some(size) = size {
-            sizes.insert(project, size.saturating_sub(known.map_or(0, |known| known.bytes)) + info.bytes);
+        self.put_info(&path, &info)?;
+        if let Some(index) = self.indexes.write().get_mut(&project) {
+            index.insert(key.clone(), &info);
         }
-        Ok(Put::Stored)
+        Ok((Put::Stored, key))
+    }
+
+    fn put_info(&self, original: &Path, info: &Info) -> io::Result<()> {
+        write_whole(&with(original, INFO), &serde_json::to_vec(info).map_err(io::Error::other)?)
     }
 
     fn known(&self, project: Uuid, key: &SymbolKey) -> Option<Info> {
@@ -160,10 +188,14 @@ impl SymbolStore {
         if_there(fs::read(with(&self.path(project, key), ARTIFACT)))
     }
 
+    pub fn has_artifact(&self, project: Uuid, key: &SymbolKey) -> bool {
+        with(&self.path(project, key), ARTIFACT).exists()
+    }
+
     /// Nothing is kept of an original that has gone meanwhile.
     pub fn put_artifact(&self, project: Uuid, key: &SymbolKey, artifact: &[u8]) -> io::Result<()> {
         let path = self.path(project, key);
-        let _changing = self.sizes.lock();
+        let _changing = self.changing.lock();
         if path.exists() { write_whole(&with(&path, ARTIFACT), artifact) } else { Ok(()) }
     }
 
@@ -175,7 +207,7 @@ impl SymbolStore {
     /// Lost in a power cut, it is a little too old.
     pub fn put_used(&self, project: Uuid, key: &SymbolKey, used_ns: i64) -> io::Result<()> {
         let path = self.path(project, key);
-        let _changing = self.sizes.lock();
+        let _changing = self.changing.lock();
         if path.exists() { fs::write(with(&path, USED), used_ns.to_string()) } else { Ok(()) }
     }
 
@@ -201,37 +233,38 @@ impl SymbolStore {
         Ok(found)
     }
 
-    /// The keys of the project's Dart images.
-    pub fn dart_images(&self, project: Uuid) -> io::Result<Vec<SymbolKey>> {
-        let Some(entries) = if_there(fs::read_dir(self.root.join(folder("dartsymbols", project))))? else {
-            return Ok(Vec::new());
-        };
-        let mut images = Vec::new();
-        for entry in entries {
-            let name = entry?.file_name();
-            let parts = name.to_str().and_then(|name| name.strip_suffix(".symbols")?.split_once('-'));
-            let key = parts.and_then(|(id, arch)| Some(SymbolKey::Dart(DebugId::parse(id)?, Arch::parse(arch)?)));
-            images.extend(key);
+    /// Dart images: of this build, or all.
+    pub fn dart_images(&self, project: Uuid, id: Option<DebugId>) -> io::Result<Vec<SymbolKey>> {
+        self.ask(project, |index| index.dart_images(id))
+    }
+
+    /// The architecture of the slice that is kept under this key.
+    pub fn arch(&self, project: Uuid, key: &SymbolKey) -> Option<Arch> {
+        match key {
+            SymbolKey::MachOSlice(_, arch) => Some(*arch),
+            _ => self.info(project, key)?.arch.as_deref().and_then(Arch::parse),
         }
-        Ok(images)
     }
 
     /// An original and all that was made from it, by its listed path. Whether it was there.
     pub fn remove(&self, project: Uuid, path: &str) -> io::Result<bool> {
+        let key = SymbolKey::of_path(path, project);
         let path = self.root.join(path);
-        let mut sizes = self.sizes.lock();
-        sizes.remove(&project);
+        let _changing = self.changing.lock();
         let was_there = remove_if_there(&path)?;
         for extension in [ARTIFACT, USED, INFO] {
             remove_if_there(&with(&path, extension))?;
+        }
+        if let (Some(key), Some(index)) = (key, self.indexes.write().get_mut(&project)) {
+            index.remove(&key);
         }
         Ok(was_there)
     }
 
     /// Everything of a project.
     pub fn remove_all(&self, project: Uuid) -> io::Result<()> {
-        let mut sizes = self.sizes.lock();
-        sizes.remove(&project);
+        let _changing = self.changing.lock();
+        self.indexes.write().remove(&project);
         for name in FOLDERS {
             if_there(fs::remove_dir_all(self.root.join(folder(name, project))))?;
         }
@@ -265,63 +298,4 @@ fn info_at(original: &Path) -> Option<Info> {
 
 fn used_at(original: &Path) -> Option<i64> {
     fs::read_to_string(with(original, USED)).ok()?.trim().parse().ok()
-}
-
-pub(super) fn if_there<T>(done: io::Result<T>) -> io::Result<Option<T>> {
-    match done {
-        Ok(found) => Ok(Some(found)),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(error),
-    }
-}
-
-pub(super) fn remove_if_there(path: &Path) -> io::Result<bool> {
-    Ok(if_there(fs::remove_file(path))?.is_some())
-}
-
-pub(super) fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let beside = Beside::new(path)?;
-    beside.write(bytes)?;
-    beside.take_place()
-}
-
-/// A file on its way to its place; gone when it does not get there.
-struct Beside<'a> {
-    place: &'a Path,
-    folder: &'a Path,
-    path: PathBuf,
-}
-
-impl<'a> Beside<'a> {
-    fn new(place: &'a Path) -> io::Result<Beside<'a>> {
-        let folder = place.parent().ok_or_else(|| io::Error::other("a blob lies in a folder"))?;
-        fs::create_dir_all(folder)?;
-        Ok(Beside { place, folder, path: folder.join(format!(".{}", Uuid::new_v4())) })
-    }
-
-    /// The same file under another name; where that cannot be, a copy.
-    fn link(&self, source: &Path) -> io::Result<()> {
-        if fs::hard_link(source, &self.path).is_err() {
-            fs::copy(source, &self.path)?;
-        }
-        File::open(&self.path)?.sync_all()
-    }
-
-    fn write(&self, bytes: &[u8]) -> io::Result<()> {
-        let mut file = File::create_new(&self.path)?;
-        file.write_all(bytes)?;
-        file.sync_all()
-    }
-
-    fn take_place(self) -> io::Result<()> {
-        fs::rename(&self.path, self.place)?;
-        File::open(self.folder)?.sync_all()
-    }
-}
-
-impl Drop for Beside<'_> {
-    fn drop(&mut self) {
-        // Of the same file under two names `rename` leaves both.
-        let _ = fs::remove_file(&self.path);
-    }
 }

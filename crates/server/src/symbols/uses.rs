@@ -22,11 +22,10 @@ struct Use {
 }
 
 impl Uses {
-    /// Of an upload whose artifact is there.
-    pub fn add(&self, project: Uuid, key: &SymbolKey, now_ns: i64) {
+    /// Of an upload whose artifact is there. `script`: read for the names in its map's artifact.
+    pub fn add(&self, project: Uuid, key: &SymbolKey, script: Option<SymbolKey>, now_ns: i64) {
         let mut uses = self.0.lock();
-        // A script is read for the names in its map's artifact.
-        for key in [Some(key.clone()), key.script_of_map()].into_iter().flatten() {
+        for key in [Some(key.clone()), script].into_iter().flatten() {
             let entry = uses.entry((project, key)).or_insert(Use { last_ns: now_ns, written_ns: None });
             entry.last_ns = entry.last_ns.max(now_ns);
         }

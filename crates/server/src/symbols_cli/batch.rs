@@ -33,7 +33,7 @@ mod tests {
     use super::*;
 
     fn file(bytes: u64) -> Found {
-        Found { path: "a".into(), name: "a".into(), bytes, keys: Vec::new() }
+        Found { path: "a".into(), name: "a".into(), bytes, hash: String::new(), keys: Vec::new() }
     }
 
     fn sizes(found: Vec<Found>) -> Vec<usize> {

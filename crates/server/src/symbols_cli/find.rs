@@ -9,10 +9,10 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-use tidewatch_symbols::{Upload, detect};
+use tidewatch_symbols::{Arch, DebugId, Upload, detect, source_hash};
 
 use crate::limits;
-use crate::symbols::keys::SymbolKey;
+use crate::symbols::keys::{ScriptPath, SymbolKey};
 use crate::symbols::sort::{self, Content, Fields, Kept};
 
 /// One usable file.
@@ -22,8 +22,20 @@ pub struct Found {
     /// Its path below what was named, with `/`: what the server is told.
     pub name: String,
     pub bytes: u64,
-    /// Everything it would be kept as, and whether it has debug information.
-    pub keys: Vec<(SymbolKey, bool)>,
+    /// Of the content.
+    pub hash: String,
+    /// Everything it would be kept as.
+    pub keys: Vec<FoundKey>,
+}
+
+/// One way a file would be kept.
+#[derive(Debug, Clone)]
+pub struct FoundKey {
+    pub key: SymbolKey,
+    pub has_debug_info: bool,
+    pub arch: Option<Arch>,
+    pub path: Option<ScriptPath>,
+    pub debug_id: Option<DebugId>,
 }
 
 /// A file that cannot be used, and why: one sentence.
@@ -38,8 +50,15 @@ pub struct Refused {
 pub struct Findings {
     pub found: Vec<Found>,
     pub refused: Vec<Refused>,
-    /// Files of folders that are none, or are of no use.
-    pub passed_over: usize,
+    /// Files of folders that are none, or are of no use, and why.
+    pub passed_over: Vec<Refused>,
+}
+
+impl FoundKey {
+    fn of(kept: Kept) -> FoundKey {
+        let Kept { key, has_debug_info, arch, path, debug_id, .. } = kept;
+        FoundKey { key, has_debug_info, arch, path, debug_id }
+    }
 }
 
 impl Found {
@@ -128,20 +147,20 @@ impl Finder<'_> {
             return;
         }
         match self.judge(path, &name, is_named) {
-            Ok(Some(found)) => self.findings.found.push(found),
-            Ok(None) => self.findings.passed_over += 1,
+            Ok(Ok(found)) => self.findings.found.push(found),
+            Ok(Err(why)) => self.findings.passed_over.push(Refused { name, why }),
             Err(why) => self.refuse(name, why),
         }
     }
 
-    /// `None`: of no use, which only a file that was not named may be.
-    fn judge(&self, path: &Path, name: &str, is_named: bool) -> Result<Option<Found>, String> {
+    /// Inside: why it is of no use, which only a file that was not named may be.
+    fn judge(&self, path: &Path, name: &str, is_named: bool) -> Result<Result<Found, String>, String> {
         let mut file = File::open(path).map_err(|error| error.to_string())?;
         let bytes = file.metadata().map_err(|error| error.to_string())?.len();
         let mut content = Vec::new();
         (&mut file).take(HEAD_BYTES).read_to_end(&mut content).map_err(|error| error.to_string())?;
         if !is_named && !may_be_usable(name, &content) {
-            return Ok(None);
+            return Ok(Err("not a symbol file".to_owned()));
         }
         if bytes > limits::UPLOAD_FILE_BYTES_MAX as u64 {
             return Err(format!(
@@ -152,18 +171,22 @@ impl Finder<'_> {
         }
         file.read_to_end(&mut content).map_err(|error| error.to_string())?;
         match sort::sort(&content, name, self.fields) {
-            Ok(kept) if is_named || is_of_use(path, &content, &kept) => Ok(Some(Found {
+            Ok(kept) if is_named || is_of_use(path, &content, &kept) => Ok(Ok(Found {
                 path: path.to_owned(),
                 name: name.to_owned(),
                 bytes: content.len() as u64,
-                keys: kept.into_iter().map(|kept| (kept.key, kept.has_debug_info)).collect(),
+                hash: format!("{:032x}", source_hash(&content)),
+                keys: kept.into_iter().map(FoundKey::of).collect(),
             })),
-            Ok(_) => Ok(None),
+            Ok(kept) if kept.iter().any(|kept| kept.key.is_script()) => {
+                Ok(Err("a script without a source map".to_owned()))
+            }
+            Ok(_) => Ok(Err("it has no debug information".to_owned())),
             // A file that lacks only what a flag could say is worth a sentence; what is something else is not.
             Err(why) if is_named || matches!(detect(&content, Some(name)), Ok(upload) if lacks_words(&upload)) => {
                 Err(why)
             }
-            Err(_) => Ok(None),
+            Err(why) => Ok(Err(why)),
         }
     }
 
@@ -259,7 +282,10 @@ mod tests {
         let paths = [folder.path().to_owned(), folder.path().join("dist/a.js.map")];
         let findings = find(&paths, Fields::default());
         assert_eq!(names(&findings), ["a.js.map", "dist/a.js", "dist/far.js"]);
-        assert_eq!((findings.refused, findings.passed_over), (vec![], 5));
+        assert_eq!(findings.refused, vec![]);
+        let passed_over: Vec<&str> = findings.passed_over.iter().map(|file| file.name.as_str()).collect();
+        assert_eq!(passed_over, ["notes.txt", "dist/A.class", "dist/index.html", "dist/linker.map", "dist/plain.js"]);
+        assert!(findings.passed_over.iter().all(|file| !file.why.is_empty()), "{:?}", findings.passed_over);
     }
 
     #[test]

@@ -28,23 +28,24 @@ pub fn run(arguments: &InspectArgs, mut say: impl FnMut(&str)) -> anyhow::Result
         for line in details(file)? {
             say(&format!("  {line}"));
         }
-        for (key, _) in &file.keys {
-            say(&format!("  kept as {}", shown(key)));
+        for found in &file.keys {
+            say(&format!("  kept as {}", shown(&found.key)));
         }
     }
+    super::say_passed_over(&findings.passed_over);
     for refused in &findings.refused {
         remark(&format!("{}: {}", refused.name, refused.why));
     }
     match (findings.found.len(), findings.refused.len()) {
         (_, refused @ 1..) => bail!("{} cannot be used", counted(refused, "file")),
-        (0, _) => bail!("nothing usable: {} passed over", counted(findings.passed_over, "file")),
+        (0, _) => bail!("nothing usable: {} passed over", counted(findings.passed_over.len(), "file")),
         _ => Ok(()),
     }
 }
 
 /// What people call the file.
 pub fn kinds(file: &Found) -> String {
-    let mut kinds: Vec<&str> = file.keys.iter().map(|(key, _)| key.kind()).collect();
+    let mut kinds: Vec<&str> = file.keys.iter().map(|found| found.key.kind()).collect();
     kinds.dedup();
     kinds.join(", ")
 }

@@ -94,6 +94,24 @@ fn remark(line: &str) {
     let _ = writeln!(std::io::stderr(), "{line}");
 }
 
+/// Files of a folder that are not sent, and why. Build folders hold thousands: some are named, the rest is counted.
+fn say_passed_over(files: &[find::Refused]) {
+    for file in files.iter().take(PASSED_OVER_SHOWN) {
+        remark(&format!("passed over: {}: {}", file.name, file.why));
+    }
+    if let Some(rest) = files.len().checked_sub(PASSED_OVER_SHOWN).filter(|rest| *rest > 0) {
+        remark(&format!("passed over: {} more", counted(rest, "file")));
+    }
+}
+
+/// Of files that are passed over.
+const PASSED_OVER_SHOWN: usize = 50;
+
+/// Whether it has the form of a project's own tokens, for uploads and for telemetry: those open nothing else.
+fn is_project_token(token: &str) -> bool {
+    token.len() == 32 && token.bytes().all(|byte| byte.is_ascii_hexdigit())
+}
+
 /// For people: `12.3 MB`, in millions.
 fn megabytes(bytes: u64) -> String {
     match bytes {

@@ -1,19 +1,24 @@
 //! `tidewatch symbols resolve`.
 
+use std::collections::HashMap;
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use anyhow::{Context, bail, ensure};
 use serde_json::{Value, json};
-use tidewatch_symbols::{Arch, Artifact, DebugId, Hints, Need, Shelf, Trace, limits};
+use tidewatch_symbols::{DebugId, Hints, Need, Trace, limits};
 
-use super::find::{Found, find};
+use super::find::{Found, FoundKey, find};
 use super::send::sentence;
-use super::{CALL_MAX, base_url, counted, debug_id, remark};
+use super::{CALL_MAX, base_url, counted, debug_id, is_project_token, remark};
 use crate::outbound;
-use crate::symbols::build::convert;
-use crate::symbols::keys::{FileName, SymbolKey};
+use crate::symbols::build::Original;
+use crate::symbols::gather::{Gathered, Source};
+use crate::symbols::index::Index;
+use crate::symbols::info::Info;
+use crate::symbols::keys::SymbolKey;
 use crate::symbols::sort::Fields;
 
 /// Prints the trace again, resolved as far as the files go.
@@ -86,13 +91,20 @@ fn read(arguments: &ResolveArgs) -> anyhow::Result<String> {
 }
 
 fn ask(arguments: &ResolveArgs, base: &str, project: uuid::Uuid, token: &str, text: &str) -> anyhow::Result<Answer> {
+    ensure!(
+        !is_project_token(token.trim()),
+        "this is a token of a project (for uploads or telemetry): resolving needs an access token of a member"
+    );
     let question = json!({"stackTrace": text, "language": arguments.language, "debugId": arguments.debug_id});
     let mut response = outbound::agent(CALL_MAX)
         .post(format!("{base}/api/symbols/resolve?projectId={project}"))
         .header("Authorization", format!("Bearer {token}"))
         .send_json(&question)
-        .with_context(|| format!("cannot ask {base}"))?;
+        .with_context(|| format!("cannot reach {base}"))?;
     let body = response.body_mut().read_to_string()?;
+    if response.status() == 401 {
+        bail!("{base} does not know the access token (an upload token opens only uploads): {}", sentence(&body));
+    }
     if response.status() != 200 {
         bail!("the server answered {}: {}", response.status().as_u16(), sentence(&body));
     }
@@ -128,92 +140,82 @@ fn at_hand(arguments: &ResolveArgs, text: &str) -> anyhow::Result<Answer> {
     for refused in &findings.refused {
         remark(&format!("{}: {}", refused.name, refused.why));
     }
-    let mut files = Files { found: &findings.found, fields, made: Vec::new(), missing: Vec::new() };
-    trace.needs().iter().for_each(|need| files.make(need));
-    let after = trace.needs_after(&files.shelf());
-    after.iter().for_each(|need| files.make(need));
-    let resolved = trace.resolve(&files.shelf());
-    Ok(Answer { text: resolved.text, frames: resolved.frames, resolved: resolved.resolved, missing: files.missing })
+    let gathered = Gathered::of(&trace, &mut Files::of(&findings.found, fields));
+    let resolved = trace.resolve(&gathered.shelf());
+    let missing = gathered.missing.iter().map(in_words).collect();
+    Ok(Answer { text: resolved.text, frames: resolved.frames, resolved: resolved.resolved, missing })
 }
 
-/// Files at hand, and the artifacts made of those that the trace needs.
+/// Files at hand, by the keys that a project without other uploads would keep them under.
 struct Files<'f> {
-    found: &'f [Found],
     fields: Fields<'f>,
-    made: Vec<(SymbolKey, Place, Vec<u8>)>,
-    missing: Vec<String>,
+    placed: HashMap<SymbolKey, (&'f Found, &'f FoundKey)>,
+    index: Index,
 }
 
-enum Place {
-    Native(DebugId),
-    OnlyDart,
-    Mapping(DebugId),
-    Script(DebugId),
-    ScriptFile(String),
-}
-
-impl Files<'_> {
-    fn make(&mut self, need: &Need) {
-        let before = self.made.len();
-        match need {
-            Need::Native { id, arch } => {
-                for key in [SymbolKey::MachO(*id), SymbolKey::Elf(*id), SymbolKey::Dart(*id, *arch)] {
-                    self.add(key, Place::Native(*id));
-                }
-            }
-            Need::Mapping { id } => self.add(SymbolKey::Mapping(*id), Place::Mapping(*id)),
-            Need::Script { debug_id, file } => {
-                if let Some(id) = debug_id {
-                    self.add(SymbolKey::SourceMapById(*id), Place::Script(*id));
-                }
-                if let Some(name) = FileName::of(file) {
-                    self.add(SymbolKey::SourceMap(name.with(".map")), Place::ScriptFile(file.clone()));
-                }
-            }
-            Need::OnlyDart { arch } => {
-                let keys = self.found.iter().flat_map(|file| &file.keys).map(|(key, _)| key);
-                let mut fitting = keys.filter(|key| match key {
-                    SymbolKey::Dart(_, known) => *arch == Arch::Unknown || known == arch,
-                    _ => false,
-                });
-                if let (Some(key), None) = (fitting.next(), fitting.next()) {
-                    self.add(key.clone(), Place::OnlyDart);
-                }
+impl<'f> Files<'f> {
+    fn of(found: &'f [Found], fields: Fields<'f>) -> Files<'f> {
+        let mut files = Files { fields, placed: HashMap::new(), index: Index::default() };
+        for file in found {
+            for key in &file.keys {
+                files.place(file, key);
             }
         }
-        if self.made.len() == before {
-            self.missing.push(in_words(need));
-        }
+        files
     }
 
     /// The file with debug information goes before one without.
-    fn add(&mut self, key: SymbolKey, place: Place) {
-        let with = |wanted: &SymbolKey, debug: bool| {
-            self.found.iter().find(|file| file.keys.iter().any(|(key, has)| key == wanted && (*has || !debug)))
+    fn place(&mut self, file: &'f Found, found: &'f FoundKey) {
+        let taken = self.placed.get(&found.key).map(|(_, known)| (known.arch, known.has_debug_info));
+        let key = match (&found.key, &found.path, found.arch, taken) {
+            (SymbolKey::SourceMap(_), Some(path), ..) => SymbolKey::SourceMapAt(path.clone()),
+            (SymbolKey::Script(_), Some(path), ..) => SymbolKey::ScriptAt(path.clone()),
+            (SymbolKey::MachO(id), _, Some(arch), Some((other, _))) if other != Some(arch) => {
+                SymbolKey::MachOSlice(*id, arch)
+            }
+            (_, _, _, Some((_, true))) if !found.has_debug_info => return,
+            (key, ..) => key.clone(),
         };
-        let Some(file) = with(&key, true).or_else(|| with(&key, false)) else { return };
-        let script = key.script_of_map().and_then(|script| with(&script, false)?.content(&script, self.fields).ok());
-        let made =
-            file.content(&key, self.fields).and_then(|original| Ok(convert(&key, &original, script.as_deref())?));
+        let info = Info {
+            hash: file.hash.clone(),
+            bytes: file.bytes,
+            path: found.path.as_ref().map(|path| path.as_str().to_owned()),
+            debug_id: found.debug_id.map(|id| id.to_string()),
+            ..Info::default()
+        };
+        self.index.insert(key.clone(), &info);
+        self.placed.insert(key, (file, found));
+    }
+
+    fn content(&self, key: &SymbolKey) -> Option<anyhow::Result<Vec<u8>>> {
+        let (file, found) = self.placed.get(key)?;
+        Some(file.content(&found.key, self.fields))
+    }
+}
+
+impl Source for Files<'_> {
+    fn artifact(&mut self, key: &SymbolKey) -> Option<Arc<[u8]>> {
+        let (file, found) = self.placed.get(key)?;
+        let script = self.index.sibling(key).and_then(|script| self.content(&script)?.ok());
+        let made = self.content(key)?.and_then(|content| {
+            let original = Original { key, content: &content, arch: found.arch, script: script.as_deref() };
+            Ok(original.convert(&|| false)?)
+        });
         match made {
-            Ok(artifact) => self.made.push((key, place, artifact)),
-            Err(error) => remark(&format!("{}: {error}", file.name)),
+            Ok(artifact) => Some(Arc::from(artifact)),
+            Err(error) => {
+                remark(&format!("{}: {error}", file.name));
+                None
+            }
         }
     }
 
-    fn shelf(&self) -> Shelf<'_> {
-        let mut shelf = Shelf::new();
-        for (_, place, bytes) in &self.made {
-            let Ok(artifact) = Artifact::open(bytes) else { continue };
-            match place {
-                Place::Native(id) => shelf.add_native(*id, artifact),
-                Place::OnlyDart => shelf.add_only_dart(artifact),
-                Place::Mapping(id) => shelf.add_mapping(*id, artifact),
-                Place::Script(id) => shelf.add_script(*id, artifact),
-                Place::ScriptFile(file) => shelf.add_script_file(file, artifact),
-            }
-        }
-        shelf
+    fn dart_images(&mut self, id: Option<DebugId>) -> Vec<SymbolKey> {
+        self.index.dart_images(id)
+    }
+
+    fn map_of_script(&mut self, path: &str, id: Option<DebugId>) -> Option<SymbolKey> {
+        self.index.map_of_script(path, id).cloned()
     }
 }
 
@@ -222,7 +224,7 @@ fn in_words(need: &Need) -> String {
         Need::Native { id, arch } => format!("debug file {id} ({arch})"),
         Need::OnlyDart { arch } => format!("exactly one Dart file ({arch})"),
         Need::Mapping { id } => format!("mapping {id} (or another one, with --debug-id)"),
-        Need::Script { debug_id: Some(id), file } => format!("source map {id} of {file}"),
-        Need::Script { debug_id: None, file } => format!("source map {file}.map"),
+        Need::Script { debug_id: Some(id), path } => format!("source map {id} of {path}"),
+        Need::Script { debug_id: None, path } => format!("source map {path}.map"),
     }
 }

@@ -8,7 +8,7 @@ use std::time::Duration;
 use serde_json::Value;
 use ureq::SendBody;
 
-use super::find::Found;
+use super::find::{Found, Refused};
 use super::progress::Progress;
 use super::{CALL_MAX, counted};
 use crate::outbound;
@@ -19,19 +19,23 @@ pub struct Door<'a> {
     pub base: &'a str,
     pub token: &'a str,
     pub fields: Fields<'a>,
+    /// Tries until a server answers.
+    pub waits: bool,
 }
 
 /// What the server said.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Answer {
-    /// All are kept.
-    Kept,
-    /// None is: 422 and why.
+    /// All are kept, but for those listed; and what to know of the others.
+    Kept { rejected: Vec<Refused>, warnings: Vec<String> },
+    /// None is: 422 (413: for want of room) and why.
     Refused(String),
 }
 
 /// A request is made at most so often.
 const ATTEMPTS_MAX: u32 = 6;
+/// The same where no server answers, unless it is to be waited for.
+const ATTEMPTS_UNREACHED_MAX: u32 = 3;
 /// A pause is no longer, whatever the server asks for.
 const PAUSE_MAX: Duration = Duration::from_secs(60);
 
@@ -41,22 +45,33 @@ impl Door<'_> {
         let before = progress.done();
         let mut attempt = 1;
         loop {
-            let (why, pause) = match self.once(files, progress) {
-                Ok((200..300, _, _)) => return Ok(Answer::Kept),
+            let (why, pause, most) = match self.once(files, progress) {
+                Ok((200..300, body, _)) => return Ok(kept(&body)),
+                // Only a server of this kind answers so for want of room; a proxy says less.
+                Ok((413, body, _)) if body.contains("TIDEWATCH_SYMBOLS_PROJECT") => {
+                    return Ok(Answer::Refused(sentence(&body)));
+                }
                 Ok((422, body, _)) => return Ok(Answer::Refused(sentence(&body))),
-                Ok((status @ (429 | 503), body, pause)) => (format!("{status}: {}", sentence(&body)), pause),
-                Ok((status, body, _)) => anyhow::bail!("the server answered {status}: {}", sentence(&body)),
-                Err(error) => (error.to_string(), None),
+                Ok((status @ (429 | 503), body, pause)) => {
+                    (format!("{status}: {}", sentence(&body)), pause, Some(ATTEMPTS_MAX))
+                }
+                Ok((401, body, _)) => anyhow::bail!(
+                    "{} does not know the upload token: {}; it is in the project's settings",
+                    self.base,
+                    sentence(&body)
+                ),
+                Ok((status, body, _)) => anyhow::bail!("{} answered {status}: {}", self.base, sentence(&body)),
+                Err(error) => {
+                    let most = Some(ATTEMPTS_UNREACHED_MAX).filter(|_| !self.waits);
+                    (format!("{} cannot be reached: {error}", self.base), None, most)
+                }
             };
             progress.clear();
             progress.back_to(before);
-            anyhow::ensure!(
-                attempt < ATTEMPTS_MAX,
-                "{} cannot be sent: {} tried {ATTEMPTS_MAX} times, the last time {why}",
-                counted(files.len(), "file"),
-                self.base
-            );
-            let pause = pause.unwrap_or(Duration::from_secs(1 << (attempt - 1))).min(PAUSE_MAX);
+            if let Some(most) = most.filter(|most| attempt >= *most) {
+                anyhow::bail!("{} cannot be sent, tried {most} times: {why}", counted(files.len(), "file"));
+            }
+            let pause = pause.unwrap_or(Duration::from_secs(1 << (attempt - 1).min(6))).min(PAUSE_MAX);
             super::remark(&format!("{why}; again in {} s", pause.as_secs()));
             std::thread::park_timeout(pause);
             attempt += 1;
@@ -80,6 +95,16 @@ impl Door<'_> {
         let body = response.body_mut().read_to_string().unwrap_or_default();
         Ok((response.status().as_u16(), body, pause.map(Duration::from_secs)))
     }
+}
+
+/// `{"uploaded": n, "rejected": [{name, error}], "warnings": […]}`. An older server keeps all or none.
+fn kept(body: &str) -> Answer {
+    let answer: Value = serde_json::from_str(body).unwrap_or_default();
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    let list = |name: &str| answer[name].as_array().cloned().unwrap_or_default();
+    let rejected =
+        list("rejected").iter().map(|one| Refused { name: text(&one["name"]), why: text(&one["error"]) }).collect();
+    Answer::Kept { rejected, warnings: list("warnings").iter().map(text).collect() }
 }
 
 /// `{"error": "…"}`, or what else there is, shortened.
@@ -186,7 +211,7 @@ mod tests {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let path = folder.path().join("a");
         std::fs::write(&path, "12345").expect("a file");
-        let file = Found { path, name: "x/\"a\".map".into(), bytes: 5, keys: Vec::new() };
+        let file = Found { path, name: "x/\"a\".map".into(), bytes: 5, hash: String::new(), keys: Vec::new() };
         let fields = Fields { version: Some("1.2"), ..Fields::default() };
         let mut form = Form::new(&[file], fields, "B", Progress::new(0));
         let mut text = String::new();
@@ -205,9 +230,18 @@ mod tests {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let path = folder.path().join("a");
         std::fs::write(&path, "123").expect("a file");
-        let file = Found { path, name: "a".into(), bytes: 5, keys: Vec::new() };
+        let file = Found { path, name: "a".into(), bytes: 5, hash: String::new(), keys: Vec::new() };
         let mut form = Form::new(&[file], Fields::default(), "B", Progress::new(0));
         assert!(io::copy(&mut form, &mut io::sink()).is_err());
+    }
+
+    #[test]
+    fn answers_of_the_server() {
+        let none = Answer::Kept { rejected: vec![], warnings: vec![] };
+        assert_eq!((kept(r#"{"uploaded":2}"#), kept("")), (none, Answer::Kept { rejected: vec![], warnings: vec![] }));
+        let some = kept(r#"{"uploaded":1,"rejected":[{"name":"a","error":"no"}],"warnings":["b"]}"#);
+        let rejected = vec![Refused { name: "a".into(), why: "no".into() }];
+        assert_eq!(some, Answer::Kept { rejected, warnings: vec!["b".into()] });
     }
 
     #[test]

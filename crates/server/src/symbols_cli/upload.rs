@@ -11,6 +11,7 @@ use super::progress::Progress;
 use super::send::{Answer, Door};
 use super::{Said, base_url, counted, environment, megabytes, remark};
 use crate::symbols::keys::SymbolKey;
+use crate::symbols::sort;
 
 /// Sends what is usable: files, folders (looked through), dSYM bundles.
 #[derive(Debug, clap::Args)]
@@ -26,6 +27,9 @@ pub struct UploadArgs {
     token: Option<String>,
     #[command(flatten)]
     said: Said,
+    /// Waits for a server that cannot be reached, instead of giving up after three tries.
+    #[arg(long)]
+    wait: bool,
     /// Says what would be sent, and sends nothing.
     #[arg(long)]
     dry_run: bool,
@@ -36,9 +40,18 @@ pub fn run(arguments: &UploadArgs, mut say: impl FnMut(&str)) -> anyhow::Result<
     let findings = find(&arguments.paths, arguments.said.fields());
     let mut refused = findings.refused;
     refused.iter().for_each(tell);
-    say_collisions(&findings.found);
+    super::say_passed_over(&findings.passed_over);
+    say_mapping_ids(&findings.found, &arguments.said);
     if findings.found.is_empty() {
-        bail!("nothing to send: {} passed over, {} refused", counted(findings.passed_over, "file"), refused.len());
+        bail!(
+            "nothing to send: {} passed over, {} refused",
+            counted(findings.passed_over.len(), "file"),
+            refused.len()
+        );
+    }
+    if arguments.dry_run {
+        // A server says the same, of what it has already too.
+        say_collisions(&findings.found);
     }
     let (files, total) = (findings.found.len(), findings.found.iter().map(|file| file.bytes).sum());
     let requests = batch::group(findings.found);
@@ -53,7 +66,7 @@ pub fn run(arguments: &UploadArgs, mut say: impl FnMut(&str)) -> anyhow::Result<
         let known = ["TRACEWAY_UPLOAD_TOKEN", "TRACEWAY_SOURCEMAP_TOKEN"];
         let token = arguments.token.clone().or_else(|| known.into_iter().find_map(environment));
         let token = token.context("give the project's upload token: --token or TIDEWATCH_UPLOAD_TOKEN")?;
-        let door = Door { base: &base, token: token.trim(), fields: arguments.said.fields() };
+        let door = Door { base: &base, token: token.trim(), fields: arguments.said.fields(), waits: arguments.wait };
         let progress = Progress::new(total);
         let mut kept = 0;
         for request in requests {
@@ -70,10 +83,20 @@ pub fn run(arguments: &UploadArgs, mut say: impl FnMut(&str)) -> anyhow::Result<
     Ok(())
 }
 
-/// How many are kept. If one of several is refused none is, so each is sent on its own then.
+/// How many are kept. Where none of several is, each is sent on its own, so that each gets its sentence; a server that
+/// keeps all or none would refuse good ones among them.
 fn keep(door: &Door<'_>, files: Vec<Found>, progress: &Progress, refused: &mut Vec<Refused>) -> anyhow::Result<usize> {
     let before = progress.done();
-    let Answer::Refused(why) = door.send(&files, progress)? else { return Ok(files.len()) };
+    let why = match door.send(&files, progress)? {
+        Answer::Kept { rejected, warnings } => {
+            progress.clear();
+            warnings.iter().for_each(|warning| remark(warning));
+            let kept = files.len().saturating_sub(rejected.len());
+            refused.extend(rejected);
+            return Ok(kept);
+        }
+        Answer::Refused(why) => why,
+    };
     if let [file] = &files[..] {
         // The server's sentence names the file already.
         let why = why.strip_prefix(&format!("{}: ", file.name)).unwrap_or(&why).to_owned();
@@ -92,13 +115,28 @@ fn tell(refused: &Refused) {
     remark(&format!("{}: {}", refused.name, refused.why));
 }
 
-/// Source maps without debug ids are known by their file name alone: of two that share it the later one wins.
+/// Source maps without debug ids that share a file name are told apart by their folders alone.
 fn say_collisions(found: &[Found]) {
-    let mut names: HashMap<&SymbolKey, &str> = HashMap::new();
+    let mut names: HashMap<&SymbolKey, &Found> = HashMap::new();
     for file in found.iter().filter(|file| file.keys.len() == 1) {
-        let (key, _) = &file.keys[0];
-        if let (SymbolKey::SourceMap(_), Some(other)) = (key, names.insert(key, &file.name)) {
-            remark(&format!("{other} and {} have one name and no debug ids: only the later one is kept", file.name));
+        let key = &file.keys[0].key;
+        if key.is_source_map()
+            && let Some(other) = names.insert(key, file)
+            && other.hash != file.hash
+        {
+            remark(&sort::collision(&other.name, &file.name));
+        }
+    }
+}
+
+/// Under which id a mapping is kept that was given none: the app has to report the same.
+fn say_mapping_ids(found: &[Found], said: &Said) {
+    for file in found.iter().filter(|_| said.proguard_uuid.is_none()) {
+        if let Some(SymbolKey::Mapping(id)) = file.keys.first().map(|found| &found.key) {
+            remark(&format!(
+                "{}: kept under its own pg_map_id {id}; if the app reports a UUID of its own, give it as --proguard-uuid",
+                file.name
+            ));
         }
     }
 }

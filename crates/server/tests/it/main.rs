@@ -59,6 +59,8 @@ mod scopes;
 mod session_ends;
 mod setup;
 mod slow;
+mod symbol_builds;
+mod symbol_files;
 mod symbols;
 mod tidy;
 mod times;

@@ -73,7 +73,7 @@ fn kept(server: &Server, account: &Account) -> Vec<String> {
     let path = format!("/api/symbols?projectId={}", account.project_id);
     let (_, files) = server.call("GET", &path, Some(&account.jwt), &Value::Null);
     let key = |file: &Value| file["key"].as_str().expect("a key").replace(&format!("{}/", account.project_id), "");
-    files.as_array().expect("a list").iter().map(key).collect()
+    files["data"].as_array().expect("a list").iter().map(key).collect()
 }
 
 #[test]
@@ -98,7 +98,11 @@ fn a_build_folder_is_sent_and_resolves_a_trace() {
     }
 
     let wrong = said(&mut symbols(&["upload", folder, "--url", &server.base, "--token", "wrong"]));
-    assert!(!wrong.worked && wrong.beside.contains("401"), "{}", wrong.beside);
+    assert!(
+        !wrong.worked && wrong.beside.contains("error: ") && wrong.beside.contains("upload token"),
+        "{}",
+        wrong.beside
+    );
 
     // Each refused file gets a sentence; the others are kept.
     std::fs::write(build.path().join("notes.txt"), "hello").expect("a file");
@@ -256,4 +260,125 @@ fn the_forms_of_existing_upload_tools() {
         assert_eq!(curl(&arguments), ("200".to_owned(), json!({"uploaded": uploaded})), "{door}");
     }
     assert_eq!(kept(&server, &account).len(), 3);
+}
+
+// DECISIONS 14: an upload that is acknowledged is applied to what is stored, whenever the server ends.
+#[test]
+fn a_kill_right_after_an_upload_does_not_lose_what_it_resolves() {
+    let (_data, mut server, account, token) = started();
+    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).expect("after 1970").as_nanos();
+    let text = |key: &str, value: &str| json!({"key": key, "value": {"stringValue": value}});
+    let stack = "E: x\n    at t (https://shop.example/app.min.js:2:5)";
+    let span = json!({
+        "traceId": "01".repeat(16), "spanId": "02".repeat(8), "parentSpanId": "03".repeat(8), "name": "checkout", "kind": 1,
+        "startTimeUnixNano": now.to_string(), "endTimeUnixNano": now.to_string(),
+        "events": [{"name": "exception", "timeUnixNano": now.to_string(), "attributes": [
+            text("exception.type", "E"), text("exception.message", "x"), text("exception.stacktrace", stack)]}],
+    });
+    let resource = json!({"attributes": [text("telemetry.sdk.language", "webjs")]});
+    let body = json!({"resourceSpans": [{"resource": resource, "scopeSpans": [{"spans": [span]}]}]});
+    let (status, _) = server.call("POST", "/api/otel/v1/traces", Some(&account.project_token), &body);
+    assert_eq!(status, 200);
+    let issues =
+        |server: &Server| server.ask("/api/exception-stack-traces", json!({}))["data"][0]["stackTrace"].clone();
+    assert_eq!(issues(&server), json!(stack));
+
+    let map = br#"{"version":3,"sources":["cart.ts"],"names":[],"mappings":"AAAA;EAEE"}"#;
+    let form = [
+        &b"--B\r\nContent-Disposition: form-data; name=\"files\"; filename=\"app.min.js.map\"\r\n\r\n"[..],
+        map,
+        b"\r\n--B--\r\n",
+    ];
+    let answer = super::server::agent()
+        .post(format!("{}/api/sourcemaps/upload", server.base))
+        .header("Authorization", format!("Bearer {token}"))
+        .header("Content-Type", "multipart/form-data; boundary=B")
+        .send(&form.concat()[..])
+        .expect("the server answers");
+    assert_eq!(answer.status(), 200);
+    server.kill();
+    server.restart();
+    let expected = json!("E: x\n    at t (cart.ts:3:3)");
+    let deadline = std::time::Instant::now() + std::time::Duration::from_secs(60);
+    while issues(&server) != expected {
+        assert!(std::time::Instant::now() < deadline, "{}", issues(&server));
+        std::thread::park_timeout(std::time::Duration::from_millis(50));
+    }
+}
+
+#[test]
+fn what_goes_wrong_is_said_in_words() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let write = |name: &str, content: &[u8]| {
+        let path = folder.path().join(name);
+        std::fs::write(&path, content).expect("a file");
+        path.to_str().expect("text").to_owned()
+    };
+    let map = write("app.js.map", br#"{"version":3,"sources":[],"names":[],"mappings":""}"#);
+    let package = write("package.json", br#"{"name":"shop","version":"1.0.0"}"#);
+    let mapping = write("mapping.txt", b"# compiler: R8\n# pg_map_id: 0123abc\na.B -> c:\n");
+    let trace = write("trace.txt", b"E: x\n    at t (app.js:1:1)");
+    write("index.html", b"<html>");
+    let all = folder.path().to_str().expect("text").to_owned();
+
+    let refused = said(&mut symbols(&["inspect", &package]));
+    assert!(!refused.worked && refused.beside.contains("not a source map"), "{}", refused.beside);
+    let last = refused.beside.lines().last().expect("an error");
+    assert!(last.starts_with("error: "), "no log line: {last}");
+
+    // Nobody listens there: the port was given back.
+    let free = TcpListener::bind("127.0.0.1:0").and_then(|socket| socket.local_addr()).expect("a free port");
+    let dead = format!("http://{free}");
+    let sent = said(&mut symbols(&["upload", &map, "--url", &dead, "--token", "t"]));
+    assert!(!sent.worked && sent.beside.contains("error: 1 file cannot be sent, tried 3 times"), "{}", sent.beside);
+    assert!(sent.beside.contains(&dead), "{}", sent.beside);
+
+    let dry = said(&mut symbols(&["upload", &all, "--dry-run"]));
+    assert!(dry.worked && dry.beside.contains("passed over: index.html: "), "{}", dry.beside);
+    assert!(dry.beside.contains("mapping.txt: kept under its own pg_map_id 0123abc"), "{}", dry.beside);
+    let told = said(&mut symbols(&["upload", &mapping, "--dry-run", "--proguard-uuid", "6c2f7a3e93a14c60"]));
+    assert!(told.worked && !told.beside.contains("pg_map_id"), "{}", told.beside);
+
+    let upload_token = "0123456789abcdef0123456789abcdef";
+    let project = "6c2f7a3e-93a1-4c60-b6a7-0d6f5a3d1c11";
+    let asked = said(&mut symbols(&[
+        "resolve",
+        "--url",
+        &dead,
+        "--project",
+        project,
+        "--token",
+        upload_token,
+        "--trace",
+        &trace,
+    ]));
+    assert!(!asked.worked && asked.beside.contains("access token"), "{}", asked.beside);
+}
+
+// A server that is only starting is worth waiting for, where somebody says so.
+#[test]
+fn a_server_is_waited_for_when_asked() {
+    let build = build_folder();
+    let map = build.path().join("web/assets/minified.js.map");
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
+    let base = format!("http://{}", listener.local_addr().expect("an address"));
+    // Each connection is closed without an answer, more often than a server is tried without the flag.
+    let closing = std::thread::spawn(move || {
+        for _ in 0..3 {
+            drop(listener.accept().expect("a connection"));
+        }
+        let (mut socket, _) = listener.accept().expect("a connection");
+        let (mut seen, mut buffer) = (Vec::new(), [0; 4096]);
+        socket.write_all(b"HTTP/1.1 100 Continue\r\n\r\n").expect("it listens");
+        while !seen.ends_with(b"--\r\n") {
+            let read = socket.read(&mut buffer).expect("it sends");
+            assert!(read > 0, "the form ends");
+            seen.extend_from_slice(&buffer[..read]);
+        }
+        let answer = b"HTTP/1.1 200 OK\r\nContent-Length: 14\r\nConnection: close\r\n\r\n{\"uploaded\":1}";
+        socket.write_all(answer).expect("it listens");
+    });
+    let sent = said(&mut symbols(&["upload", map.to_str().expect("text"), "--url", &base, "--token", "t", "--wait"]));
+    assert!(sent.worked, "{}{}", sent.out, sent.beside);
+    closing.join().expect("four connections");
 }

@@ -149,6 +149,7 @@ fn trace_projection<'a>() -> TraceProjection<'a> {
             exception_type: "Oops",
             message: "no",
             stack_trace: "Oops: no\n at x",
+            build: None,
             event_attributes: Slice { start: 2, end: 3 },
             server_name: "shop",
             app_version: "v1",

@@ -258,5 +258,8 @@ pub(super) fn write_exception(
         .id(&owner_span.0)
         .f64(exception.weight)
         .bytes_with(|out| encode_sorted(attributes, out))
-        .bytes_with(|out| encode_sorted(event_attributes, out));
+        .bytes_with(|out| match exception.build {
+            Some(build) => encode_sorted(&[event_attributes, &[build]].concat(), out),
+            None => encode_sorted(event_attributes, out),
+        });
 }

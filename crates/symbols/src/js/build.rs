@@ -10,7 +10,7 @@ use super::{
     read::SAMPLE,
 };
 use crate::{
-    Arch, DebugId,
+    Arch, DebugId, SymbolError,
     artifact::{Kind, Strings, Writer},
     error::Result,
     limits::{NAME_BYTES_MAX, SCRIPT_BYTES_MAX},
@@ -22,12 +22,30 @@ use crate::{
 /// `id`: the debug id, where the map itself does not carry one. Refuses what the format does not allow; peak memory
 /// is bounded by `limits::SEGMENTS_MAX` and the file's length.
 pub fn convert(map: &[u8], script: Option<&str>, id: Option<DebugId>) -> Result<Vec<u8>> {
-    let raw = RawMap::read(map)?;
+    convert_unless(map, script, id, &|| false)
+}
+
+/// [`convert`], ended with [`SymbolError::Interrupted`] between two of its phases once `stop` says so.
+pub fn convert_unless(
+    map: &[u8],
+    script: Option<&str>,
+    id: Option<DebugId>,
+    stop: &dyn Fn() -> bool,
+) -> Result<Vec<u8>> {
+    let mut raw = RawMap::read(map)?;
     let id = raw.id().or(id);
-    let mut build = Build::default();
+    let mut build = Build { modules: raw.x_facebook_offsets.take().unwrap_or_default(), ..Build::default() };
     for part in raw.parts()? {
+        if stop() {
+            return Err(SymbolError::Interrupted);
+        }
         build.part(part)?;
     }
+    if stop() {
+        return Err(SymbolError::Interrupted);
+    }
+    // The lines of modules in a RAM bundle are not those of its text.
+    let script = script.filter(|_| build.modules.is_empty());
     if let Some(script) = script.filter(|s| s.len() <= SCRIPT_BYTES_MAX) {
         let (pieces, names) = {
             let originals = Originals::new(&build.segments, &build.sources, &build.content);
@@ -69,6 +87,8 @@ struct Build {
     scopes: Vec<(u32, u32, u32)>,
     /// Source, original line and column from which on a function of that name is innermost.
     functions: Vec<(u32, u32, u32, u32)>,
+    /// By number of the module in a RAM bundle: the map's line (zero-based) that the module begins at.
+    modules: Vec<Option<u32>>,
 }
 
 impl Build {
@@ -161,6 +181,7 @@ impl Build {
         writer.section(&self.content)?;
         writer.rows(self.scopes.iter().map(|s| [s.0, s.1, s.2]))?;
         writer.rows(self.functions.iter().map(|f| [f.0, f.1, f.2, f.3]))?;
+        writer.numbers(self.modules.iter().map(|line| line.unwrap_or(NONE)))?;
         Ok(writer.finish())
     }
 }

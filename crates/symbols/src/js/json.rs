@@ -38,6 +38,9 @@ pub(super) struct RawMap<'a> {
     /// Function names by original position, as React Native's bundler writes them.
     #[serde(borrow, default)]
     pub x_facebook_sources: Option<Vec<Option<Vec<Option<FunctionMap<'a>>>>>>,
+    /// Of a RAM bundle: by number of the module, the line (zero-based) of this map that it begins at.
+    #[serde(default)]
+    pub x_facebook_offsets: Option<Vec<Option<u32>>>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -78,13 +81,21 @@ impl<'a> RawMap<'a> {
     }
 
     fn check(&self) -> Result<()> {
+        if self.mappings.is_none() && self.sections.is_none() {
+            return Err(SymbolError::unusable("not a source map: it has neither mappings nor sections"));
+        }
         if self.version.as_ref().and_then(serde_json::Value::as_u64) != Some(3) {
             return Err(SymbolError::unusable("the source map's version is not 3"));
         }
-        let longest = self.sources.as_ref().map_or(0, Vec::len).max(self.names.as_ref().map_or(0, Vec::len));
+        let lists = [
+            self.sources.as_ref().map_or(0, Vec::len),
+            self.names.as_ref().map_or(0, Vec::len),
+            self.x_facebook_offsets.as_ref().map_or(0, Vec::len),
+        ];
+        let longest = lists.into_iter().max().unwrap_or(0);
         if longest > MAP_LIST_MAX {
             return Err(SymbolError::TooLarge {
-                what: "the source map's list of sources or names",
+                what: "the source map's list of sources, names or modules",
                 limit: MAP_LIST_MAX as u64,
             });
         }

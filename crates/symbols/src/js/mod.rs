@@ -12,6 +12,6 @@ mod names;
 mod read;
 mod scanner;
 
-pub use build::convert;
+pub use build::{convert, convert_unless};
 pub(crate) use json::{debug_id_of_map, inline_map, script_debug_id, strip_prefixes};
 pub use read::{Place, Script};

@@ -5,7 +5,8 @@
 //! original line, original column, offset of the name); `SOURCES`, 12 bytes each (offset of the name, offset and
 //! length in `CONTENT`); `CONTENT`, the sources as embedded; `SCOPES`, 12 bytes each (script line, column, offset of
 //! the function's name), sorted: which function the script is in from there on; `FUNCTIONS`, 16 bytes each (source,
-//! original line, column, offset of the name), sorted: the same by original position.
+//! original line, column, offset of the name), sorted: the same by original position; `MODULES`, one number per module of
+//! a RAM bundle, the map's line that it begins at.
 
 use crate::artifact::{Artifact, Kind, text_at, u32_at};
 use crate::limits::CONTEXT_SOURCE_BYTES_MAX;
@@ -21,6 +22,8 @@ pub(super) const SOURCES: usize = 5;
 pub(super) const CONTENT: usize = 6;
 pub(super) const SCOPES: usize = 7;
 pub(super) const FUNCTIONS: usize = 8;
+
+pub(super) const MODULES: usize = 9;
 
 /// Segments per sample.
 pub(super) const SAMPLE: usize = 32;
@@ -140,6 +143,18 @@ impl<'a> Script<'a> {
         let row = |i: usize| (u32_at(rows, i * 4), u32_at(rows, i * 4 + 1), u32_at(rows, i * 4 + 2));
         let at = partition(0, rows.len() / 16, |i| row(i) <= key).checked_sub(1)?;
         (row(at).0 == place.source_number).then(|| text_at(self.strings, u32_at(rows, at * 4 + 3)))
+    }
+
+    /// The line (zero-based) that a module of a RAM bundle begins at in the map.
+    pub fn module_line(&self, number: u32) -> Option<u32> {
+        let modules = self.artifact.section(MODULES);
+        let is_there = (number as usize) < modules.len() / 4;
+        Some(u32_at(modules, number as usize)).filter(|line| is_there && *line != NONE)
+    }
+
+    /// Whether the map is that of a RAM bundle.
+    pub fn has_modules(&self) -> bool {
+        !self.artifact.section(MODULES).is_empty()
     }
 
     /// How many mapped places the script has.

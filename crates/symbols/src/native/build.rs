@@ -38,6 +38,11 @@ const NOT_MADE: u32 = u32::MAX - 1;
 /// `upload` is the whole file, so that the artifact remembers what it was made from. Refuses images without debug
 /// information. Peak memory is about twice the slice at worst; run it on a thread of its own, off the request path.
 pub fn convert(upload: &[u8], slice: &ImageSlice) -> Result<Vec<u8>> {
+    convert_unless(upload, slice, &|| false)
+}
+
+/// [`convert`], ended with [`SymbolError::Interrupted`] soon after `stop` says so. It is asked about every millisecond.
+pub fn convert_unless(upload: &[u8], slice: &ImageSlice, stop: &dyn Fn() -> bool) -> Result<Vec<u8>> {
     let bytes =
         upload.get(slice.range.clone()).ok_or_else(|| SymbolError::malformed("the slice is outside the file"))?;
     let image = Image::open(bytes)?;
@@ -46,7 +51,7 @@ pub fn convert(upload: &[u8], slice: &ImageSlice) -> Result<Vec<u8>> {
         true => gimli::RunTimeEndian::Little,
         false => gimli::RunTimeEndian::Big,
     };
-    let mut work = Work::for_file(bytes.len());
+    let mut work = Work::for_file(bytes.len(), stop);
     let dwarf = sections.borrow(|section| gimli::EndianSlice::new(section, endian));
     if dwarf.debug_info.reader().is_empty() {
         return Err(SymbolError::unusable("the file has no debug information (no .debug_info section)"));
@@ -80,7 +85,7 @@ struct Files {
 }
 
 /// What grows while units are read.
-struct Build<'i, 'a> {
+struct Build<'i, 'a, 's> {
     image: &'i Image<'i>,
     names: Names<'a>,
     strings: Strings,
@@ -88,7 +93,7 @@ struct Build<'i, 'a> {
     files: Files,
     /// Start, end, node.
     ranges: Vec<(u32, u32, u32)>,
-    work: Work,
+    work: Work<'s>,
 }
 
 /// What is known about one unit while it is read.
@@ -113,7 +118,7 @@ struct EntryAttributes<'a> {
     call_column: u32,
 }
 
-impl<'i: 'a, 'a> Build<'i, 'a> {
+impl<'i: 'a, 'a> Build<'i, 'a, '_> {
     fn unit(&mut self, units: &mut Units<'a>, mut unit: gimli::Unit<Slice<'a>>) -> Result<()> {
         let Some(program) = unit.line_program.take() else { return Ok(()) };
         let header = program.header().clone();

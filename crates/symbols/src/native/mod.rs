@@ -16,7 +16,7 @@ mod sections;
 mod units;
 mod work;
 
-pub use build::convert;
+pub use build::{convert, convert_unless};
 pub(crate) use image::elf_slice;
 pub use image::{Slice, slices_of};
 pub use read::{Chain, Frame, Native};

@@ -111,6 +111,7 @@ impl<'a> Names<'a> {
         if let Some(&offset) = self.by_mangled.get(bytes) {
             return Ok(offset);
         }
+        work.pay(demangle::steps(bytes))?;
         let offset = strings.intern(&demangle::demangle(&String::from_utf8_lossy(bytes)));
         self.by_mangled.insert(bytes, offset);
         Ok(offset)

@@ -12,6 +12,9 @@ use crate::{
     safe,
 };
 
+/// Entries between two questions to `stop`.
+const ENTRIES_BETWEEN_STOPS: usize = 4096;
+
 struct Class {
     obfuscated: u32,
     original: u32,
@@ -34,9 +37,17 @@ struct Member {
 
 /// Converts a mapping. `id`: the uuid it was uploaded for, where its own `pg_map_id` is not the key.
 pub fn convert(mapping: &[u8], id: Option<DebugId>) -> Result<Vec<u8>> {
+    convert_unless(mapping, id, &|| false)
+}
+
+/// [`convert`], ended with [`SymbolError::Interrupted`] soon after `stop` says so.
+pub fn convert_unless(mapping: &[u8], id: Option<DebugId>, stop: &dyn Fn() -> bool) -> Result<Vec<u8>> {
     let text = parse::text(mapping)?;
     let mut build = Build::default();
-    for entry in parse::entries(text) {
+    for (number, entry) in parse::entries(text).enumerate() {
+        if number.is_multiple_of(ENTRIES_BETWEEN_STOPS) && stop() {
+            return Err(SymbolError::Interrupted);
+        }
         build.entry(entry)?;
     }
     if build.classes.is_empty() {

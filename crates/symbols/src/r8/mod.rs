@@ -6,7 +6,7 @@ mod build;
 mod parse;
 mod read;
 
-pub use build::convert;
+pub use build::{convert, convert_unless};
 pub(crate) use parse::{looks_like_mapping, map_id};
 pub(crate) use read::Retraced;
 pub use read::{JavaFrame, Mapping};

@@ -91,7 +91,7 @@ impl<'t> DartTrace<'t> {
     pub(super) fn resolve(&self, shelf: &Shelf<'_>) -> Resolved {
         let mut out = Out::new(self.text.len());
         if let Some(preamble) = self.preamble {
-            out.verbatim(preamble);
+            out.preamble(preamble);
         }
         let arch = self.header.arch.unwrap_or(Arch::Unknown);
         for line in &self.lines {

@@ -6,7 +6,9 @@ use crate::{Arch, DebugId, limits::FRAMES_MAX};
 #[derive(Debug)]
 pub(super) struct IosTrace<'t> {
     text: &'t str,
+    /// With its line ends.
     preamble: &'t str,
+    has_separator: bool,
     arch: Arch,
     lines: Vec<Line<'t>>,
 }
@@ -18,7 +20,7 @@ enum Line<'t> {
 }
 
 impl<'t> IosTrace<'t> {
-    /// Rule 1: by language, or by shape when the language is absent.
+    /// Rule 1: by language, or by the shape of a frame when the language is absent.
     pub(super) fn read(text: &'t str, language: Option<&str>) -> Option<Self> {
         if language.is_some_and(|l| l != "swift" && l != "ios") {
             return None;
@@ -26,14 +28,12 @@ impl<'t> IosTrace<'t> {
         // Rule 3: without a separator, the whole raw trace is the preamble and its frames come out again below it.
         let split = split_preamble(text);
         let (preamble, body) = split.unwrap_or((text, text));
-        let mut trace = Self { text, preamble, arch: Arch::Arm64, lines: Vec::new() };
-        let mut has_os_line = false;
+        let mut trace = Self { text, preamble, has_separator: split.is_some(), arch: Arch::Arm64, lines: Vec::new() };
         let mut frames = 0;
         for raw in body.lines() {
             if let Some(arch) = os_line(raw) {
                 // Rule 4: the line chooses the slice; arm64 when it is absent.
                 trace.arch = arch.unwrap_or(trace.arch);
-                has_os_line = true;
             } else if let Some((id, offset)) = frame(raw).filter(|_| frames < FRAMES_MAX) {
                 trace.lines.push(Line::Frame { raw, id, offset });
                 frames += 1;
@@ -41,8 +41,7 @@ impl<'t> IosTrace<'t> {
                 trace.lines.push(Line::Other(raw));
             }
         }
-        let by_shape = language.is_some() || split.is_some() || has_os_line;
-        (by_shape && frames > 0).then_some(trace)
+        (frames > 0).then_some(trace)
     }
 
     pub(super) fn needs(&self, add: &mut dyn FnMut(Need)) {
@@ -57,8 +56,12 @@ impl<'t> IosTrace<'t> {
 
     pub(super) fn resolve(&self, shelf: &Shelf<'_>) -> Resolved {
         let mut out = Out::new(self.text.len());
-        // Rule 3: the preamble is preserved verbatim.
-        out.verbatim(self.preamble.trim_end_matches(['\r', '\n']));
+        // Rule 3: the preamble is preserved verbatim. Without a separator it is the whole trace, and the frames follow
+        // again, resolved or not.
+        out.preamble(self.preamble);
+        if !self.has_separator {
+            out.stays();
+        }
         for line in &self.lines {
             match line {
                 Line::Other(raw) if raw.trim().is_empty() => {}
@@ -111,7 +114,8 @@ mod tests {
         let frame = format!("#00 {ID} 0x41cc My App 2");
         check(&format!("Fatal Signal SIGSEGV (11)\n*** ***\n{frame}"), None, true);
         check(&format!("boom\nos: ios arch: arm64\n{frame}"), None, true);
-        check(&format!("boom\n{frame}"), None, false);
+        check(&format!("boom\n{frame}"), None, true);
+        check(&frame, None, true);
         check(&format!("boom\n{frame}"), Some("swift"), true);
         check(&format!("boom\n*** ***\n{frame}"), Some("javascript"), false);
         check("#0 main (main.swift:3:1)\n#1 start (dyld:0:0)", Some("ios"), false);
@@ -139,5 +143,20 @@ mod tests {
         assert_eq!(needs, [Need::Native { id: DebugId::parse(ID).unwrap(), arch: Arch::X64 }]);
         let resolved = trace.resolve(&Shelf::new());
         assert_eq!((resolved.text.as_str(), resolved.frames, resolved.resolved), (text.as_str(), 2, 0));
+    }
+
+    #[track_caller]
+    fn check_resolved(text: &str, expected: &str) {
+        let trace = IosTrace::read(text, None).expect("a trace");
+        assert_eq!(trace.resolve(&Shelf::new()).text, expected);
+    }
+
+    // Spec: symbolication, rule 3.
+    #[test]
+    fn without_a_separator_the_frames_come_again() {
+        let (one, two) = (format!("#00 {ID} 0x41cc App"), format!("#01 {ID} 0x1 App"));
+        check_resolved(&format!("boom\n\n{one}\n{two}"), &format!("boom\n\n{one}\n{two}\n{one}\n{two}"));
+        check_resolved(&format!("boom\n{one}\n"), &format!("boom\n{one}\n{one}\n"));
+        check_resolved(&one, &format!("{one}\n{one}"));
     }
 }

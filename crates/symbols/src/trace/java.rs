@@ -72,17 +72,22 @@ impl<'t> JavaTrace<'t> {
         let mut out = Out::new(self.text.len());
         let Some(mapping) = shelf.mapping(&self.id) else {
             let frames = self.lines.iter().filter(|l| matches!(l, Line::Frame(..))).count();
-            return Resolved { text: self.text.to_owned(), frames, resolved: 0 };
+            return Resolved { text: self.text.to_owned(), frames, resolved: 0, exception_type: None };
         };
         let mut outline = None;
         let mut thrown = None;
         let mut printed = 0;
+        let mut exception_type = None;
         for line in &self.lines {
             match line {
                 Line::Other(raw) => out.verbatim(raw),
                 Line::Header { before, class, rest } => {
                     let original = mapping.class(class).unwrap_or(class);
                     thrown = Some(original);
+                    if before.is_empty() && original != *class {
+                        exception_type.get_or_insert_with(|| ((*class).to_owned(), original.to_owned()));
+                        out.stays();
+                    }
                     out.verbatim(&format!("{before}{original}{rest}"));
                 }
                 Line::Frame(raw, _) if out.is_full() || printed >= FRAMES_OUT_MAX => out.raw_frame(raw),
@@ -101,7 +106,7 @@ impl<'t> JavaTrace<'t> {
                 }
             }
         }
-        out.finish(self.text)
+        Resolved { exception_type, ..out.finish(self.text) }
     }
 }
 

@@ -48,7 +48,8 @@ impl<'t> Trace<'t> {
         if text.len() > TRACE_BYTES_MAX {
             return None;
         }
-        let language = hints.language.map(str::to_ascii_lowercase);
+        // Spec: symbolication, rule 1: an empty language says nothing.
+        let language = hints.language.map(|said| said.trim().to_ascii_lowercase()).filter(|said| !said.is_empty());
         let language = language.as_deref();
         if let Some(trace) = ios::IosTrace::read(text, language) {
             return Some(Self(Dialect::Ios(trace)));
@@ -114,14 +115,12 @@ fn is_separator(line: &str) -> bool {
     groups.peek().is_some() && line.split_ascii_whitespace().count() >= 2 && groups.all(|g| g == "***")
 }
 
-/// Splits at the first separator line: what is above it (without its line end), and what is below.
+/// Splits at the first separator line: what is above it, with its line ends, and what is below.
 fn split_preamble(text: &str) -> Option<(&str, &str)> {
     let mut start = 0;
     for line in text.split_inclusive('\n') {
         if is_separator(line) {
-            let above = &text[..start];
-            let above = above.strip_suffix('\n').unwrap_or(above);
-            return Some((above.strip_suffix('\r').unwrap_or(above), &text[start + line.len()..]));
+            return Some((&text[..start], &text[start + line.len()..]));
         }
         start += line.len();
     }

@@ -16,11 +16,24 @@ pub struct Resolved {
     pub frames: usize,
     /// Raw frames that were resolved.
     pub resolved: usize,
+    /// The class of the exception as the trace names it, and its original name: of R8 mappings.
+    pub exception_type: Option<(String, String)>,
+}
+
+impl Resolved {
+    /// Whether the text is other than the raw one.
+    pub fn is_changed(&self, raw: &str) -> bool {
+        self.text != raw
+    }
 }
 
 /// Writes lines; numbers resolved frames one after another.
 pub(super) struct Out {
     text: String,
+    /// The last line has no end yet.
+    is_open: bool,
+    /// The text is of use even if no frame was resolved.
+    stays: bool,
     /// The next frame's number.
     number: usize,
     frames: usize,
@@ -29,14 +42,31 @@ pub(super) struct Out {
 
 impl Out {
     pub(super) fn new(raw_len: usize) -> Self {
-        Self { text: String::with_capacity(raw_len * 3), number: 0, frames: 0, resolved: 0 }
+        let text = String::with_capacity(raw_len * 3);
+        Self { text, is_open: false, stays: false, number: 0, frames: 0, resolved: 0 }
+    }
+
+    /// Spec: symbolication, rule 3: what stands above the frames, with its line ends.
+    pub(super) fn preamble(&mut self, text: &str) {
+        self.text.push_str(text);
+        self.is_open = !text.is_empty() && !text.ends_with('\n');
+    }
+
+    /// The text is not the raw one, whether or not a frame is resolved.
+    pub(super) fn stays(&mut self) {
+        self.stays = true;
+    }
+
+    fn begin_line(&mut self) {
+        if self.is_open {
+            self.text.push('\n');
+        }
+        self.is_open = true;
     }
 
     /// Text that is kept as it is.
     pub(super) fn verbatim(&mut self, line: &str) {
-        if !self.text.is_empty() {
-            self.text.push('\n');
-        }
+        self.begin_line();
         self.text.push_str(line);
     }
 
@@ -69,9 +99,7 @@ impl Out {
 
     /// Spec: symbolication, rule 6: `#N functionName (file:line:col)`.
     fn frame(&mut self, frame: &Frame<'_>) {
-        if !self.text.is_empty() {
-            self.text.push('\n');
-        }
+        self.begin_line();
         let (number, line, column) = (self.number, frame.line, frame.column);
         let written = write!(self.text, "#{number} {} ({}:{line}:{column})", frame.function(), frame.file());
         debug_assert!(written.is_ok(), "writing to a string cannot fail");
@@ -86,12 +114,12 @@ impl Out {
         self.number += 1;
     }
 
-    /// The result; `raw` if no frame was resolved.
+    /// The result; `raw` if no frame was resolved, unless the text [`stays`](Out::stays).
     pub(super) fn finish(self, raw: &str) -> Resolved {
-        let mut text = if self.resolved == 0 { raw.to_owned() } else { self.text };
+        let mut text = if self.resolved == 0 && !self.stays { raw.to_owned() } else { self.text };
         if raw.ends_with('\n') && !text.ends_with('\n') {
             text.push('\n');
         }
-        Resolved { text, frames: self.frames, resolved: self.resolved }
+        Resolved { text, frames: self.frames, resolved: self.resolved, exception_type: None }
     }
 }

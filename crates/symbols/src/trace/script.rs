@@ -2,6 +2,9 @@
 //!
 //! Every frame keeps the form of its engine; only function, file, line and column change. Lines and columns in stacks
 //! are one-based, in maps columns are zero-based; the offsets of Hermes bytecode are zero-based in both.
+//!
+//! Frames of a RAM bundle (React Native) name a module, `12.js` or `seg-1_12.js`, and lines within it: the map is that
+//! of the bundle, which another frame, a debug id or React Native's own file names lead to.
 
 use std::fmt::Write as _;
 
@@ -103,9 +106,7 @@ impl<'t> ScriptTrace<'t> {
                 frame.function = function;
                 lines.pop();
             }
-            let id =
-                hints.script_ids.iter().find(|(url, _)| *url == frame.url || file_name(url) == file_name(frame.url));
-            lines.push(Line::Frame { raw, frame, id: id.map(|(_, id)| *id).or(hints.debug_id) });
+            lines.push(Line::Frame { raw, frame, id: script_id(hints, frame.url).or(hints.debug_id) });
         }
         (frames > 0).then_some(Self { text, lines })
     }
@@ -119,15 +120,26 @@ impl<'t> ScriptTrace<'t> {
 
     pub(super) fn needs(&self, add: &mut dyn FnMut(Need)) {
         for (frame, debug_id) in self.frames() {
-            add(Need::Script { debug_id, file: file_name(frame.url).to_owned() });
+            add(Need::Script { debug_id, path: url_path(frame.url).to_owned() });
         }
+        let is_bundle = |frame: &RawFrame<'_>| module(frame.url).is_none();
+        if self.frames().any(|(frame, _)| !is_bundle(frame)) && !self.frames().any(|(frame, _)| is_bundle(frame)) {
+            RAM_BUNDLES.iter().for_each(|name| add(Need::Script { debug_id: None, path: (*name).to_owned() }));
+        }
+    }
+
+    /// The script of the RAM bundle that modules are of.
+    fn ram_bundle<'s, 'a>(&self, shelf: &'s Shelf<'a>) -> Option<&'s Script<'a>> {
+        let named = self.frames().filter_map(|(frame, id)| shelf.script(id, url_path(frame.url)));
+        let usual = RAM_BUNDLES.iter().filter_map(|name| shelf.script(None, name));
+        named.chain(usual).find(|script| script.has_modules())
     }
 
     pub(super) fn needs_after(&self, shelf: &Shelf<'_>) -> Vec<Need> {
         let mut needs = Vec::new();
         for (frame, id) in self.frames().filter(|(frame, _)| frame.is_bytecode) {
-            if let Some(place) = shelf.script(id, file_name(frame.url)).and_then(|s| look_up(s, frame)) {
-                let need = Need::Script { debug_id: None, file: file_name(place.source()).to_owned() };
+            if let Some(place) = shelf.script(id, url_path(frame.url)).and_then(|s| look_up(s, frame)) {
+                let need = Need::Script { debug_id: None, path: url_path(place.source()).to_owned() };
                 if !needs.contains(&need) {
                     needs.push(need);
                 }
@@ -137,12 +149,14 @@ impl<'t> ScriptTrace<'t> {
     }
 
     pub(super) fn context(&self, shelf: &Shelf<'_>) -> Vec<SourceContext> {
-        let answers = self.lines.iter().filter_map(|line| answer(line, shelf));
+        let ram = self.ram_bundle(shelf);
+        let answers = self.lines.iter().filter_map(|line| answer(line, shelf, ram));
         context::around(answers.map(|answer| (answer.script, answer.place)))
     }
 
     pub(super) fn resolve(&self, shelf: &Shelf<'_>) -> Resolved {
-        let answers: Vec<Option<Answer<'_>>> = self.lines.iter().map(|line| answer(line, shelf)).collect();
+        let ram = self.ram_bundle(shelf);
+        let answers: Vec<Option<Answer<'_>>> = self.lines.iter().map(|line| answer(line, shelf, ram)).collect();
         let mut out = Out::new(self.text.len());
         for (number, line) in self.lines.iter().enumerate() {
             match (line, &answers[number]) {
@@ -169,12 +183,21 @@ fn look_up<'a>(script: &Script<'a>, frame: &RawFrame<'_>) -> Option<Place<'a>> {
     script.place(frame.line, column)
 }
 
-fn answer<'a>(line: &Line<'_>, shelf: &Shelf<'a>) -> Option<Answer<'a>> {
+fn answer<'a>(line: &Line<'_>, shelf: &Shelf<'a>, ram: Option<&Script<'a>>) -> Option<Answer<'a>> {
     let Line::Frame { frame, id, .. } = line else { return None };
-    let script = shelf.script(*id, file_name(frame.url))?;
+    let own =
+        shelf.script(*id, url_path(frame.url)).filter(|script| module(frame.url).is_none() || !script.has_modules());
+    if own.is_none()
+        && let (Some(number), Some(script)) = (module(frame.url), ram)
+    {
+        let line = frame.line.checked_add(script.module_line(number)?)?;
+        let place = script.place(line, frame.column.checked_sub(1)?)?;
+        return Some(Answer { script: *script, place, function: script.function_of(&place) });
+    }
+    let script = own?;
     let place = look_up(script, frame)?;
     if frame.is_bytecode
-        && let Some(bundle) = shelf.script(None, file_name(place.source()))
+        && let Some(bundle) = shelf.script(None, url_path(place.source()))
         && let Some(inner) = bundle.place(place.line, place.column)
     {
         let function = bundle.function_of(&inner).or_else(|| bundle.function(place.line, place.column));
@@ -211,9 +234,43 @@ fn is_identifier(token: &str) -> bool {
 }
 
 /// The last part of a URL's path, without query and fragment.
-fn file_name(url: &str) -> &str {
+pub(super) fn file_name(url: &str) -> &str {
     let path = url.split(['?', '#']).next().unwrap_or(url);
     path.rsplit(['/', '\\']).next().unwrap_or(path)
+}
+
+/// The path of a URL or of a file: without scheme, host, query, fragment, and slashes at its beginning.
+pub(super) fn url_path(url: &str) -> &str {
+    let url = url.split(['?', '#']).next().unwrap_or(url);
+    let path = match url.split_once("://") {
+        Some((_, rest)) => rest.split_once('/').map_or(rest, |(_, path)| path),
+        None => url,
+    };
+    path.trim_start_matches(['/', '\\'])
+}
+
+/// The debug id reported for a script: by its URL, else by its file name if only one script has that.
+fn script_id(hints: &Hints<'_>, url: &str) -> Option<DebugId> {
+    let exact = hints.script_ids.iter().find(|(known, _)| *known == url || url_path(known) == url_path(url));
+    if let Some((_, id)) = exact {
+        return Some(*id);
+    }
+    let mut named = hints.script_ids.iter().filter(|(known, _)| file_name(known) == file_name(url)).map(|(_, id)| *id);
+    let first = named.next()?;
+    named.all(|id| id == first).then_some(first)
+}
+
+/// What React Native calls its bundles.
+const RAM_BUNDLES: [&str; 4] = ["main.jsbundle", "index.android.bundle", "index.ios.bundle", "index.bundle"];
+
+/// The number in `12.js` or `seg-1_12.js`: a module of a RAM bundle.
+fn module(url: &str) -> Option<u32> {
+    let name = file_name(url).strip_suffix(".js")?;
+    let number = match name.strip_prefix("seg-") {
+        Some(segment) => segment.split_once('_')?.1,
+        None => name,
+    };
+    number.bytes().all(|byte| byte.is_ascii_digit()).then(|| number.parse().ok())?
 }
 
 fn frame(line: &str) -> Option<RawFrame<'_>> {
@@ -335,6 +392,40 @@ mod tests {
     fn files_are_named_without_their_query() {
         assert_eq!(file_name("http://h:8081/a/index.bundle?platform=ios&x=a/b#c"), "index.bundle");
         assert_eq!(file_name("C:\\app\\main.js"), "main.js");
+        for (url, path) in [
+            ("https://c.d/a/b.js?x=/y", "a/b.js"),
+            ("b.js", "b.js"),
+            ("/srv/a/b.js", "srv/a/b.js"),
+            ("https://c.d", "c.d"),
+            ("webpack://name/./lib/x.ts", "./lib/x.ts"),
+        ] {
+            assert_eq!(url_path(url), path);
+        }
+    }
+
+    #[test]
+    fn modules_of_ram_bundles() {
+        for (url, number) in
+            [("12.js", Some(12)), ("seg-1_7.js", Some(7)), ("a12.js", None), (".js", None), ("99999999999.js", None)]
+        {
+            assert_eq!(module(url), number, "{url}");
+        }
+    }
+
+    // Debug ids go before names; a name that two scripts have says nothing.
+    #[test]
+    fn reported_debug_ids() {
+        let id = |text| DebugId::parse(text).expect("an id");
+        let ids = [("https://c.d/a/index.js", id("a1")), ("https://c.d/b/index.js", id("b2")), ("one.js", id("c3"))];
+        let hints = Hints { script_ids: &ids, ..Hints::default() };
+        for (url, expected) in [
+            ("https://c.d/b/index.js", Some(id("b2"))),
+            ("https://e.f/b/index.js", Some(id("b2"))),
+            ("https://c.d/c/index.js", None),
+            ("https://c.d/x/one.js", Some(id("c3"))),
+        ] {
+            assert_eq!(script_id(&hints, url), expected, "{url}");
+        }
     }
 
     #[test]

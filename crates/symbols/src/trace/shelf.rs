@@ -19,13 +19,13 @@ pub enum Need {
         /// That id.
         id: DebugId,
     },
-    /// A script: by its debug id if the trace gives one, else (or if that id is unknown) by its file name, which is
-    /// the last part of the URL's path.
+    /// A script: by its debug id if the trace gives one, else (or if that id is unknown) by its path.
     Script {
         /// The debug id reported for the script.
         debug_id: Option<DebugId>,
-        /// The file name.
-        file: String,
+        /// The path of its URL: without scheme, host, query and fragment, and without a slash at its beginning. The last
+        /// part is the file name.
+        path: String,
     },
     /// A Dart trace that does not say which build it is from: the project's Dart image, if it has exactly one for
     /// `arch` (any, if unknown).
@@ -47,6 +47,7 @@ pub struct Shelf<'a> {
 #[derive(Debug, PartialEq, Eq, Hash)]
 enum ScriptKey {
     Id(DebugId),
+    Path(String),
     File(String),
 }
 
@@ -90,16 +91,24 @@ impl<'a> Shelf<'a> {
         }
     }
 
-    /// Puts a script's artifact under its file name.
+    /// Puts a script's artifact under the path of a [`Need::Script`]: it serves no other folder.
+    pub fn add_script_path(&mut self, path: &str, artifact: Artifact<'a>) {
+        if let Some(script) = Script::open(artifact) {
+            self.scripts.insert(ScriptKey::Path(path.to_owned()), script);
+        }
+    }
+
+    /// Puts a script's artifact under its file name: it serves every folder.
     pub fn add_script_file(&mut self, file: &str, artifact: Artifact<'a>) {
         if let Some(script) = Script::open(artifact) {
             self.scripts.insert(ScriptKey::File(file.to_owned()), script);
         }
     }
 
-    pub(super) fn script(&self, id: Option<DebugId>, file: &str) -> Option<&Script<'a>> {
+    pub(super) fn script(&self, id: Option<DebugId>, path: &str) -> Option<&Script<'a>> {
         let by_id = id.and_then(|id| self.scripts.get(&ScriptKey::Id(id)));
-        by_id.or_else(|| self.scripts.get(&ScriptKey::File(file.to_owned())))
+        let by_path = || self.scripts.get(&ScriptKey::Path(path.to_owned()));
+        by_id.or_else(by_path).or_else(|| self.scripts.get(&ScriptKey::File(super::script::file_name(path).to_owned())))
     }
 
     pub(super) fn native(&self, id: &DebugId, arch: Arch) -> Option<&Native<'a>> {

@@ -4,8 +4,8 @@
 use std::fmt::Write as _;
 
 use tidewatch_symbols::{
-    Artifact, Hints, Native, Script, Shelf, Trace, Upload, convert_mapping, convert_native, convert_source_map, detect,
-    limits,
+    Artifact, Hints, Native, Script, Shelf, SymbolError, Trace, Upload, convert_mapping, convert_native,
+    convert_source_map, detect, limits, slices_of,
 };
 
 use crate::fixtures;
@@ -308,4 +308,26 @@ fn hostile_traces_stay_within_their_bounds() {
     let resolved = Trace::read(&text, &Hints::default()).unwrap().resolve(&Shelf::new());
     assert_eq!((resolved.frames, resolved.text), (limits::FRAMES_MAX, text));
     assert!(Trace::read(&"*** ***\n".repeat(1 << 20), &Hints::default()).is_none());
+}
+
+// A conversion ends soon after nobody wants its result any more.
+#[test]
+fn conversions_can_be_interrupted() {
+    use tidewatch_symbols::{convert_mapping_unless, convert_native_unless, convert_source_map_unless};
+    let root = &fixtures::roots()[0];
+    let kit = fixtures::read(&root.join("macho/AcmeKit.arm64.dwarf")).unwrap();
+    let slice = slices_of(&kit).unwrap().swap_remove(0);
+    let mapping = fixtures::read(&root.join("r8/mapping.txt")).unwrap();
+    let map = br#"{"version":3,"sources":["a.ts"],"names":[],"mappings":"AAAA"}"#;
+    for (stops, expected) in [(true, Err(SymbolError::Interrupted)), (false, Ok(()))] {
+        let stop = || stops;
+        assert_eq!(convert_native_unless(&kit, &slice, &stop).map(drop), expected);
+        assert_eq!(convert_mapping_unless(&mapping, None, &stop).map(drop), expected);
+        assert_eq!(convert_source_map_unless(map, None, None, &stop).map(drop), expected);
+    }
+}
+
+#[test]
+fn names_that_repeat_themselves_are_printed_in_bounded_time() {
+    crate::outside_bytes::NAME_BOMBS.iter().for_each(|name| crate::outside_bytes::name(name));
 }

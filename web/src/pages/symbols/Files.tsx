@@ -2,11 +2,11 @@ import { getRouteApi } from "@tanstack/react-router";
 import { Trash2 } from "lucide-react";
 import { useState } from "react";
 import { useRemoveSymbols, useSymbolFiles } from "../../api/symbols";
-import type { SymbolFile } from "../../api/types";
+import type { Page, SymbolFile } from "../../api/types";
 import { bytes, NONE } from "../../model/format";
-import { parseSort } from "../../model/search";
+import { parseSort, type Sort } from "../../model/search";
 import { FILE_KINDS } from "../../model/symbol-kinds";
-import { FILE_SORTS, fileId, kindWords, showFiles, toolWords } from "../../model/symbols";
+import { FILE_SORTS, type FileSort, fileId, kindWords, toolWords, versionWords } from "../../model/symbols";
 import { Ago } from "../../parts/Ago";
 import { Confirm } from "../../parts/Confirm";
 import { type Column, DataTable } from "../../parts/DataTable";
@@ -23,13 +23,23 @@ import { Select } from "../../ui/Select";
 const route = getRouteApi("/p/$pid/settings/symbols");
 
 export function Files({ writes }: { writes: boolean }) {
-  const files = useSymbolFiles();
+  const search = route.useSearch();
+  const sort = parseSort(search.sort, FILE_SORTS, { by: "uploaded", desc: true });
+  const files = useSymbolFiles({
+    page: search.page ?? 1,
+    pageSize: PAGE_SIZE,
+    search: search.q || undefined,
+    kind: search.kind,
+    orderBy: sort.by,
+    sortDirection: sort.desc ? "desc" : "asc",
+  });
+  const isFiltered = !!search.q || !!search.kind;
   return (
     <Section title="Uploaded files" flush>
       <QueryView query={files}>
-        {(all) =>
-          all.length ? (
-            <List all={all} writes={writes} />
+        {(found) =>
+          found.pagination.total || isFiltered ? (
+            <List found={found} sort={sort} writes={writes} />
           ) : (
             <Empty title="Nothing is uploaded yet">
               Have the build upload its debug files or source maps, with the command below. Each is found by its debug
@@ -42,15 +52,16 @@ export function Files({ writes }: { writes: boolean }) {
   );
 }
 
-function List({ all, writes }: { all: SymbolFile[]; writes: boolean }) {
+interface ListProps {
+  found: Page<SymbolFile>;
+  sort: Sort<FileSort>;
+  writes: boolean;
+}
+
+function List({ found, sort, writes }: ListProps) {
   const search = route.useSearch();
   const patch = usePatchSearch();
   const [removing, setRemoving] = useState<SymbolFile | null>(null);
-  const sort = parseSort(search.sort, FILE_SORTS, { by: "uploaded", desc: true });
-  const found = showFiles(all, search.q ?? "", search.kind, sort);
-  const totalPages = Math.max(1, Math.ceil(found.length / PAGE_SIZE));
-  const page = Math.min(search.page ?? 1, totalPages);
-  const kinds = FILE_KINDS.filter((kind) => kind === search.kind || all.some((file) => file.kind === kind));
   return (
     <>
       <div className="flex flex-wrap items-center gap-2 border-line border-b px-3 py-2">
@@ -66,22 +77,22 @@ function List({ all, writes }: { all: SymbolFile[]; writes: boolean }) {
           value={search.kind ?? ""}
           options={[
             { value: "", label: "Every kind" },
-            ...kinds.map((kind) => ({ value: kind, label: kindWords(kind) })),
+            ...FILE_KINDS.map((kind) => ({ value: kind, label: kindWords(kind) })),
           ]}
           onChange={(kind) => patch({ kind: kind || undefined })}
         />
       </div>
-      {found.length ? (
+      {found.pagination.total ? (
         <>
           <DataTable
             label="Uploaded symbol files"
-            rows={found.slice((page - 1) * PAGE_SIZE, page * PAGE_SIZE)}
+            rows={found.data}
             rowKey={(file) => file.key}
             sort={sort}
             columns={writes ? [...COLUMNS, removal(setRemoving)] : COLUMNS}
           />
           <div className="border-line border-t">
-            <Pager pagination={{ page, pageSize: PAGE_SIZE, total: found.length, totalPages }} noun="files" />
+            <Pager pagination={found.pagination} noun="files" />
           </div>
         </>
       ) : (
@@ -137,7 +148,7 @@ const COLUMNS: Column<SymbolFile>[] = [
     },
   },
   { key: "arch", head: "Arch", cell: (file) => (file.arch && file.arch !== "any" ? file.arch : NONE) },
-  { key: "version", head: "Version", cell: (file) => file.version || NONE },
+  { key: "version", head: "Version", cell: (file) => versionWords(file.versions) || NONE },
   { key: "size", head: "Size", num: true, sort: "size", cell: (file) => bytes(file.bytes) },
   {
     key: "uploaded",

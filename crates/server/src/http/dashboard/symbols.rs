@@ -14,11 +14,32 @@ use crate::error::ApiError;
 use crate::http::gate::auth::{ProjectAccess, Write};
 use crate::http::gate::body::JsonBody;
 use crate::http::openapi::{Failures, ProjectQuery};
-use crate::query::symbols;
+use crate::query::page::{self, Paging};
+use crate::query::symbols::{self, FILE_ORDERS, FilesAsked};
+use crate::query::views::page::{Page, PageRequest, SortDirection};
 use crate::query::views::symbols::*;
 
 pub fn routes() -> Api {
     Api::new().routes(routes!(list, remove)).routes(routes!(missing)).routes(routes!(resolve)).routes(routes!(sources))
+}
+
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+#[serde(rename_all = "camelCase")]
+struct FilesQuery {
+    /// From 1; 1 when absent.
+    page: Option<i64>,
+    /// 1 to 100; 20 when absent.
+    page_size: Option<i64>,
+    /// Part of a name, a version, a key or a debug id, in any case.
+    search: Option<String>,
+    /// As `kind` of the files.
+    kind: Option<String>,
+    /// `uploaded`, `used`, `name` or `size`; `uploaded` when absent.
+    order_by: Option<String>,
+    /// `asc` or `desc`; `desc` when absent.
+    #[param(value_type = Option<String>)]
+    sort_direction: Option<SortDirection>,
 }
 
 /// What was uploaded.
@@ -27,11 +48,28 @@ pub fn routes() -> Api {
     path = "/api/symbols",
     operation_id = "listSymbols",
     tag = "symbols",
-    params(ProjectQuery),
-    responses((status = 200, description = "The answer", body = Vec<SymbolFile>), Failures)
+    params(ProjectQuery, FilesQuery),
+    responses((status = 200, description = "The answer", body = Page<SymbolFile>), Failures)
 )]
-async fn list(State(app): State<Arc<App>>, access: ProjectAccess) -> Result<Json<Vec<SymbolFile>>, ApiError> {
-    symbols::list(&app, &access.project, access.role.meets(Need::Admin)).await.map(Json)
+async fn list(
+    State(app): State<Arc<App>>,
+    access: ProjectAccess,
+    Query(query): Query<FilesQuery>,
+) -> Result<Json<Page<SymbolFile>>, ApiError> {
+    let standard = PageRequest::default();
+    let page = PageRequest {
+        page: query.page.unwrap_or(standard.page),
+        page_size: query.page_size.unwrap_or(standard.page_size),
+    };
+    let asked = FilesAsked {
+        paging: Paging::read(Some(page))?,
+        search: query.search.unwrap_or_default(),
+        kind: query.kind.unwrap_or_default(),
+        order: page::order(query.order_by.as_deref(), &FILE_ORDERS)?,
+        is_descending: page::is_descending(query.sort_direction),
+        shows_addresses: access.role.meets(Need::Admin),
+    };
+    symbols::list(&app, &access.project, asked).await.map(Json)
 }
 
 #[derive(Debug, Deserialize, IntoParams)]

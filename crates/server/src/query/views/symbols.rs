@@ -13,9 +13,11 @@ pub struct SymbolFile {
     pub kind: String,
     /// As its sender called it.
     pub name: String,
-    /// Of the app, when the sender said it.
+    /// Of the app, when the sender said it: the latest that it was sent for.
     #[schema(required)]
     pub version: Option<String>,
+    /// Every version that the same content was sent for, the latest first.
+    pub versions: Vec<String>,
     pub bytes: u64,
     /// Without it nothing can be looked up in a native file.
     pub has_debug_info: bool,
@@ -61,6 +63,8 @@ pub struct MissingSymbols {
     pub debug_id: String,
     /// A script's file name, or the architecture of native code; may be empty.
     pub name: String,
+    /// The path of a script's URL, which tells scripts of one name apart; else empty.
+    pub path: String,
 }
 
 /// The same with how many stack traces asked for it.

@@ -1,0 +1,215 @@
+//! The originals of one project in memory: how much they take, where scripts lie, and which Dart images there are.
+
+use std::collections::HashMap;
+
+use tidewatch_symbols::{Arch, DebugId};
+
+use super::info::Info;
+use super::keys::{FileName, ScriptPath, SymbolKey};
+
+/// Follows what is on disk.
+#[derive(Debug, Default)]
+pub struct Index {
+    entries: HashMap<SymbolKey, Entry>,
+    /// Keys of scripts and of source maps, by the script's file name.
+    by_name: HashMap<String, Vec<SymbolKey>>,
+    /// What they take of the quota together.
+    charged: u64,
+}
+
+#[derive(Debug)]
+struct Entry {
+    charge: u64,
+    hash: String,
+    path: Option<ScriptPath>,
+    debug_id: Option<DebugId>,
+}
+
+impl Index {
+    /// Replaces what was there.
+    pub fn insert(&mut self, key: SymbolKey, info: &Info) {
+        self.remove(&key);
+        let path = info.path_of(&key);
+        if let Some(path) = &path {
+            self.by_name.entry(file_name(path.of_script()).to_owned()).or_default().push(key.clone());
+        }
+        self.charged += info.charge();
+        let debug_id = info.debug_id.as_deref().and_then(DebugId::parse);
+        self.entries.insert(key, Entry { charge: info.charge(), hash: info.hash.clone(), path, debug_id });
+    }
+
+    pub fn remove(&mut self, key: &SymbolKey) {
+        let Some(entry) = self.entries.remove(key) else { return };
+        self.charged -= entry.charge;
+        let Some(path) = entry.path else { return };
+        let name = file_name(path.of_script());
+        if let Some(keys) = self.by_name.get_mut(name) {
+            keys.retain(|known| known != key);
+            if keys.is_empty() {
+                self.by_name.remove(name);
+            }
+        }
+    }
+
+    pub fn charged(&self) -> u64 {
+        self.charged
+    }
+
+    /// How many originals there are.
+    pub fn files(&self) -> u64 {
+        self.entries.len() as u64
+    }
+
+    /// Dart images: of this build, or all.
+    pub fn dart_images(&self, id: Option<DebugId>) -> Vec<SymbolKey> {
+        let Some(id) = id else {
+            return self.entries.keys().filter(|key| matches!(key, SymbolKey::Dart(..))).cloned().collect();
+        };
+        let architectures = [Arch::Arm64, Arch::X64, Arch::Arm, Arch::Ia32];
+        let keys = architectures.map(|arch| SymbolKey::Dart(id, arch)).into_iter();
+        keys.filter(|key| self.entries.contains_key(key)).collect()
+    }
+
+    /// Where a file with this path is kept; `like`: a key of its kind.
+    pub fn at(&self, path: &ScriptPath, like: &SymbolKey) -> Option<&SymbolKey> {
+        let keys = self.by_name.get(file_name(path.of_script()))?.iter();
+        let mut of_kind = keys.filter(|key| key.is_source_map() == like.is_source_map());
+        of_kind.find(|key| self.path(key) == Some(path))
+    }
+
+    pub fn contains(&self, key: &SymbolKey) -> bool {
+        self.entries.contains_key(key)
+    }
+
+    /// The source map of the script with this path: of those of its file name the one whose path ends most like it. Two
+    /// that do so equally name nothing, unless they have one content; neither does one with another debug id.
+    pub fn map_of_script(&self, path: &str, id: Option<DebugId>) -> Option<&SymbolKey> {
+        let keys = self.by_name.get(file_name(path))?;
+        let may_be = |key: &&SymbolKey| {
+            let other = self.entries.get(*key).and_then(|entry| entry.debug_id);
+            key.is_source_map() && (id.is_none() || other.is_none() || other == id)
+        };
+        let ranked = keys.iter().filter(may_be).filter_map(|key| Some((rank(path, self.path(key)?.of_script()), key)));
+        let ranked: Vec<((usize, bool), &SymbolKey)> = ranked.collect();
+        let best = ranked.iter().map(|(rank, _)| *rank).max()?;
+        let mut winners = ranked.iter().filter(|(rank, _)| *rank == best).map(|(_, key)| *key);
+        let first = winners.next()?;
+        winners.all(|key| self.hash(key) == self.hash(first)).then_some(first)
+    }
+
+    /// The script of this map, or the map of this script: with the same path, else the only one of its name.
+    pub fn sibling(&self, key: &SymbolKey) -> Option<SymbolKey> {
+        match key {
+            SymbolKey::SourceMapById(id) => return Some(SymbolKey::ScriptById(*id)),
+            SymbolKey::ScriptById(id) => return Some(SymbolKey::SourceMapById(*id)),
+            _ => {}
+        }
+        let path = self.path(key)?.of_script();
+        let of_name = self.by_name.get(file_name(path))?;
+        let (same, other): (Vec<&SymbolKey>, Vec<&SymbolKey>) =
+            of_name.iter().partition(|known| known.is_source_map() == key.is_source_map());
+        let exact = other.iter().find(|known| self.path(known).map(ScriptPath::of_script) == Some(path));
+        let only = || if let ([_], [only]) = (&same[..], &other[..]) { Some(only) } else { None };
+        exact.or_else(only).map(|known| (*known).clone())
+    }
+
+    /// Other source maps of this one's file name that have other content and no debug id.
+    pub fn of_same_name<'i>(&'i self, key: &'i SymbolKey) -> impl Iterator<Item = &'i str> {
+        let path = self.path(key);
+        let keys = path.and_then(|path| self.by_name.get(file_name(path.of_script()))).into_iter().flatten();
+        let others = keys.filter(move |known| {
+            *known != key
+                && known.is_source_map()
+                && self.hash(known) != self.hash(key)
+                && self.entries.get(*known).is_some_and(|entry| entry.debug_id.is_none())
+        });
+        others.filter_map(|known| self.path(known)).map(ScriptPath::as_str)
+    }
+
+    fn path(&self, key: &SymbolKey) -> Option<&ScriptPath> {
+        self.entries.get(key)?.path.as_ref()
+    }
+
+    fn hash(&self, key: &SymbolKey) -> Option<&str> {
+        self.entries.get(key).map(|entry| entry.hash.as_str())
+    }
+}
+
+/// How many names two paths end in together, and whether that is all of one of them.
+fn rank(wanted: &str, path: &str) -> (usize, bool) {
+    let names = |path: &str| path.split(['/', '\\']).filter(|name| !matches!(*name, "" | ".")).count();
+    let (one, other) = (wanted.rsplit(['/', '\\']), path.rsplit('/'));
+    let common = one.zip(other).take_while(|(one, other)| one == other).count();
+    (common, common == names(wanted).min(names(path)))
+}
+
+fn file_name(path: &str) -> &str {
+    path.rsplit(['/', '\\']).next().unwrap_or(path)
+}
+
+/// The key of a script or source map where nothing else has its name.
+pub fn by_name(path: &ScriptPath, is_map: bool) -> Option<SymbolKey> {
+    let name = FileName::of(path.as_str())?;
+    Some(if is_map { SymbolKey::SourceMap(name) } else { SymbolKey::Script(name) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn index(paths: &[(&str, &str)]) -> Index {
+        let mut index = Index::default();
+        for (path, hash) in paths {
+            let path = ScriptPath::of(path).expect("a path");
+            let info = Info { path: Some(path.as_str().to_owned()), hash: (*hash).to_owned(), ..Info::default() };
+            let is_map = path.as_str().ends_with(".map");
+            index.insert(if is_map { SymbolKey::SourceMapAt(path) } else { SymbolKey::ScriptAt(path) }, &info);
+        }
+        index
+    }
+
+    #[track_caller]
+    fn check(paths: &[(&str, &str)], wanted: &str, expected: Option<&str>) {
+        let index = index(paths);
+        let found = index.map_of_script(wanted, None).and_then(|key| index.path(key)).map(ScriptPath::of_script);
+        assert_eq!(found, expected, "{wanted}");
+    }
+
+    #[test]
+    fn the_longest_path_in_common_and_nothing_ambiguous() {
+        let two = [("dist/a/index.js.map", "1"), ("dist/b/index.js.map", "2")];
+        check(&two, "b/index.js", Some("dist/b/index.js"));
+        check(&two, "static/a/index.js", Some("dist/a/index.js"));
+        check(&two, "c/index.js", None);
+        check(&two, "index.js", None);
+        check(&two[..1], "c/index.js", Some("dist/a/index.js"));
+        check(&[("a/index.js.map", "1"), ("index.js.map", "2")], "a/index.js", Some("a/index.js"));
+        check(&[("a/index.js.map", "1"), ("index.js.map", "2")], "b/index.js", Some("index.js"));
+        check(&[("a/index.js.map", "1"), ("b/index.js.map", "1")], "c/index.js", Some("a/index.js"));
+        check(&two, "other.js", None);
+    }
+
+    #[test]
+    fn scripts_and_their_maps() {
+        let index =
+            index(&[("a/x.js.map", "1"), ("b/x.js.map", "2"), ("b/x.js", "3"), ("m/y.js.map", "4"), ("s/y.js", "5")]);
+        let at = |path| ScriptPath::of(path).expect("a path");
+        for (map, script) in [("b/x.js.map", Some("b/x.js")), ("a/x.js.map", None), ("m/y.js.map", Some("s/y.js"))] {
+            let script = script.map(|script| SymbolKey::ScriptAt(at(script)));
+            let map = SymbolKey::SourceMapAt(at(map));
+            assert_eq!(index.sibling(&map), script);
+            assert!(script.is_none_or(|script| index.sibling(&script) == Some(map)));
+        }
+    }
+
+    #[test]
+    fn what_is_removed_counts_no_more() {
+        let mut index = index(&[("a/x.js.map", "1"), ("b/x.js.map", "2")]);
+        let key = SymbolKey::SourceMapAt(ScriptPath::of("a/x.js.map").expect("a path"));
+        assert_eq!((index.files(), index.charged()), (2, 2 * 4096), "no file is smaller than a block");
+        index.remove(&key);
+        index.remove(&key);
+        assert_eq!((index.files(), index.charged()), (1, 4096));
+        assert_eq!(index.map_of_script("x.js", None).map(SymbolKey::is_source_map), Some(true));
+    }
+}

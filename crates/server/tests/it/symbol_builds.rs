@@ -1,0 +1,291 @@
+//! Several builds of one program: each stack trace is resolved with the symbols of its own, now and again. DECISIONS 14.
+
+use std::collections::HashMap;
+
+use serde_json::{Value, json};
+use tidewatch_server::symbols::again::resolve_again;
+
+use crate::harness::text;
+use crate::symbols::{SOURCE_MAPS, SYMBOLS, Uploads, fixture};
+
+const ONE: &str = "6c2f7a3e-93a1-4c60-b6a7-0d6f5a3d1c11";
+const OTHER: &str = "7d307b4f-a4b2-4d71-87b8-1e706b4e2d22";
+
+const MAPPING_ONE: &[u8] =
+    b"com.shop.Cart -> a.a:\n    1:5:void pay():10:14 -> b\ncom.shop.Failure -> c.g:\n    void <init>() -> <init>\n";
+const MAPPING_OTHER: &[u8] =
+    b"com.shop.Order -> a.a:\n    1:5:void send():30:34 -> b\ncom.shop.Refused -> c.g:\n    void <init>() -> <init>\n";
+
+/// Both builds call it so.
+const STACK: &str = "c.g: boom\n\tat a.a.b(SourceFile:2)";
+const BY_ONE: &str = "com.shop.Failure: boom\n\tat com.shop.Cart.pay(Cart.java:11)";
+const BY_OTHER: &str = "com.shop.Refused: boom\n\tat com.shop.Order.send(Order.java:31)";
+
+/// Where a build is named.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Place {
+    Resource,
+    Scope,
+    Span,
+    Exception,
+}
+
+const PLACES: [Place; 4] = [Place::Resource, Place::Scope, Place::Span, Place::Exception];
+
+fn attribute(key: &str, value: &str) -> Value {
+    json!({"key": key, "value": {"stringValue": value}})
+}
+
+/// One exception, of one service and version whatever its build. `is_root`: a span that is not stored (DECISIONS 4).
+fn failed(number: u64, place: Place, uuid: &str, message: &str, stack: &str, is_root: bool) -> Value {
+    let at = |here: Place| if place == here { vec![attribute("app.debug.proguard_uuid", uuid)] } else { Vec::new() };
+    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).expect("after 1970");
+    let start = now.as_nanos() as u64 - number * 1_000_000_000;
+    let resource = [
+        vec![
+            attribute("telemetry.sdk.language", "java"),
+            attribute("service.name", "shop"),
+            attribute("service.version", "1.0"),
+        ],
+        at(Place::Resource),
+    ]
+    .concat();
+    let exception = [
+        vec![
+            attribute("exception.type", "c.g"),
+            attribute("exception.message", message),
+            attribute("exception.stacktrace", stack),
+        ],
+        at(Place::Exception),
+    ]
+    .concat();
+    json!({ "resourceSpans": [{
+        "resource": { "attributes": resource },
+        "scopeSpans": [{
+            "scope": { "name": "android", "attributes": at(Place::Scope) },
+            "spans": [{
+                "traceId": format!("{number:032x}"), "spanId": format!("{number:016x}"),
+                "parentSpanId": if is_root { "" } else { "cdcdcdcdcdcdcdcd" },
+                "name": "checkout", "kind": 1, "attributes": at(Place::Span),
+                "startTimeUnixNano": start.to_string(), "endTimeUnixNano": (start + 1_000_000).to_string(),
+                "events": [{ "name": "exception", "timeUnixNano": start.to_string(), "attributes": exception }],
+            }],
+        }],
+    }]})
+}
+
+impl Uploads {
+    /// Titles (first lines) and counts of the project's Issues, and the stack traces shown for them.
+    async fn issues(&self) -> Vec<(String, u64)> {
+        let path = format!("/api/exception-stack-traces?projectId={}", self.project);
+        let answer = self.harness.api("POST", &path, &json!({})).await.expect(200).json();
+        let rows = answer["data"].as_array().expect("rows").iter();
+        let mut issues: Vec<(String, u64)> =
+            rows.map(|row| (text(&row["stackTrace"]), row["count"].as_u64().unwrap_or(0))).collect();
+        issues.sort();
+        issues
+    }
+
+    async fn mapping(&self, uuid: &str, mapping: &[u8]) {
+        assert_eq!(self.accepted(SYMBOLS, &[("proguard_uuid", uuid)], &[("mapping.txt", mapping)]).await, 1);
+    }
+
+    /// Looks at everything stored, as after an upload. How many exceptions changed.
+    async fn look_again(&self) -> usize {
+        self.settle().await;
+        let (app, project) = (self.harness.app().clone(), self.project);
+        let work = move || {
+            let project = app.control.project_by_id(project).expect("the project is there");
+            resolve_again(&app, &project, &|| false).expect("the disk works")
+        };
+        tokio::task::spawn_blocking(work).await.expect("no panic")
+    }
+
+    async fn runtime_token(&self) -> String {
+        let projects = self.harness.api("GET", "/api/projects", &Value::Null).await.expect(200).json();
+        text(&projects[0]["token"])
+    }
+}
+
+// A later upload of anything looks at all traces again: each keeps the names of its own build.
+#[tokio::test(flavor = "multi_thread")]
+async fn two_builds_of_one_version_stay_apart() {
+    let uploads = Uploads::start().await;
+    let token = uploads.runtime_token().await;
+    uploads.mapping(ONE, MAPPING_ONE).await;
+    uploads.mapping(OTHER, MAPPING_OTHER).await;
+    uploads.settle().await;
+    for (number, place) in (0..).zip(PLACES) {
+        for (build, uuid) in [(0, ONE), (1, OTHER)] {
+            let body = failed(1 + 2 * number + build, place, uuid, "boom", STACK, false);
+            uploads.harness.post_json("traces", &token, &body).await.expect(200);
+        }
+    }
+    let expected = [(BY_ONE.to_owned(), 4), (BY_OTHER.to_owned(), 4)];
+    assert_eq!(uploads.issues().await, expected);
+    let map = br#"{"version":3,"sources":["cart.ts"],"names":[],"mappings":"AAAA"}"#;
+    assert_eq!(uploads.accepted(SOURCE_MAPS, &[], &[("any.js.map", map)]).await, 1);
+    assert_eq!(uploads.look_again().await, 0, "nothing is worked out anew");
+    assert_eq!(uploads.issues().await, expected);
+}
+
+// Stored raw, whether or not the span is stored: the row says which build it is of.
+#[tokio::test(flavor = "multi_thread")]
+async fn raw_traces_wait_for_their_own_build() {
+    let uploads = Uploads::start().await;
+    let token = uploads.runtime_token().await;
+    let mut number = 0;
+    for place in PLACES {
+        for is_root in [false, true] {
+            for uuid in [ONE, OTHER] {
+                number += 1;
+                let body = failed(number, place, uuid, "boom", STACK, is_root);
+                uploads.harness.post_json("traces", &token, &body).await.expect(200);
+            }
+        }
+    }
+    assert_eq!(uploads.issues().await, [(STACK.to_owned(), 16)]);
+    uploads.mapping(OTHER, MAPPING_OTHER).await;
+    uploads.look_again().await;
+    assert_eq!(uploads.issues().await, [(STACK.to_owned(), 8), (BY_OTHER.to_owned(), 8)]);
+    uploads.mapping(ONE, MAPPING_ONE).await;
+    uploads.look_again().await;
+    assert_eq!(uploads.issues().await, [(BY_ONE.to_owned(), 8), (BY_OTHER.to_owned(), 8)]);
+}
+
+// Script names are reused by the next build: what was resolved with the map of its time stays.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_resolved_frame_is_never_replaced_by_another_builds() {
+    let uploads = Uploads::start().await;
+    let token = uploads.runtime_token().await;
+    let map = |source: &str| {
+        format!(r#"{{"version":3,"sources":["{source}"],"names":[],"mappings":"AAAA;EAEE"}}"#).into_bytes()
+    };
+    uploads.accepted(SOURCE_MAPS, &[], &[("app.min.js.map", &map("old.ts"))]).await;
+    uploads.settle().await;
+    let two = "E: x\n    at t (https://shop.example/app.min.js:2:5)\n    at u (https://shop.example/vendor.js:2:5)";
+    uploads.occurrence(1, "webjs", ["E", "x", two], &token).await;
+    uploads.accepted(SOURCE_MAPS, &[], &[("app.min.js.map", &map("new.ts"))]).await;
+    assert_eq!(uploads.look_again().await, 0);
+    let half = "E: x\n    at t (old.ts:3:3)\n    at u (https://shop.example/vendor.js:2:5)".to_owned();
+    assert_eq!(uploads.issues().await, [(half.clone(), 1)]);
+    // The rest of it comes too late: no more can be said without the old map.
+    uploads.accepted(SOURCE_MAPS, &[], &[("vendor.js.map", &map("vendor.ts"))]).await;
+    assert_eq!(uploads.look_again().await, 0);
+    assert_eq!(uploads.issues().await, [(half, 1)]);
+}
+
+// The title is resolved as the frames are, and the message tells no Issues apart then.
+#[tokio::test(flavor = "multi_thread")]
+async fn type_and_title_are_resolved_and_grouped_by() {
+    let uploads = Uploads::start().await;
+    let token = uploads.runtime_token().await;
+    let send = async |number: u64| {
+        let message = format!("boom {number}");
+        let stack = format!("c.g: {message}\n\tat a.a.b(SourceFile:2)");
+        let body = failed(number, Place::Resource, ONE, &message, &stack, false);
+        uploads.harness.post_json("traces", &token, &body).await.expect(200);
+    };
+    send(1).await;
+    uploads.mapping(ONE, MAPPING_ONE).await;
+    uploads.settle().await;
+    send(2).await;
+    uploads.look_again().await;
+    let path = format!("/api/exception-stack-traces?projectId={}", uploads.project);
+    let answer = uploads.harness.api("POST", &path, &json!({})).await.expect(200).json();
+    let issues = answer["data"].as_array().expect("rows");
+    assert_eq!(issues.len(), 1, "raw at first or not: {answer}");
+    let all = issues[0].to_string();
+    assert!(all.contains("com.shop.Failure: boom") && !all.contains("c.g"), "{all}");
+    for number in [1, 2] {
+        let path = format!("/api/distributed-traces/{number:032x}?projectId={}", uploads.project);
+        let found = uploads.harness.api("POST", &path, &json!({})).await.expect(200).json();
+        let shown = &found["exceptions"][0];
+        assert_eq!(shown["exceptionType"], "com.shop.Failure");
+        let raw = format!("c.g: boom {number}\n\tat a.a.b(SourceFile:2)");
+        assert_eq!(shown["rawStackTrace"], json!(raw), "as it was sent");
+    }
+}
+
+/// A fat file of two slices, of which the second gets the first's UUID.
+fn fat_with_one_uuid() -> (Vec<u8>, String) {
+    let (arm64, mut x64) = (fixture("macho/AcmeKit.arm64.dwarf"), fixture("macho/AcmeKit.x86_64.dwarf"));
+    let uuid_at = |bytes: &[u8]| {
+        let command = [0x1b, 0, 0, 0, 24, 0, 0, 0];
+        bytes.windows(8).position(|window| window == command).expect("LC_UUID") + 8
+    };
+    let uuid = arm64[uuid_at(&arm64)..][..16].to_vec();
+    let at = uuid_at(&x64);
+    x64[at..at + 16].copy_from_slice(&uuid);
+    let aligned = |len: usize| len.div_ceil(1 << 14) << 14;
+    let (first, second) = (1 << 14, (1 << 14) + aligned(arm64.len()));
+    let mut fat: Vec<u8> = Vec::new();
+    let arm64_arch = [0x0100_000c, 0, first as u32, arm64.len() as u32, 14];
+    let x64_arch = [0x0100_0007, 3, second as u32, x64.len() as u32, 14];
+    for number in [0xcafe_babe_u32, 2].into_iter().chain(arm64_arch).chain(x64_arch) {
+        fat.extend_from_slice(&number.to_be_bytes());
+    }
+    fat.resize(first, 0);
+    fat.extend_from_slice(&arm64);
+    fat.resize(second, 0);
+    fat.extend_from_slice(&x64);
+    (fat, uuid.iter().map(|byte| format!("{byte:02x}")).collect())
+}
+
+/// By offset (hexadecimal) where the innermost frame ends: `:line:column)`.
+fn answers(arch: &str) -> HashMap<String, String> {
+    let answers: Value = serde_json::from_slice(&fixture(&format!("macho/AcmeKit.{arch}.answers.json"))).expect("JSON");
+    let rows = answers["answers"].as_array().expect("answers").iter();
+    let with_line = rows.filter(|row| row[1][0][2].as_u64() > Some(0));
+    let ends = with_line.map(|row| (text(&row[0]), format!(":{}:{})", row[1][0][2], row[1][0][3])));
+    ends.collect()
+}
+
+// SYMBOLS, "decided" 4: the id comes first; the architecture chooses between slices that share it.
+#[tokio::test(flavor = "multi_thread")]
+async fn slices_that_share_a_uuid_are_told_apart_by_the_arch_line() {
+    let uploads = Uploads::start().await;
+    let (fat, id) = fat_with_one_uuid();
+    for _ in 0..2 {
+        assert_eq!(uploads.accepted(SYMBOLS, &[], &[("AcmeKit", &fat)]).await, 1);
+        assert_eq!(uploads.kept(), [format!("iossymbols/{id}-x64.dsym"), format!("iossymbols/{id}.dsym")]);
+    }
+    uploads.settle().await;
+    for (arch, name) in [("arm64", "arm64"), ("x64", "x86_64")] {
+        let answers = answers(name);
+        let (offset, expected) = answers.iter().next().expect("an answer");
+        let number = offset.trim_start_matches("0x");
+        let trace = format!("boom\n*** ***\nos: ios arch: {arch}\n#00 {id} 0x{number} AcmeKit");
+        let path = format!("/api/symbols/resolve?projectId={}", uploads.project);
+        let tried = uploads.harness.api("POST", &path, &json!({"stackTrace": trace})).await.expect(200).json();
+        let shown = text(&tried["stackTrace"]);
+        assert!(
+            shown.lines().any(|line| line.starts_with("#0 ") && line.ends_with(expected.as_str())),
+            "{arch}: {shown}"
+        );
+    }
+}
+
+// Crashlytics, tombstones and `app.debug.build_id` name a build and no architecture.
+#[tokio::test(flavor = "multi_thread")]
+async fn dart_traces_without_an_architecture_find_their_build() {
+    let uploads = Uploads::start().await;
+    let cases: Value = serde_json::from_slice(&fixture("dart/dart_traces.json")).expect("JSON");
+    for arch in ["arm", "arm64", "x64"] {
+        let name = format!("app.android-{arch}.symbols");
+        assert_eq!(uploads.accepted(SYMBOLS, &[], &[(&name, &fixture(&format!("dart/{name}")))]).await, 1);
+    }
+    uploads.settle().await;
+    let mut without = 0;
+    for case in cases["traces"].as_array().or(cases.as_array()).expect("traces") {
+        let trace = text(&case["trace"]);
+        if trace.contains("arch") || !(trace.contains("BuildId") || trace.contains("build_id")) {
+            continue;
+        }
+        without += 1;
+        let path = format!("/api/symbols/resolve?projectId={}", uploads.project);
+        let tried = uploads.harness.api("POST", &path, &json!({"stackTrace": trace})).await.expect(200).json();
+        assert!(tried["resolved"].as_u64() > Some(0), "{trace}\n{tried}");
+    }
+    assert!(without > 0, "some traces name no architecture");
+}
