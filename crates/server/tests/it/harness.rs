@@ -247,6 +247,7 @@ impl Harness {
 
 async fn run(data: &Path, change: &Change, disk: Arc<dyn Disk>, clock: Clock, gave_up: &Reasons) -> Running {
     let mut config = Config::new(([127, 0, 0, 1], 0).into(), data);
+    config.setup_code = Some("off".to_owned());
     change(&mut config);
     let (stop, stopped) = oneshot::channel::<()>();
     let (ready, is_ready) = oneshot::channel();

@@ -56,6 +56,7 @@ mod replay;
 mod scopes;
 mod session_ends;
 mod setup;
+mod sign_ins;
 mod slow;
 mod symbols;
 mod tidy;

@@ -189,7 +189,7 @@ fn spawn(listen: &str, data: &Path, settings: &[(&'static str, String)], launch:
         }
         None => Command::new(binary),
     };
-    command.args(["serve", "--listen", listen, "--data-dir"]).arg(data);
+    command.args(["serve", "--listen", listen, "--data-dir"]).arg(data).env("TIDEWATCH_SETUP_CODE", "off");
     command.envs(settings.iter().map(|(key, value)| (key, value)));
     let log = match launch.log {
         Some(log) => log(),
