@@ -115,6 +115,7 @@ test("device: the code is typed, the request named and approved, and can be sign
   await page.getByLabel("Code").pressSequentially(user_code.replace("-", "").toLowerCase());
   await page.keyboard.press("Enter");
   await expect(page.getByText(user_code)).toBeVisible();
+  await expect(page.getByText(/asked .* from 127\.0\.0\.1 to act as/)).toBeVisible();
   expect(await serious(page)).toEqual([]);
   await page.getByRole("button", { name: "Approve" }).click();
   await expect(page.getByRole("heading", { level: 1 })).toHaveText("The device is signed in");
@@ -135,7 +136,11 @@ test("device: the code is typed, the request named and approved, and can be sign
 });
 
 test("an unknown device code is said to be unknown", async ({ page, shop, problems }) => {
+  // A link brings no code along: whoever sent it would have chosen it.
   await page.goto(`${shop.url}/device?user_code=ZZZZ-ZZZZ`);
+  await expect(page.getByLabel("Code")).toHaveValue("");
+  await page.getByLabel("Code").pressSequentially("ZZZZZZZZ");
+  await page.keyboard.press("Enter");
   await expect(page.getByRole("heading", { level: 1 })).toHaveText("No such code");
   problems.length = 0;
 });
@@ -165,8 +170,8 @@ test("consent: client and address are named; the answer goes to the client; bad 
   await page.route(`${redirect}**`, (route) => route.fulfill({ body: "the client" }));
   for (const which of ["Allow", "Deny"]) {
     await page.goto(ask());
-    await expect(page.getByRole("heading", { level: 1 })).toHaveText("Allow Assistant?");
-    await expect(page.getByText("127.0.0.1:7777 on this computer")).toBeVisible();
+    await expect(page.getByRole("heading", { level: 1 })).toHaveText("Allow 127.0.0.1:7777 on this computer?");
+    await expect(page.getByText("which calls itself Assistant")).toBeVisible();
     const back = page.waitForRequest((request) => request.url().startsWith(redirect));
     await page.getByRole("button", { name: which }).click();
     const search = new URL((await back).url()).searchParams;
@@ -323,4 +328,22 @@ test("members: the organisation's owner is listed and cannot be changed", async 
   await expect(row).toContainText("Owner");
   await expect(row.getByRole("combobox")).toHaveCount(0);
   await expect(row.getByRole("button", { name: "Leave" })).toHaveCount(0);
+});
+
+test("the security log shows sign-ins, refused ones too; admins see those of their members", async ({ page, shop }) => {
+  const login = (password: string) =>
+    fetch(`${shop.url}/api/login`, {
+      method: "POST",
+      headers: { "content-type": "application/json", "user-agent": "a script" },
+      body: JSON.stringify({ email: ACCOUNT.email, password }),
+    });
+  expect((await login("a wrong guess")).status).toBe(401);
+  expect((await login(ACCOUNT.password)).status).toBe(200);
+  for (const path of ["/account?tab=log", "/organization?tab=audit"]) {
+    await page.goto(shop.url + path);
+    const log = page.getByRole("table");
+    await expect(log.getByText("Sign in: refuse").first()).toBeVisible();
+    await expect(log.getByText(/Sign in: (success|new device)/).first()).toBeVisible();
+    expect(await serious(page)).toEqual([]);
+  }
 });

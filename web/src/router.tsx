@@ -142,7 +142,6 @@ const finishSetup = createRoute({
 const device = createRoute({
   getParentRoute: () => signedIn,
   path: "/device",
-  validateSearch: (raw: Raw): { user_code?: string } => ({ user_code: text(raw.user_code) }),
   component: lazyRouteComponent(() => import("./pages/auth/Device"), "Device"),
 });
 const consent = createRoute({
@@ -175,7 +174,7 @@ const plain = createRoute({
   id: "plain",
   component: lazyRouteComponent(() => import("./parts/PlainShell"), "PlainShell"),
 });
-export const ACCOUNT_TABS = ["security", "tokens", "apps"] as const;
+export const ACCOUNT_TABS = ["security", "tokens", "apps", "log"] as const;
 const accountPage = createRoute({
   getParentRoute: () => plain,
   path: "/account",

@@ -21,6 +21,7 @@ use crate::http::auth::passkeys::relying_party;
 use crate::http::auth::sso::Sso;
 use crate::http::gate::admission::Admission;
 use crate::http::gate::budget::Budget;
+use crate::http::gate::guesses::Guesses;
 use crate::http::gate::login::Logins;
 use crate::http::gate::per_ip::PerIpCounts;
 use crate::http::gate::upload;
@@ -30,7 +31,7 @@ use crate::ingest::intake::{Below, Intake};
 use crate::ingest::outcome::Refused;
 use crate::ingest::quota::Quotas;
 use crate::ingest::refusals::Refusals;
-use crate::mail::Mailer;
+use crate::mail::{Mailer, letters};
 use crate::metrics::{IngestMetrics, StoreMetrics};
 use crate::query_threads::QueryThreads;
 use crate::reserve::Reserve;
@@ -81,6 +82,11 @@ pub struct App {
     pub passkeys: Option<RelyingParty>,
     /// Password hashes computed at once.
     pub hashing: Semaphore,
+    /// Passwords of strangers that wait for that, and of people who are known.
+    pub hashes_waiting: Semaphore,
+    pub hashes_reserved: Semaphore,
+    /// Failed sign-ins by account and network.
+    pub guesses: Guesses,
     /// Exports, reports and profiles worked on at once.
     pub admission: Admission,
     /// Memory for their bodies.
@@ -157,6 +163,10 @@ impl App {
         let waiting = (slots * limits::INGEST_WAITING_PER_SLOT).max(limits::INGEST_WAITING_MIN);
         let askers = config.query_concurrent();
         let (mailer, post) = Mailer::new(&config.mail).context("cannot prepare the sending of mail")?;
+        if mailer.is_set_up {
+            let base_url = config.base_url();
+            control.tell_people(Box::new(move |notice| letters::notice(&base_url, notice)));
+        }
         let (alive, gone) = mpsc::channel();
         let app = Arc::new(App {
             admission: Admission::new(slots, waiting),
@@ -176,6 +186,9 @@ impl App {
             sso,
             passkeys: relying_party(&config),
             hashing: Semaphore::new(limits::PASSWORD_HASHES_MAX),
+            hashes_waiting: Semaphore::new(limits::PASSWORD_HASHES_WAITING_MAX),
+            hashes_reserved: Semaphore::new(limits::PASSWORD_HASHES_RESERVED),
+            guesses: Guesses::default(),
             asking: Admission::new(askers, askers * limits::ASK_WAITING_PER_THREAD),
             query_threads: QueryThreads::start(askers).context("cannot start a thread")?,
             control,

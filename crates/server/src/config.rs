@@ -147,6 +147,10 @@ pub struct Config {
     /// A file with that key.
     #[arg(long, env = "SECRETS_KEY_FILE", conflicts_with = "secrets_key")]
     pub secrets_key_file: Option<PathBuf>,
+    /// Code that the first account is made with, while there is none; printed at the start. Made from the key for secrets
+    /// when not given; `off` lets whoever comes first own the server.
+    #[arg(long, env = "TIDEWATCH_SETUP_CODE", hide_env_values = true, hide = true)]
+    pub setup_code: Option<String>,
     #[command(flatten)]
     pub mail: MailSettings,
     /// Seconds after which rows held in memory are written as parts.
@@ -207,6 +211,7 @@ impl Config {
             database_url_file: None,
             secrets_key: None,
             secrets_key_file: None,
+            setup_code: None,
             mail: MailSettings::default(),
             flush_rows: limits::FLUSH_ROWS,
             memtable_mb: limits::MEMTABLE_MB,

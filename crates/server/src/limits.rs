@@ -359,6 +359,22 @@ pub const PASSWORD_CHARS_MIN: usize = 8;
 pub const PASSWORD_BYTES_MAX: usize = 1024;
 /// Password hashes computed at once; each takes 19 MB and tens of milliseconds.
 pub const PASSWORD_HASHES_MAX: usize = 2;
+/// Strangers' passwords that wait for it; beyond it 503.
+pub const PASSWORD_HASHES_WAITING_MAX: usize = 32;
+/// As many again of people who are signed in, or sign in from an address that they have signed in from before.
+pub const PASSWORD_HASHES_RESERVED: usize = 32;
+/// Failed sign-ins at one account that nothing waits for ...
+pub const GUESSES_FREE: u32 = 20;
+/// ... then each waits 1, 2, 4, ... seconds behind the last, up to this, ...
+pub const GUESS_PAUSE_MAX: Duration = minutes(1);
+/// ... until there was none for so long.
+pub const GUESSES_FORGOTTEN: Duration = minutes(15);
+/// IPv6 prefixes and the failed sign-ins a minute that each may have.
+pub const GUESSES_PER_NETWORK: [(u32, u32); 2] = [(56, 30), (48, 100)];
+/// Accounts and networks that are counted.
+pub const GUESSED_MAX: usize = 65_536;
+/// Of these the oldest, dropped when there is no room.
+pub const GUESSES_DROPPED: usize = GUESSED_MAX / 2;
 /// Life of an invitation. WIRE 5.2.
 pub const INVITATION_LIFE: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 /// Life of a link that sets a new password ...

@@ -10,6 +10,7 @@ use std::process::ExitCode;
 use clap::{Args, CommandFactory, Parser, Subcommand};
 use tidewatch_server::app::Outside;
 use tidewatch_server::config::{self, Config, Loaded};
+use tidewatch_server::http::setup_code;
 use tidewatch_server::http::socket::ListenAddress;
 use tidewatch_server::{admin, backup, bench, check, demo, files, http, serve, symbols_cli, telemetry};
 
@@ -134,7 +135,7 @@ async fn start(loaded: Loaded) -> anyhow::Result<()> {
     let base_url = config.base_url.clone();
     let ready = |address: &ListenAddress, app: &std::sync::Arc<tidewatch_server::app::App>| {
         let url = base_url.unwrap_or_else(|| address.url());
-        say(&welcome(&url, app.control.has_organizations()));
+        say(&welcome(&url, app.control.has_organizations(), setup_code::expected(app)));
     };
     let mut known = loaded;
     let settings = move || {
@@ -148,11 +149,13 @@ async fn start(loaded: Loaded) -> anyhow::Result<()> {
 }
 
 /// What a person needs next: where to look, and how to send the first span.
-fn welcome(url: &str, has_account: bool) -> String {
-    let first = if has_account {
-        ""
-    } else {
-        "\nFirst, open it in a browser and register; the Connect page shows your project's token."
+fn welcome(url: &str, has_account: bool, setup_code: Option<String>) -> String {
+    let first = match (has_account, setup_code) {
+        (true, _) => String::new(),
+        (false, code) => {
+            let with = code.map(|code| format!(" with the setup code {code}")).unwrap_or_default();
+            format!("\nFirst, open it in a browser and register{with}; the Connect page shows your project's token.")
+        }
     };
     let program = std::env::args().next().unwrap_or_else(|| "tidewatch".to_owned());
     format!(

@@ -126,6 +126,7 @@ const DEVICES: Record<string, unknown> = {
     user_code: "WDJB-MJHT",
     status: "pending",
     clientName: "Command line",
+    address: "203.0.113.7",
     requestedAt: ago(0.001),
     expiresAt: ahead(0.006),
   },

@@ -24,7 +24,7 @@ async function freePort(): Promise<number> {
 }
 
 /** `name`: what browsers reach it as. Passkeys need a name, not a number. */
-export async function startServer(name = "127.0.0.1"): Promise<Server> {
+export async function startServer(name = "127.0.0.1", setupCode = "off"): Promise<Server> {
   const binary = process.env.TIDEWATCH_BIN;
   if (!binary) throw new Error("TIDEWATCH_BIN must name the tidewatch binary (cargo build --bin tidewatch)");
   const port = await freePort();
@@ -34,7 +34,7 @@ export async function startServer(name = "127.0.0.1"): Promise<Server> {
   const process_ = spawn(
     binary,
     ["serve", "--listen", `127.0.0.1:${port}`, "--data-dir", data, "--base-url", url, "--mail-dir", mails],
-    { stdio: ["ignore", "pipe", "pipe"] },
+    { stdio: ["ignore", "pipe", "pipe"], env: { ...process.env, TIDEWATCH_SETUP_CODE: setupCode } },
   );
   const output = collect(process_);
   await ready(`http://127.0.0.1:${port}`, process_, output);

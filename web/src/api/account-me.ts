@@ -1,9 +1,10 @@
 // One's own account: preferences, password, second step, passkeys, tokens, signed-in applications.
-import { type QueryClient, queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
+import { keepPreviousData, type QueryClient, queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
 import type { Scope } from "../model/scopes";
 import { bundleQuery } from "./account";
 import type {
   AccessToken,
+  AuditPage,
   Challenge,
   Grant,
   Passkey,
@@ -58,6 +59,14 @@ export interface AlsoEnd {
 export async function revokeSessions(also: AlsoEnd): Promise<void> {
   keepSession((await request<{ token: string }>("POST", "/api/me/sessions/revoke", { body: also })).token);
 }
+
+/** What happened to one's own account, newest first; `before`: the id of a line. */
+export const securityLogQuery = (before: string | undefined) =>
+  queryOptions({
+    queryKey: ["me", "security-log", before],
+    queryFn: ({ signal }) => request<AuditPage>("GET", "/api/me/security-log", { query: { before }, signal }),
+    placeholderData: keepPreviousData,
+  });
 
 export const twoFactorQuery = queryOptions({
   queryKey: ["me", "two-factor"],

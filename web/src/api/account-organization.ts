@@ -69,7 +69,10 @@ export const auditQuery = (id: number, filter: AuditFilter) =>
   queryOptions({
     queryKey: ["organization", id, "audit", filter],
     queryFn: ({ signal }) =>
-      request<AuditPage>("GET", path(id, "audit"), { query: { ...filter, limit: String(AUDIT_ROWS) }, signal }),
+      request<AuditPage>("GET", path(id, "audit"), {
+        query: { ...filter, accounts: "true", limit: String(AUDIT_ROWS) },
+        signal,
+      }),
     placeholderData: keepPreviousData,
   });
 export function exportAudit(id: number, format: "csv" | "jsonl"): Promise<void> {

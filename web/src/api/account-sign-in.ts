@@ -94,6 +94,7 @@ export interface FinishSetup {
   timezone: string;
   projectName: string;
   framework: string;
+  setupCode?: string;
 }
 export function finishSetup(body: FinishSetup): Promise<SignedIn> {
   return request("POST", "/api/auth/finish-setup", { body });

@@ -145,6 +145,8 @@ export interface DeviceRequest {
   clientName: string;
   /** What it asks for, between spaces. */
   scope: string;
+  /** Where the device asked from. */
+  address: string;
   requestedAt: string;
   expiresAt: string;
 }

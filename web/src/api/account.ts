@@ -26,7 +26,7 @@ export function useProject(): ProjectExtra | undefined {
   return useBundle()?.projects.find((project) => project.id === id);
 }
 
-export function hasOrganizations(): Promise<{ hasOrganizations: boolean }> {
+export function hasOrganizations(): Promise<{ hasOrganizations: boolean; needsSetupCode?: boolean }> {
   return request("GET", "/api/has-organizations", { anonymous: true });
 }
 

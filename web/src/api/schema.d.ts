@@ -977,6 +977,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/me/security-log": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What happened to one's own account, newest first: sign-ins, refused ones too, and changes of credentials. */
+        get: operations["securityLog"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/me/sessions/revoke": {
         parameters: {
             query?: never;
@@ -1635,7 +1652,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** The first account, its organisation and project. Only while there is none. */
+        /** The first account, its organization and project, with the code that the server printed. Only while there is none. */
         post: operations["register"];
         delete?: never;
         options?: never;
@@ -2761,6 +2778,8 @@ export interface components {
             framework?: string | null;
             organizationName: string;
             projectName: string;
+            /** @description The code that the server printed at its start. */
+            setupCode?: string | null;
             /** @description IANA name; UTC when absent. */
             timezone?: string | null;
         };
@@ -2815,6 +2834,8 @@ export interface components {
         /** @description `GET /api/has-organizations`. */
         HasOrganizations: {
             hasOrganizations: boolean;
+            /** @description Registering asks for the code that the server printed at its start. */
+            needsSetupCode: boolean;
         };
         /** @description Body of archive and unarchive. */
         HashesRequest: {
@@ -3796,6 +3817,8 @@ export interface components {
             password: string;
             /** @description 1 to 100 letters, digits, spaces, `-`, `_` and `.`. */
             projectName: string;
+            /** @description The code that the server printed at its start. */
+            setupCode?: string | null;
             /** @description IANA name; UTC when absent. */
             timezone?: string | null;
         };
@@ -5236,7 +5259,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description To `/auth/callback#token=...&needsSetup=...`, or to `/login?error=` with `oauth_no_email`, `oauth_email_unverified`, `invite_required`, `oauth_denied`, `oauth_state` or `oauth_failed` */
+            /** @description To `/auth/callback#token=...&needsSetup=...`, to `/auth/callback#mfaToken=...&methods=...` for the second step, or to `/login?error=` with `oauth_no_email`, `oauth_email_unverified`, `invite_required`, `oauth_denied`, `oauth_state` or `oauth_failed` */
             302: {
                 headers: {
                     [name: string]: unknown;
@@ -9394,6 +9417,85 @@ export interface operations {
             };
         };
     };
+    securityLog: {
+        parameters: {
+            query?: {
+                /** @description Lines older than this one's id. */
+                before?: number;
+                /** @description 1 to 200; 50 when absent. */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AuditPage"];
+                };
+            };
+            /** @description The request cannot be read. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No token, or a bad one. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Not a project one may open. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Readable, but against a rule of the operation. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many questions at once; `Retry-After` says when to come back. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The deadline of the question passed. */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
     revokeSessions: {
         parameters: {
             query?: never;
@@ -10661,6 +10763,8 @@ export interface operations {
                 action?: string;
                 /** @description What this person did. */
                 userId?: number;
+                /** @description `true`: also what happened to the accounts of the organization's members, sign-ins among it. */
+                accounts?: boolean;
             };
             header?: never;
             path: {
@@ -10748,6 +10852,8 @@ export interface operations {
                 action?: string;
                 /** @description What this person did. */
                 userId?: number;
+                /** @description `true`: also what happened to the accounts of the organization's members, sign-ins among it. */
+                accounts?: boolean;
             };
             header?: never;
             path: {

@@ -34,6 +34,7 @@ impl Server {
         let address = free_address();
         let mut command = Command::new(binary);
         command.args(["serve", "--retention-days", "0", "--listen", &address, "--data-dir"]).arg(data).args(options);
+        command.env("TIDEWATCH_SETUP_CODE", "off");
         Self::start(command, &address)
     }
 

@@ -9,7 +9,7 @@ use std::fmt::Display;
 use serde_json::{Value, json};
 use sqlx::AnyConnection;
 
-use super::{ControlError, Project};
+use super::{ControlError, Project, notices};
 #[cfg(doc)]
 use crate::limits;
 
@@ -45,6 +45,17 @@ impl By {
 }
 
 impl Entry<'_> {
+    /// What the owner of the account is told by mail.
+    pub(super) fn notice(&self) -> Option<&'static str> {
+        // Who comes for the first time knows it.
+        let is_new = self.details["isNew"] == true;
+        notices::sentence(self.action).filter(|_| !is_new)
+    }
+
+    pub(super) fn origin(&self) -> (By, String) {
+        (self.by.clone(), self.subject.clone())
+    }
+
     pub fn on(mut self, kind: &str, id: impl Display) -> Self {
         self.subject = format!("{kind}:{id}");
         self
@@ -97,7 +108,15 @@ pub struct AuditLine {
     pub details: Value,
 }
 
-type Columns = (i64, i64, Option<i64>, String, String, String, String, String, String);
+pub(super) type Columns = (i64, i64, Option<i64>, String, String, String, String, String, String);
+
+impl AuditLine {
+    pub(super) fn read(columns: Columns) -> AuditLine {
+        let (id, at_ns, user_id, actor, address, action, subject, details, user_agent) = columns;
+        let details = serde_json::from_str(&details).unwrap_or_default();
+        AuditLine { id, at_ns, user_id, actor, address, user_agent, action, subject, details }
+    }
+}
 
 /// Which lines of an organisation are asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -110,12 +129,14 @@ pub struct AuditQuestion<'a> {
     pub action: &'a str,
     /// 0: everybody's.
     pub user: i64,
+    /// Also what happened to the accounts of its members.
+    pub has_accounts: bool,
 }
 
 impl super::Control {
     /// An organisation's lines, newest first, older than the line `before`.
     pub async fn audit_log(&self, organization: i64, before: i64, most: i64) -> Result<Vec<AuditLine>, ControlError> {
-        self.audit_lines(&AuditQuestion { organization, before, most, action: "", user: 0 }).await
+        self.audit_lines(&AuditQuestion { organization, before, most, action: "", user: 0, has_accounts: false }).await
     }
 
     /// Says that somebody took the log away as a file.
@@ -137,7 +158,9 @@ impl super::Control {
     pub async fn audit_lines(&self, asked: &AuditQuestion<'_>) -> Result<Vec<AuditLine>, ControlError> {
         let rows: Vec<Columns> = sqlx::query_as(
             "SELECT id, at_ns, user_id, actor, address, action, subject, details, user_agent FROM audit_log \
-             WHERE organization_id = $1 AND id < $2 AND ($4 = '' OR action = $4 OR substr(action, 1, $5) = $6) \
+             WHERE (organization_id = $1 OR ($8 = 1 AND organization_id IS NULL \
+             AND user_id IN (SELECT m.user_id FROM memberships m WHERE m.organization_id = $1))) \
+             AND id < $2 AND ($4 = '' OR action = $4 OR substr(action, 1, $5) = $6) \
              AND ($7 = 0 OR user_id = $7) ORDER BY id DESC LIMIT $3",
         )
         .bind(asked.organization)
@@ -147,19 +170,9 @@ impl super::Control {
         .bind(asked.action.len() as i32 + 1)
         .bind(format!("{}.", asked.action))
         .bind(asked.user)
+        .bind(i64::from(asked.has_accounts))
         .fetch_all(self.pool())
         .await?;
-        let line = |(id, at_ns, user_id, actor, address, action, subject, details, user_agent): Columns| AuditLine {
-            id,
-            at_ns,
-            user_id,
-            actor,
-            address,
-            user_agent,
-            action,
-            subject,
-            details: serde_json::from_str(&details).unwrap_or_default(),
-        };
-        Ok(rows.into_iter().map(line).collect())
+        Ok(rows.into_iter().map(AuditLine::read).collect())
     }
 }

@@ -11,7 +11,7 @@ use sqlx::any::AnyPoolOptions;
 use sqlx::{Any, AnyConnection, AnyPool, Executor, Transaction};
 
 use super::audit::{self, Entry};
-use super::{Control, ControlError};
+use super::{Control, ControlError, notices};
 use crate::limits;
 
 /// Which database it is.
@@ -127,7 +127,11 @@ impl Control {
     }
 }
 
-impl Write<'_> {
+impl<'a> Write<'a> {
+    pub(super) fn control(&self) -> &'a Control {
+        self.control
+    }
+
     /// What statements run on: `.execute(write.on())`.
     pub fn on(&mut self) -> &mut AnyConnection {
         &mut self.transaction
@@ -140,7 +144,12 @@ impl Write<'_> {
 
     /// Writes into the audit log, with the change or not at all.
     pub async fn audit(&mut self, entry: Entry<'_>) -> Result<(), ControlError> {
-        audit::insert(&mut self.transaction, entry).await
+        let notice = entry.notice().map(|what| (what, entry.origin()));
+        audit::insert(&mut self.transaction, entry).await?;
+        match notice {
+            Some((what, (by, subject))) => notices::insert(self, what, &by, subject).await,
+            None => Ok(()),
+        }
     }
 
     /// Makes it so, and visible in this node's memory at once.

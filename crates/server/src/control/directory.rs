@@ -40,14 +40,17 @@ pub struct User {
     pub is_email_verified: bool,
     /// A confirmed authenticator or a passkey.
     pub has_two_factor: bool,
-    /// Has no password: another provider signs this user in, and asks for what it asks for.
+    /// Has no password: another provider signs this user in.
     pub signs_in_elsewhere: bool,
+    /// A provider said, at the last sign-in through it, that it had asked for several factors.
+    pub is_vouched_for: bool,
 }
 
 impl User {
-    /// Enough for an organization that asks for two factors.
+    /// Enough for an organization that asks for two factors: one's own second factor, or a provider, as the only way in,
+    /// that asked for several.
     pub fn meets_two_factor(&self) -> bool {
-        self.has_two_factor || self.signs_in_elsewhere
+        self.has_two_factor || (self.signs_in_elsewhere && self.is_vouched_for)
     }
 }
 

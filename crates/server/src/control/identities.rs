@@ -26,6 +26,8 @@ pub struct ProviderProfile {
     pub name: String,
     /// None: nothing is said, and what the person has stays.
     pub role: Option<Role>,
+    /// It has asked the person for several factors.
+    pub is_multi_factor: bool,
     /// Where new people join, and where `role` counts.
     pub organization: Place,
 }
@@ -76,6 +78,7 @@ impl Control {
                     .bind(email)
                     .fetch_optional(write.on())
                     .await?;
+                let is_new = same.is_none();
                 let user = match same {
                     Some(user) => user,
                     None => match join(&mut write, by, email, profile, may_create).await? {
@@ -99,17 +102,31 @@ impl Control {
                     .execute(write.on())
                     .await?;
                 let by = By { user_id: Some(user), ..by.clone() };
-                write.audit(by.did("user.link").on("user", user).with(json!({ "provider": provider }))).await?;
+                write
+                    .audit(by.did("user.link").on("user", user).with(json!({ "provider": provider, "isNew": is_new })))
+                    .await?;
                 write.changes_directory();
                 user
             }
         };
-        sqlx::query("UPDATE identities SET last_login_ns = $3 WHERE provider = $1 AND subject = $2")
-            .bind(provider)
-            .bind(&profile.subject)
-            .bind(by.at_ns)
-            .execute(write.on())
-            .await?;
+        let before: i64 =
+            sqlx::query_scalar("SELECT is_multi_factor FROM identities WHERE provider = $1 AND subject = $2")
+                .bind(provider)
+                .bind(&profile.subject)
+                .fetch_one(write.on())
+                .await?;
+        sqlx::query(
+            "UPDATE identities SET last_login_ns = $3, is_multi_factor = $4 WHERE provider = $1 AND subject = $2",
+        )
+        .bind(provider)
+        .bind(&profile.subject)
+        .bind(by.at_ns)
+        .bind(i64::from(profile.is_multi_factor))
+        .execute(write.on())
+        .await?;
+        if (before != 0) != profile.is_multi_factor {
+            write.changes_directory();
+        }
         if let Some(role) = profile.role
             && let Some(organization) = find_organization(&mut write, profile.organization).await?
         {

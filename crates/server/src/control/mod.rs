@@ -4,6 +4,7 @@
 //! - [`migrations`]: the schema's versions.
 //! - [`directory`]: users, roles, projects and tokens in memory. What a request needs to know is answered from it.
 //! - [`role`]: roles and what they open. [`audit`]: who changed what.
+//! - `sign_ins`, `notices`: what happens to people's accounts, in the log and by mail.
 //! - `identities`, `second_factor`, `passkeys`: sign-in elsewhere, in two steps, without a password. `support`: what `tidewatch admin` does.
 //! - `access_tokens`, `device_codes`, `oauth`, `grants`, `ack`, `setup`: credentials of machines and clients; `scope`:
 //!   what they may do.
@@ -34,6 +35,7 @@ mod invitations;
 mod member_rules;
 mod members;
 mod migrations;
+mod notices;
 mod oauth;
 mod organizations;
 mod outbox;
@@ -46,11 +48,13 @@ mod role;
 mod scope;
 mod second_factor;
 mod setup;
+mod sign_ins;
 mod support;
 pub mod tokens;
 mod users;
 
 use std::collections::HashMap;
+use std::sync::OnceLock;
 
 use parking_lot::RwLock;
 
@@ -65,6 +69,7 @@ pub use grants::{Grant, Issued};
 pub use identities::{Entered, Place, ProviderProfile};
 pub use invitations::{Invitation, Invited, NewInvitation};
 pub use members::Member;
+pub use notices::Notice;
 pub use oauth::{Exchange, Exchanged, NewCode, OauthClient};
 pub use organizations::{NewAccount, OrganizationChange, OrganizationSettings};
 pub use outbox::{Claimed, Mail};
@@ -88,6 +93,8 @@ pub struct Control {
     database: Database,
     sealer: Sealer,
     directory: RwLock<Directory>,
+    /// Writes mails about people's accounts, where mail can be sent.
+    letter: OnceLock<notices::Letter>,
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -144,12 +151,17 @@ impl Control {
         migrations::run(&database, &sealer).await?;
         check_key(&database, &sealer).await?;
         let directory = RwLock::new(Directory::load(&database.pool, &sealer, &HashMap::new()).await?);
-        Ok(Control { database, sealer, directory })
+        Ok(Control { database, sealer, directory, letter: OnceLock::new() })
     }
 
     /// Encrypts what has to be read again.
     pub fn sealer(&self) -> &Sealer {
         &self.sealer
+    }
+
+    /// From now on people are told by mail what happens to their accounts.
+    pub fn tell_people(&self, letter: notices::Letter) {
+        let _ = self.letter.set(letter);
     }
 
     /// Which database it is.

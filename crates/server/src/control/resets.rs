@@ -7,15 +7,18 @@ use super::{Control, ControlError, tokens};
 use crate::limits;
 
 impl Control {
-    /// Puts a mail with a token into the outbox, if the address has an account that has not had one within the hour.
+    /// Puts a mail with a token into the outbox, if the address has an account that has not had one within the hour. An
+    /// account without a password gets none this way: whoever its provider lets in no more stays out.
     /// Nobody is told which. `mail` gets the token.
     pub async fn begin_reset(&self, by: &By, email: &str, mail: impl FnOnce(&str) -> Mail) -> Result<(), ControlError> {
         let token = tokens::prefixed_token("twr_")?;
         let mut write = self.write().await?;
-        let user: Option<i64> = sqlx::query_scalar("SELECT id FROM users WHERE email = $1 AND disabled_ns IS NULL")
-            .bind(email)
-            .fetch_optional(write.on())
-            .await?;
+        let user: Option<i64> = sqlx::query_scalar(
+            "SELECT id FROM users WHERE email = $1 AND disabled_ns IS NULL AND password_hash IS NOT NULL",
+        )
+        .bind(email)
+        .fetch_optional(write.on())
+        .await?;
         let Some(user) = user else { return Ok(()) };
         let recent: i64 =
             sqlx::query_scalar("SELECT COUNT(*) FROM password_resets WHERE user_id = $1 AND created_ns > $2")

@@ -201,6 +201,10 @@ impl Control {
         };
         sqlx::query(statement).bind(hash(token)).bind(by.at_ns).execute(write.on()).await?;
         let by = By { user_id: Some(id), name: user.email.clone(), ..by.clone() };
+        if !is_right {
+            let details = json!({ "how": "second factor", "failures": tries + 1 });
+            write.audit(by.did("sign_in.refuse").on("user", id).with(details)).await?;
+        }
         if let (true, Shown::RecoveryCode(_)) = (is_right, shown) {
             write.audit(by.did("two_factor.recover").on("user", id)).await?;
         }

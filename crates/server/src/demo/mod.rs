@@ -131,11 +131,17 @@ fn token_by_sign_in(base: &str, args: &DemoArgs, say: &mut impl FnMut(&str)) -> 
     let register = json!({
         "email": args.email, "password": args.password, "name": "Demo",
         "organizationName": "Demo shop", "timezone": "UTC", "projectName": "Shop", "framework": "opentelemetry",
+        "setupCode": std::env::var("TIDEWATCH_SETUP_CODE").ok(),
     });
     let (status, body) = post(&format!("{base}/api/register"), &register)?;
     if status == 201 {
         say(&format!("registered {} with the password {}", args.email, args.password));
         return first_token(&body);
+    }
+    if status == 403 {
+        bail!(
+            "the server is new: register in the browser and pass --token, or set TIDEWATCH_SETUP_CODE to the code that it printed"
+        );
     }
     let login = json!({"email": args.email, "password": args.password});
     let (status, body) = post(&format!("{base}/api/login"), &login)?;

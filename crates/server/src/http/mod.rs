@@ -3,7 +3,7 @@
 //! - [`socket`], [`tls`], [`listen`], [`connections`], `activity`, `framing`, `unread`, `lasting`: connections. [`door`]: what every request and answer passes.
 //! - [`routes`]: every path; [`api`]: with what describes it. [`gate`]: who may, how much, how fast.
 //! - [`ingest`]: the doors for telemetry; [`uploads`]: for symbol files. [`account`], [`auth`], [`dashboard`]: the API of the UI. [`ui`]: the UI itself.
-//! - [`frames`]: headers on every answer. [`openapi`]: the document.
+//! - [`setup_code`]: what the first account is made with. [`frames`]: headers on every answer. [`openapi`]: the document.
 
 pub mod account;
 mod activity;
@@ -22,6 +22,7 @@ mod lasting;
 pub mod listen;
 pub mod openapi;
 pub mod routes;
+pub mod setup_code;
 pub mod socket;
 pub mod tls;
 pub mod ui;

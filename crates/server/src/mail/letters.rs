@@ -1,7 +1,7 @@
 //! What the mails say, as text and as HTML. Names come from people: in HTML they are escaped, in headers and text they
 //! stay on their line.
 
-use crate::control::{Mail, Role};
+use crate::control::{Mail, Notice, Role};
 use crate::redact::is_hidden;
 
 /// Somebody is invited. WIRE 5.2: the link.
@@ -33,6 +33,31 @@ pub fn password_reset(base_url: &str, recipient: &str, token: &str) -> Mail {
         action: "Choose a new password",
         link: format!("{base_url}/reset-password#token={token}"),
         last: "If it was not you, leave it: your password stays as it is.",
+    }
+    .mail()
+}
+
+/// Something happened to somebody's account.
+pub fn notice(base_url: &str, notice: &Notice) -> Mail {
+    let at = jiff::Timestamp::from_nanosecond(i128::from(notice.at_ns)).unwrap_or(jiff::Timestamp::UNIX_EPOCH);
+    let from = match notice.address.as_str() {
+        "" => "the command line of the server".to_owned(),
+        address => address.to_owned(),
+    };
+    let program = match one_line(&notice.user_agent) {
+        program if program.is_empty() => String::new(),
+        program => format!(" by {program}"),
+    };
+    Letter {
+        recipient: &notice.recipient,
+        subject: "A change to your Tidewatch account".to_owned(),
+        lines: &[
+            notice.what.to_owned(),
+            format!("It was done at {} from {from}{program}.", at.strftime("%Y-%m-%d %H:%M UTC")),
+        ],
+        action: "Look at your account's security log",
+        link: format!("{base_url}/account"),
+        last: "If it was not you, change your password, end all sessions, and tell an admin.",
     }
     .mail()
 }

@@ -391,3 +391,26 @@ pub async fn person(harness: &Harness, email: &str) -> std::sync::Arc<tidewatch_
     let new = NewUser { email: email.into(), name: "A person".into(), password_hash: None, is_email_verified: true };
     app.control.create_user(&app.by_server(), &new).await.expect("a user")
 }
+
+on_both! {
+    // Whoever comes first would own the server.
+    async fn the_first_account_is_made_with_the_code_that_was_printed(database) {
+        let harness = Harness::on_with(&database, |config| config.setup_code = None).await;
+        let code = tidewatch_server::http::setup_code::expected(harness.app()).expect("a new server has one");
+        let known = harness.api("GET", "/api/has-organizations", &Value::Null).await.expect(200).json();
+        assert_eq!(known, json!({ "hasOrganizations": false, "needsSetupCode": true }));
+        let body = |code: Option<&str>| {
+            json!({
+                "email": "owner@example.com", "name": "Owner", "password": "correct horse", "setupCode": code,
+                "organizationName": "Example", "timezone": "UTC", "projectName": "first",
+            })
+        };
+        for wrong in [None, Some(""), Some("0000-0000-0000"), Some("off")] {
+            harness.api("POST", "/api/register", &body(wrong)).await.expect(403);
+        }
+        harness.api("POST", "/api/register", &body(Some(&code.to_lowercase().replace('-', " ")))).await.expect(201);
+        let known = harness.api("GET", "/api/has-organizations", &Value::Null).await.expect(200).json();
+        assert_eq!(known, json!({ "hasOrganizations": true, "needsSetupCode": false }));
+        harness.api("POST", "/api/register", &body(Some(&code))).await.expect(409);
+    }
+}

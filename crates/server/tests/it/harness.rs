@@ -256,6 +256,7 @@ async fn run(data: &Path, change: &Change, disk: Arc<dyn Disk>, clock: Clock, ga
     let mut config = Config::new(([127, 0, 0, 1], 0).into(), data);
     // Tests send what happened on fixed days: it must not grow too old.
     config.retention_days = 0;
+    config.setup_code = Some("off".to_owned());
     change(&mut config);
     let (stop, stopped) = oneshot::channel::<()>();
     let (ready, is_ready) = oneshot::channel();

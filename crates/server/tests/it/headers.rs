@@ -16,6 +16,11 @@ fn assert_guarded(answer: &Answer, what: &str) {
     assert!(policy.ends_with("frame-ancestors 'none'"), "{what}: {policy}");
     assert_eq!(answer.header("X-Content-Type-Options"), Some("nosniff"), "{what}");
     assert_eq!(answer.header("Referrer-Policy"), Some("same-origin"), "{what}");
+    assert!(policy.contains("; require-trusted-types-for 'script'; trusted-types 'none';"), "{what}: {policy}");
+    assert_eq!(answer.header("Cross-Origin-Opener-Policy"), Some("same-origin"), "{what}");
+    assert_eq!(answer.header("Cross-Origin-Resource-Policy"), Some("same-origin"), "{what}");
+    let permissions = answer.header("Permissions-Policy").unwrap_or_else(|| panic!("{what}: no permissions"));
+    assert!(["camera=()", "geolocation=()", "microphone=()"].iter().all(|one| permissions.contains(one)), "{what}");
     assert!(answer.header("Cache-Control").is_some(), "{what}");
     assert!(answer.header("X-UI-Version").is_some(), "{what}");
     assert_eq!(answer.header("Strict-Transport-Security"), None, "{what}: plain HTTP");

@@ -58,6 +58,7 @@ mod retries;
 mod scopes;
 mod session_ends;
 mod setup;
+mod sign_ins;
 mod slow;
 mod symbol_builds;
 mod symbol_files;

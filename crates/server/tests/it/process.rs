@@ -26,6 +26,7 @@ impl Server {
 
     fn start_with(data: &Path, more: &[&str]) -> Server {
         let mut child = Command::new(env!("CARGO_BIN_EXE_tidewatch"))
+            .env("TIDEWATCH_SETUP_CODE", "off")
             .args(["serve", "--listen", "127.0.0.1:0", "--data-dir"])
             .arg(data)
             .args(more)

@@ -29,6 +29,7 @@ struct Here {
 async fn server(change: fn(&mut Config)) -> Here {
     let data = tempfile::tempdir().expect("a temporary folder");
     let mut config = Config::new(([127, 0, 0, 1], 0).into(), data.path());
+    config.setup_code = Some("off".to_owned());
     change(&mut config);
     let (stop, stopped) = oneshot::channel::<()>();
     let (ready, is_ready) = oneshot::channel();

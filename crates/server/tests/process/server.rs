@@ -191,7 +191,7 @@ fn spawn(listen: &str, data: &Path, settings: &[(&'static str, String)], launch:
     };
     command.args(["serve", "--listen", listen, "--data-dir"]).arg(data);
     // Tests send what was captured on fixed days: it must not grow too old.
-    command.env("TIDEWATCH_RETENTION_DAYS", "0");
+    command.env("TIDEWATCH_RETENTION_DAYS", "0").env("TIDEWATCH_SETUP_CODE", "off");
     command.envs(settings.iter().map(|(key, value)| (key, value)));
     let log = match launch.log {
         Some(log) => log(),

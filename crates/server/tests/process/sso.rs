@@ -9,6 +9,7 @@ use std::process::{Child, ChildStdout, Command, Stdio};
 use std::sync::OnceLock;
 
 use serde_json::{Value, json};
+use totp_rs::{Builder, Secret};
 use url::Url;
 
 use super::sdk::{installed, run};
@@ -371,4 +372,85 @@ fn what_attackers_try_at_the_callback() {
         let (to, _) = browser.step(&Url::parse(&back).expect("an address"));
         assert_eq!(to.and_then(|to| error(&to)).as_deref(), Some(expected), "{query}");
     }
+}
+
+/// An authenticator for the account of this login, confirmed. Returns a recovery code.
+fn authenticator(server: &Server, token: &str) -> String {
+    let password = json!({ "password": "correct horse" });
+    let (status, begun) = server.call("POST", "/api/me/two-factor/totp", Some(token), &password);
+    assert_eq!(status, 200, "{begun}");
+    let secret = begun["secret"].as_str().expect("a secret").to_owned();
+    let key = Secret::try_from_base32(&secret).expect("base32");
+    let codes = Builder::new().with_secret(key).with_account_name("a").build().expect("codes");
+    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).expect("after 1970").as_secs();
+    let code = json!({ "code": codes.generate(now).to_string() });
+    let (status, confirmed) = server.call("POST", "/api/me/two-factor/totp/confirm", Some(token), &code);
+    assert_eq!(status, 200, "{confirmed}");
+    confirmed["recoveryCodes"][0].as_str().expect("a recovery code").to_owned()
+}
+
+#[test]
+fn a_provider_does_not_go_around_the_second_step() {
+    let owner = person("1", "owner@example.com", true, &[]);
+    let (_folder, mut server, provider) = both(&owner, &[("OIDC_AUTO_CREATE_USERS", "true")]);
+    let token = server.register().jwt;
+    let recovery = authenticator(&server, &token);
+    // Nobody asks for two factors yet.
+    assert!(fragment(&Browser::default().sign_in(&server), "token").is_some());
+    let asks = json!({ "requireTwoFactor": true });
+    assert_eq!(server.call("PUT", "/api/organizations/1/settings", Some(&token), &asks).0, 200);
+
+    let landed = Browser::default().sign_in(&server);
+    assert!(fragment(&landed, "token").is_none(), "{landed}");
+    assert_eq!(fragment(&landed, "methods").as_deref(), Some("totp,recovery"));
+    assert_eq!(fragment(&landed, "redirect").as_deref(), Some("/issues"));
+    let shown = json!({ "mfaToken": fragment(&landed, "mfaToken"), "recoveryCode": recovery });
+    let (status, bundle) = server.call("POST", "/api/login/mfa", None, &shown);
+    assert_eq!((status, &bundle["user"]["email"]), (200, &json!("owner@example.com")), "{bundle}");
+
+    // The provider's word for several factors counts; one for a password does not.
+    let said = |person: &Value, amr: Value| {
+        let mut person = person.clone();
+        person["amr"] = amr;
+        provider.tell("/person", &person);
+        Browser::default().sign_in(&server)
+    };
+    assert!(fragment(&said(&owner, json!(["pwd"])), "token").is_none());
+    assert!(fragment(&said(&owner, json!(["pwd", "otp"])), "token").is_some());
+
+    // Whoever has neither opens nothing there, until the provider vouches for them.
+    let guest = person("2", "guest@example.com", true, &[]);
+    for (amr, expected) in [(json!(["pwd"]), 403), (json!(["mfa"]), 200), (json!(["pwd"]), 403)] {
+        let landed = said(&guest, amr.clone());
+        let token = fragment(&landed, "token").unwrap_or_else(|| panic!("{landed}"));
+        let (status, said) = server.call("GET", "/api/organizations/1/members", Some(&token), &Value::Null);
+        assert_eq!(status, expected, "{amr}: {said}");
+    }
+}
+
+#[test]
+fn whoever_signs_in_elsewhere_gets_no_password_by_mail() {
+    let mails = tempfile::tempdir().expect("a temporary folder");
+    let folder = mails.path().to_str().expect("a path").to_owned();
+    let (_folder, mut server, _provider) = both(
+        &person("1", "guest@example.com", true, &[]),
+        &[("OIDC_AUTO_CREATE_USERS", "true"), ("MAIL_DIR", &folder)],
+    );
+    server.register();
+    assert!(fragment(&Browser::default().sign_in(&server), "token").is_some());
+    for email in ["guest@example.com", "owner@example.com"] {
+        assert_eq!(server.call("POST", "/api/forgot-password", None, &json!({ "email": email })).0, 200);
+    }
+    // The second request was worked on after the first.
+    let recipients = || -> Vec<String> {
+        let mails = std::fs::read_dir(mails.path()).expect("the folder").flatten();
+        let texts = mails.filter_map(|mail| std::fs::read_to_string(mail.path()).ok());
+        texts.filter_map(|text| text.lines().find_map(|line| line.strip_prefix("To: ").map(str::to_owned))).collect()
+    };
+    let came = (0..3000).any(|_| {
+        std::thread::park_timeout(std::time::Duration::from_millis(10));
+        recipients().contains(&"owner@example.com".to_owned())
+    });
+    assert!(came, "a mail for the owner");
+    assert_eq!(recipients(), ["owner@example.com"]);
 }

@@ -6,6 +6,7 @@ import { TAB, TabRow } from "../../ui/Tabs";
 import { Apps } from "./Apps";
 import { Profile } from "./Profile";
 import { Security } from "./Security";
+import { SecurityLog } from "./SecurityLog";
 import { Tokens } from "./Tokens";
 
 const route = getRouteApi("/signed-in/plain/account");
@@ -15,6 +16,7 @@ const TABS = [
   { tab: "security", label: "Sign-in and security" },
   { tab: "tokens", label: "Access tokens" },
   { tab: "apps", label: "Signed-in applications" },
+  { tab: "log", label: "Security log" },
 ] as const;
 
 /** One's own account: every tab is an address. */
@@ -39,6 +41,7 @@ export function AccountPage() {
         {tab === "security" && <Security user={user} />}
         {tab === "tokens" && <Tokens />}
         {tab === "apps" && <Apps />}
+        {tab === "log" && <SecurityLog />}
       </div>
     </>
   );

@@ -2,15 +2,18 @@ import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { Link, useRouter } from "@tanstack/react-router";
 import { useEffect, useRef, useState } from "react";
 import { enterSession } from "../../api/account";
-import type { People } from "../../api/account-types";
+import type { MfaRequired, People, SecondStep } from "../../api/account-types";
 import { requestAs } from "../../api/client";
 import { forgetStart, startedFrom } from "../../api/session";
 import { safePath } from "../../model/safe-path";
 import { Act, Problem } from "../../parts/Act";
 import { AuthFrame, DeadEnd, Waiting } from "./Frame";
+import { SecondStepForm } from "./SecondStepForm";
 
 interface Arrival {
   token: string;
+  /** The provider asked for one factor, and an organisation asks for two. */
+  second: MfaRequired | null;
   needsSetup: boolean;
   next: string;
   /** This tab left for a provider: nobody else can have sent the link. */
@@ -20,15 +23,18 @@ interface Arrival {
 /** Takes the token out of the address at once, so that neither history nor a copied link holds it. */
 function arrival(): Arrival | null {
   const words = new URLSearchParams(location.hash.slice(1));
-  const token = words.get("token");
+  const token = words.get("token") ?? "";
+  const mfaToken = words.get("mfaToken");
+  const methods = (words.get("methods") ?? "").split(",") as SecondStep[];
+  const second: MfaRequired | null = mfaToken ? { mfaRequired: true, mfaToken, methods } : null;
   const started = startedFrom();
-  if (!token) return null;
+  if (!token && !second) return null;
   history.replaceState(history.state, "", location.pathname);
   const next = safePath(words.get("redirect")) ?? safePath(started) ?? "/";
-  return { token, needsSetup: words.get("needsSetup") === "true", next, expected: started !== null };
+  return { token, second, needsSetup: words.get("needsSetup") === "true", next, expected: started !== null };
 }
 
-/** Where a provider's sign-in ends: `/auth/callback#token=…&needsSetup=…`. */
+/** Where a provider's sign-in ends: `/auth/callback#token=…&needsSetup=…`, or `#mfaToken=…&methods=…`. */
 export function Callback() {
   const [come] = useState(arrival);
   if (!come)
@@ -38,6 +44,12 @@ export function Callback() {
           To the sign-in page
         </Link>
       </DeadEnd>
+    );
+  if (come.second)
+    return (
+      <AuthFrame title="Second step" lead="Your organisation asks for one more proof that it is you.">
+        <SecondStepForm asked={come.second} next={come.next} onAgain={() => location.assign("/login")} />
+      </AuthFrame>
     );
   return <Enter come={come} />;
 }

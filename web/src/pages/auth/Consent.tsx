@@ -68,18 +68,16 @@ function Ask({ search, name }: { search: ConsentSearch; name: string }) {
     onSuccess: (target) => location.assign(target),
   });
   return (
-    <AuthFrame title={`Allow ${name}?`}>
+    <AuthFrame title={`Allow ${host}?`}>
       <div className="space-y-4">
         <div className="flex items-start gap-2 text-ink2">
           <ShieldQuestion size={16} aria-hidden className="mt-0.5 shrink-0" />
           <div className="space-y-2 [overflow-wrap:anywhere]">
             <p>
-              <strong className="text-ink">{name}</strong> asks to act as{" "}
+              An application at <strong className="text-ink">{host}</strong>, which calls itself {name}, asks to act as{" "}
               <strong className="text-ink">{user?.email}</strong>, until you sign it out on your account page.
             </p>
-            <p>
-              The answer goes to <strong className="text-ink">{host}</strong>.
-            </p>
+            <p>The answer goes there.</p>
           </div>
         </div>
         <ScopeChoice big most={most} choice={choice} onChange={setChoice} />

@@ -1,5 +1,5 @@
 import { useMutation, useQuery } from "@tanstack/react-query";
-import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
+import { Link } from "@tanstack/react-router";
 import { MonitorSmartphone } from "lucide-react";
 import { useState } from "react";
 import { useBundle } from "../../api/account";
@@ -14,25 +14,23 @@ import { allowance, type Choice, ScopeChoice } from "../../parts/ScopeChoice";
 import { Field } from "../../ui/Field";
 import { AuthFrame, DeadEnd, Note, Waiting } from "./Frame";
 
-const route = getRouteApi("/signed-in/device");
-
-/** A device or command line shows a code; its owner says yes here (RFC 8628). */
+/** A device or command line shows a code; its owner says yes here (RFC 8628). The person types the code, also when the
+ * address has one: a link from somebody else would bring that person's code along (RFC 8628, 5.4). */
 export function Device() {
-  const code = userCode(route.useSearch().user_code ?? "");
-  if (!isUserCode(code)) return <Enter start={code} />;
-  return <Asked key={code} code={code} />;
+  const [code, setCode] = useState("");
+  if (!code) return <Enter onCode={setCode} />;
+  return <Asked key={code} code={code} again={() => setCode("")} />;
 }
 
-function Enter({ start }: { start: string }) {
-  const [code, setCode] = useState(start);
-  const navigate = useNavigate();
+function Enter({ onCode }: { onCode: (code: string) => void }) {
+  const [code, setCode] = useState("");
   return (
     <AuthFrame title="Sign in a device" lead="Type the code that the device or the command line shows.">
       <form
         className="space-y-4"
         onSubmit={(event) => {
           event.preventDefault();
-          if (isUserCode(code)) navigate({ to: "/device", search: { user_code: code } });
+          if (isUserCode(code)) onCode(code);
         }}
       >
         <Field
@@ -56,7 +54,7 @@ function Enter({ start }: { start: string }) {
   );
 }
 
-function Asked({ code }: { code: string }) {
+function Asked({ code, again }: { code: string; again: () => void }) {
   const asked = useQuery({ ...deviceQuery(code), retry: false });
   const user = useBundle()?.user;
   const [answer, setAnswer] = useState<"approve" | "deny" | null>(null);
@@ -73,13 +71,18 @@ function Asked({ code }: { code: string }) {
   if (status === 404)
     return (
       <Again
+        again={again}
         title="No such code"
         lead="Compare it with what the device shows. Codes are valid for ten minutes and work once."
       />
     );
   if (status === 410)
     return (
-      <Again title="This code is over" lead="It was valid for ten minutes. Start the sign-in on the device again." />
+      <Again
+        again={again}
+        title="This code is over"
+        lead="It was valid for ten minutes. Start the sign-in on the device again."
+      />
     );
   if (asked.isError)
     return (
@@ -104,7 +107,9 @@ function Asked({ code }: { code: string }) {
       <div className="space-y-4">
         <Request request={asked.data} code={code} email={user?.email ?? ""} />
         <ScopeChoice big most={most} choice={choice} onChange={setChoice} />
-        <Note>Approve only if you started this yourself and the device shows exactly this code.</Note>
+        <Note>
+          Approve only if you started this yourself, the device is at this address, and it shows exactly this code.
+        </Note>
         <Problem of={reply} />
         <div className="flex gap-2">
           <Act of={reply} className="btn btn-big flex-1" onClick={() => reply.mutate("deny")}>
@@ -130,7 +135,8 @@ function Request({ request, code, email }: { request: DeviceRequest; code: strin
       <p className="flex items-start gap-2 text-ink2">
         <MonitorSmartphone size={16} aria-hidden className="mt-0.5 shrink-0" />
         <span className="[overflow-wrap:anywhere]">
-          <strong className="text-ink">{request.clientName}</strong> asked <Ago at={request.requestedAt} /> to act as{" "}
+          <strong className="text-ink">{request.clientName}</strong> asked <Ago at={request.requestedAt} /> from{" "}
+          <strong className="text-ink">{request.address}</strong> to act as{" "}
           <strong className="text-ink">{email}</strong>, until you sign it out on your account page.
         </span>
       </p>
@@ -157,12 +163,12 @@ function Done({ approved }: { approved: boolean }) {
   );
 }
 
-function Again({ title, lead }: { title: string; lead: string }) {
+function Again({ title, lead, again }: { title: string; lead: string; again: () => void }) {
   return (
     <DeadEnd title={title} lead={lead}>
-      <Link to="/device" search={{}} className="btn btn-primary">
+      <button type="button" className="btn btn-primary" onClick={again}>
         Type a code
-      </Link>
+      </button>
     </DeadEnd>
   );
 }

@@ -11,18 +11,26 @@ import { ZoneSelect } from "../../parts/ZoneSelect";
 import { Field } from "../../ui/Field";
 import { SelectField } from "../../ui/SelectField";
 import { AuthFrame } from "./Frame";
+import { SetupCode, WRONG_SETUP_CODE } from "./SetupCode";
 
 /** The first person came through a provider: the organisation and the first project are still missing. */
 export function FinishSetup() {
   const [organizationName, setOrganization] = useState("");
   const [projectName, setProject] = useState("");
+  const [setupCode, setCode] = useState("");
   const [framework, setFramework] = useState("opentelemetry");
   const [timezone, setZone] = useState(browserZone);
   const client = useQueryClient();
   const navigate = useNavigate();
   const finish = useMutation({
     mutationFn: () =>
-      finishSetup({ organizationName: organizationName.trim(), projectName: projectName.trim(), framework, timezone }),
+      finishSetup({
+        organizationName: organizationName.trim(),
+        projectName: projectName.trim(),
+        framework,
+        timezone,
+        setupCode,
+      }),
     onSuccess: (answer) => {
       if (answer.user) enterSession(client, { ...answer, token: answer.token ?? sessionToken() ?? "" });
       else client.removeQueries({ queryKey: bundleQuery.queryKey });
@@ -59,7 +67,8 @@ export function FinishSetup() {
           placeholder="shop"
         />
         <SelectField big label="What sends the data" value={framework} options={FRAMEWORKS} onChange={setFramework} />
-        <Problem of={finish} />
+        <SetupCode value={setupCode} onText={setCode} />
+        <Problem of={finish} own={WRONG_SETUP_CODE} />
         <Submit of={finish} busy="Creating…" className="btn btn-primary btn-big w-full">
           Create organisation and project
         </Submit>

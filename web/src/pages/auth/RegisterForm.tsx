@@ -7,6 +7,7 @@ import type { Registration } from "../../api/types";
 import { Problem, Submit } from "../../parts/Act";
 import { Field } from "../../ui/Field";
 import { AuthFrame } from "./Frame";
+import { SetupCode, WRONG_SETUP_CODE } from "./SetupCode";
 
 export function RegisterForm({ title, lead, foot }: { title: string; lead: string; foot?: ReactNode }) {
   const [form, setForm] = useState<Registration>({
@@ -15,6 +16,7 @@ export function RegisterForm({ title, lead, foot }: { title: string; lead: strin
     password: "",
     organizationName: "",
     projectName: "",
+    setupCode: "",
   });
   const put = (key: keyof Registration) => (text: string) => setForm((old) => ({ ...old, [key]: text }));
   const navigate = useNavigate();
@@ -78,7 +80,8 @@ export function RegisterForm({ title, lead, foot }: { title: string; lead: strin
             placeholder="shop"
           />
         </div>
-        <Problem of={create} />
+        <SetupCode value={form.setupCode ?? ""} onText={put("setupCode")} />
+        <Problem of={create} own={WRONG_SETUP_CODE} />
         {taken && (
           <p>
             <Link to="/login" className="link">

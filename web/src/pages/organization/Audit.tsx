@@ -55,7 +55,12 @@ export function Audit({ organization }: { organization: Organization }) {
           page.data.length ? (
             <div className="panel overflow-hidden">
               <div className="overflow-x-auto">
-                <DataTable label="Audit log" rows={page.data} rowKey={(row) => String(row.id)} columns={COLUMNS} />
+                <DataTable
+                  label="Audit log"
+                  rows={page.data}
+                  rowKey={(row) => String(row.id)}
+                  columns={AUDIT_COLUMNS}
+                />
               </div>
               <nav aria-label="Pages of the log" className="flex justify-end gap-2 border-line border-t px-3 py-2">
                 {before && (
@@ -82,7 +87,7 @@ export function Audit({ organization }: { organization: Organization }) {
                   )
                 }
               >
-                Every change of members, roles, tokens and settings is written down here.
+                Every change of members, roles, tokens and settings is written down here, and every sign-in of a member.
               </Empty>
             </div>
           )
@@ -92,7 +97,7 @@ export function Audit({ organization }: { organization: Organization }) {
   );
 }
 
-const COLUMNS: Column<AuditRow>[] = [
+export const AUDIT_COLUMNS: Column<AuditRow>[] = [
   {
     key: "at",
     head: "When",

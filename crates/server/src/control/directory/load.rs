@@ -97,7 +97,8 @@ const SELECT_USERS: &str = "SELECT id, email, name, created_ns, session_epoch, \
      CASE WHEN email_verified_ns IS NULL THEN 0 ELSE 1 END, \
      (SELECT COUNT(*) FROM totp WHERE totp.user_id = users.id AND totp.confirmed_ns IS NOT NULL) \
      + (SELECT COUNT(*) FROM passkeys WHERE passkeys.user_id = users.id), \
-     CASE WHEN password_hash IS NULL THEN 1 ELSE 0 END FROM users";
+     CASE WHEN password_hash IS NULL THEN 1 ELSE 0 END, \
+     (SELECT COUNT(*) FROM identities WHERE identities.user_id = users.id AND is_multi_factor = 1) FROM users";
 
 fn read_user(row: &AnyRow) -> Result<User, ControlError> {
     let is = |column: usize| row.try_get::<i64, _>(column).map(|truth| truth != 0);
@@ -113,6 +114,7 @@ fn read_user(row: &AnyRow) -> Result<User, ControlError> {
         is_email_verified: is(8)?,
         has_two_factor: is(9)?,
         signs_in_elsewhere: is(10)?,
+        is_vouched_for: is(11)?,
     })
 }
 

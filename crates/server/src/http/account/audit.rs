@@ -1,4 +1,5 @@
-//! `/api/organizations/{id}/audit`: who changed what, for admins; page by page or as one file.
+//! `/api/organizations/{id}/audit`: who changed what, for admins; page by page or as one file. `/api/me/security-log`: what
+//! happened to one's own account.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -19,7 +20,7 @@ use super::view::rfc3339;
 use crate::app::App;
 use crate::control::{AuditLine, AuditQuestion};
 use crate::error::ApiError;
-use crate::http::gate::auth::{Admin, InPersonAs, OrganizationAccess};
+use crate::http::gate::auth::{Admin, InPerson, InPersonAs, OrganizationAccess};
 use crate::http::openapi::Failures;
 use crate::limits;
 use crate::query::views::people::{AuditActor, AuditLineView, AuditPage};
@@ -37,6 +38,8 @@ pub struct AuditQuery {
     action: Option<String>,
     /// What this person did.
     user_id: Option<i64>,
+    /// `true`: also what happened to the accounts of the organization's members, sign-ins among it.
+    accounts: Option<bool>,
 }
 
 /// How an export looks.
@@ -66,6 +69,7 @@ impl AuditQuery {
             most,
             action: self.action.as_deref().unwrap_or_default(),
             user: self.user_id.unwrap_or(0),
+            has_accounts: self.accounts.unwrap_or(false),
         }
     }
 }
@@ -85,16 +89,56 @@ pub async fn page(
     query: Result<Query<AuditQuery>, axum::extract::rejection::QueryRejection>,
 ) -> Result<Json<AuditPage>, ApiError> {
     let Query(query) = query.map_err(|error| ApiError::malformed(error.body_text()))?;
-    let limit = query.limit.unwrap_or(LIMIT);
-    if !(1..=limits::AUDIT_LINES_MAX).contains(&limit) {
-        return Err(ApiError::unprocessable(format!("limit is 1 to {}", limits::AUDIT_LINES_MAX)));
-    }
+    let limit = checked_limit(query.limit)?;
     // One more says whether there is another page.
-    let mut lines = app.control.audit_lines(&query.question(access.organization.id, limit + 1)).await?;
+    let lines = app.control.audit_lines(&query.question(access.organization.id, limit + 1)).await?;
+    Ok(Json(paged(lines, limit)))
+}
+
+/// Which lines of one's own.
+#[derive(Debug, Clone, Default, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub struct SecurityLogQuery {
+    /// Lines older than this one's id.
+    before: Option<i64>,
+    /// 1 to 200; 50 when absent.
+    limit: Option<i64>,
+}
+
+/// What happened to one's own account, newest first: sign-ins, refused ones too, and changes of credentials.
+#[utoipa::path(
+    get,
+    path = "/api/me/security-log",
+    operation_id = "securityLog",
+    tag = "account",
+    params(SecurityLogQuery),
+    responses((status = 200, description = "The answer", body = AuditPage), Failures)
+)]
+pub async fn own(
+    State(app): State<Arc<App>>,
+    InPerson(caller): InPerson,
+    query: Result<Query<SecurityLogQuery>, axum::extract::rejection::QueryRejection>,
+) -> Result<Json<AuditPage>, ApiError> {
+    let Query(query) = query.map_err(|error| ApiError::malformed(error.body_text()))?;
+    let limit = checked_limit(query.limit)?;
+    let lines = app.control.security_log(caller.user.id, query.before.unwrap_or(i64::MAX), limit + 1).await?;
+    Ok(Json(paged(lines, limit)))
+}
+
+fn checked_limit(limit: Option<i64>) -> Result<i64, ApiError> {
+    let limit = limit.unwrap_or(LIMIT);
+    match (1..=limits::AUDIT_LINES_MAX).contains(&limit) {
+        true => Ok(limit),
+        false => Err(ApiError::unprocessable(format!("limit is 1 to {}", limits::AUDIT_LINES_MAX))),
+    }
+}
+
+/// A page of `limit` lines; one more among `lines` says that there is another.
+fn paged(mut lines: Vec<AuditLine>, limit: i64) -> AuditPage {
     let is_more = lines.len() as i64 > limit;
     lines.truncate(limit as usize);
     let next = lines.last().filter(|_| is_more).map(|line| line.id);
-    Ok(Json(AuditPage { data: lines.into_iter().map(view).collect(), next }))
+    AuditPage { data: lines.into_iter().map(view).collect(), next }
 }
 
 /// The audit log as a file, newest first: CSV, or a line of JSON for each. At most 100 000 lines; `before` goes on.

@@ -8,8 +8,9 @@ use axum::extract::State;
 use super::password::Match;
 use super::{password, view};
 use crate::app::App;
+use crate::control::{SecondFactors, User};
 use crate::error::ApiError;
-use crate::http::gate::auth::SignedIn;
+use crate::http::gate::auth::{Origin, SignedIn};
 use crate::http::gate::body::AnonymousBody;
 use crate::http::gate::per_ip::PerIp;
 use crate::http::openapi::{ErrorBody, Failures, TooMany};
@@ -32,6 +33,7 @@ const WRONG: ApiError = ApiError::Unauthorized("wrong email or password");
 )]
 pub async fn login(
     _: PerIp<Login>,
+    from: Origin,
     State(app): State<Arc<App>>,
     body: Result<AnonymousBody<LoginRequest>, ApiError>,
 ) -> Result<Json<LoginOutcome>, ApiError> {
@@ -47,25 +49,48 @@ pub async fn login(
     }
     let stored = app.control.stored_user(&email).await?;
     let (id, hash) = stored.map_or((None, None), |user| (Some(user.id), user.password_hash));
-    let found = password::verify(&app, password.clone(), hash.clone()).await?;
-    let user = id.filter(|_| found != Match::No).and_then(|id| app.control.user(id)).ok_or(WRONG)?;
+    let by = from.by(&app, &email);
+    let is_known = match id {
+        Some(id) => app.control.has_signed_in_from(id, &by.address).await?,
+        None => false,
+    };
+    let failures = match is_known {
+        true => 1,
+        false => app.guesses.begin(&email, from.address, by.at_ns)?,
+    };
+    let found = password::verify(&app, password.clone(), hash.clone(), is_known).await?;
+    let Some(user) = id.filter(|_| found != Match::No).and_then(|id| app.control.user(id)) else {
+        app.guesses.failed(from.address, by.at_ns);
+        // Every further one says less: of many in a row the log has the 1st, 2nd, 4th, ...
+        if let Some(id) = id.filter(|_| failures.is_power_of_two()) {
+            app.control.record_refusal(&by, id, &email, "password", failures).await?;
+        }
+        return Err(WRONG);
+    };
+    app.guesses.succeeded(&email);
     if let (Match::Outdated, Some(old)) = (found, hash) {
         let new = password::hash(&app, password).await?;
         app.control.rehash_password(user.id, &old, &new).await?;
     }
     let has = app.control.second_factors(user.id).await?;
     if has.any() {
-        let ways = [
-            ("totp", has.totp),
-            ("passkey", has.passkeys > 0 && app.passkeys.is_some()),
-            ("recovery", has.recovery_codes_left > 0),
-        ];
-        let methods = ways.into_iter().filter(|(_, is_there)| *is_there).map(|(way, _)| way.to_owned()).collect();
-        let mfa_token = app.control.await_second_factor(user.id, app.clock.now_ns()).await?;
-        return Ok(Json(LoginOutcome::Next(SecondFactorNeeded { mfa_required: true, mfa_token, methods })));
+        return Ok(Json(LoginOutcome::Next(second_step(&app, &user, has).await?)));
     }
+    app.control.record_sign_in(&by, &user, "password").await?;
     let (token, LoginBundle { user, projects, organizations }) = view::session(&app, &user)?;
     Ok(Json(LoginOutcome::In(LoginAnswer { token, user, projects, organizations })))
+}
+
+/// What a sign-in needs besides, and the token to show it with.
+pub async fn second_step(app: &App, user: &User, has: SecondFactors) -> Result<SecondFactorNeeded, ApiError> {
+    let ways = [
+        ("totp", has.totp),
+        ("passkey", has.passkeys > 0 && app.passkeys.is_some()),
+        ("recovery", has.recovery_codes_left > 0),
+    ];
+    let methods = ways.into_iter().filter(|(_, is_there)| *is_there).map(|(way, _)| way.to_owned()).collect();
+    let mfa_token = app.control.await_second_factor(user.id, app.clock.now_ns()).await?;
+    Ok(SecondFactorNeeded { mfa_required: true, mfa_token, methods })
 }
 
 /// Who is logged in, and what they may open.

@@ -32,7 +32,7 @@ pub async fn change_password(
 ) -> Result<Json<NewLogin>, ApiError> {
     password::check(&request.new_password)?;
     let stored = app.control.stored_user(&caller.user.email).await?.and_then(|user| user.password_hash);
-    if password::verify(&app, request.current_password, stored).await? == Match::No {
+    if password::verify(&app, request.current_password, stored, true).await? == Match::No {
         return Err(ApiError::Forbidden("the current password is wrong"));
     }
     let hash = password::hash(&app, request.new_password).await?;

@@ -18,6 +18,7 @@ mod reset;
 mod view;
 
 pub use fields::text as check_text;
+pub use login::second_step;
 pub use password::{check_of as check_password_of, hash_now as password_hash_now};
 pub use projects::{check_framework, check_name as check_project_name, membership as writable_membership};
 pub use view::{project_view, session};
@@ -63,5 +64,6 @@ fn people() -> Api {
         .routes(routes!(reset::look_up, reset::reset))
         .routes(routes!(reset::look_up_link, reset::reset_link))
         .routes(routes!(audit::page))
+        .routes(routes!(audit::own))
         .routes(routes!(audit::export))
 }

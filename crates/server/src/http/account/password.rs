@@ -35,7 +35,7 @@ pub fn check(password: &str) -> Result<(), ApiError> {
 
 /// A new password's hash, as a PHC string.
 pub async fn hash(app: &Arc<App>, password: String) -> Result<String, ApiError> {
-    blocking(app, move || {
+    blocking(app, false, move || {
         Argon2::default().hash_password(password.as_bytes()).map(|hash: PasswordHash| hash.to_string())
     })
     .await?
@@ -44,8 +44,15 @@ pub async fn hash(app: &Arc<App>, password: String) -> Result<String, ApiError> 
 
 /// Whether the password is the one hashed. Without a hash the same work is done in vain, so that the time of a
 /// failure does not tell whether the account exists.
-pub async fn verify(app: &Arc<App>, password: String, stored: Option<String>) -> Result<Match, ApiError> {
-    blocking(app, move || match stored {
+///
+/// `is_known`: the person is signed in, or signs in from where they have before; they pass a queue of strangers.
+pub async fn verify(
+    app: &Arc<App>,
+    password: String,
+    stored: Option<String>,
+    is_known: bool,
+) -> Result<Match, ApiError> {
+    blocking(app, is_known, move || match stored {
         Some(stored) => matches(&password, &stored),
         None => {
             let _: Result<PasswordHash, _> = Argon2::default().hash_password(password.as_bytes());
@@ -59,7 +66,7 @@ pub async fn verify(app: &Arc<App>, password: String, stored: Option<String>) ->
 pub async fn check_of(app: &Arc<App>, user: &User, password: String) -> Result<(), ApiError> {
     let is_long = password.len() > limits::PASSWORD_BYTES_MAX;
     let stored = app.control.stored_user(&user.email).await?.and_then(|user| user.password_hash);
-    if is_long || verify(app, password, stored).await? == Match::No {
+    if is_long || verify(app, password, stored, true).await? == Match::No {
         return Err(ApiError::Forbidden("the password is wrong"));
     }
     Ok(())
@@ -87,7 +94,15 @@ fn bcrypt_cost(stored: &str) -> Option<u32> {
     Some(rest.split('$').next().and_then(|cost| cost.parse().ok()).unwrap_or(u32::MAX))
 }
 
-async fn blocking<T: Send + 'static>(app: &Arc<App>, work: impl FnOnce() -> T + Send + 'static) -> Result<T, ApiError> {
+/// Waits for its turn in a bounded queue; 503 when that is full.
+async fn blocking<T: Send + 'static>(
+    app: &Arc<App>,
+    is_known: bool,
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<T, ApiError> {
+    let queue = if is_known { &app.hashes_reserved } else { &app.hashes_waiting };
+    let busy = ApiError::Overloaded("too many people sign in at once; try again");
+    let _place = queue.try_acquire().map_err(|_| busy)?;
     let _permit = app.hashing.acquire().await.map_err(ApiError::internal)?;
     tokio::task::spawn_blocking(work).await.map_err(ApiError::internal)
 }

@@ -15,6 +15,7 @@ use crate::http::gate::auth::{Origin, Via};
 use crate::http::gate::body::AnonymousBody;
 use crate::http::gate::per_ip::PerIp;
 use crate::http::openapi::{ErrorBody, Failures, TooMany};
+use crate::http::setup_code;
 use crate::limits::per_ip::Register;
 use crate::query::views::account::{HasOrganizations, LoginBundle, RegisterAnswer, RegisterRequest};
 
@@ -28,10 +29,11 @@ use crate::query::views::account::{HasOrganizations, LoginBundle, RegisterAnswer
     security(())
 )]
 pub async fn has_organizations(State(app): State<Arc<App>>) -> Json<HasOrganizations> {
-    Json(HasOrganizations { has_organizations: app.control.has_organizations() })
+    let needs_setup_code = setup_code::expected(&app).is_some();
+    Json(HasOrganizations { has_organizations: app.control.has_organizations(), needs_setup_code })
 }
 
-/// The first account, its organisation and project. Only while there is none.
+/// The first account, its organization and project, with the code that the server printed. Only while there is none.
 #[utoipa::path(
     post,
     path = "/api/register",
@@ -54,6 +56,7 @@ pub async fn register(
     if app.config.sso.disable_password_login {
         return Err(ApiError::Forbidden("nobody signs in with a password here"));
     }
+    setup_code::check(&app, request.setup_code.as_deref())?;
     let account = check(&request)?;
     let password_hash = password::hash(&app, request.password).await?;
     let account = NewAccount { password_hash, ..account };

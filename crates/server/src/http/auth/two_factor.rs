@@ -157,8 +157,10 @@ pub async fn login(
         (None, None, Some(proof)) => Shown::Passkey(proof),
         _ => return Err(ApiError::malformed("one of code, recoveryCode, and passkey with challengeId is needed")),
     };
-    match app.control.show_second_factor(&from.by(&app, "login"), &request.mfa_token, shown).await? {
+    let by = from.by(&app, "login");
+    match app.control.show_second_factor(&by, &request.mfa_token, shown).await? {
         Answered::In(user) => {
+            app.control.record_sign_in(&by, &user, "second factor").await?;
             let (token, bundle) = session(&app, &user)?;
             let (user, projects, organizations) = (bundle.user, bundle.projects, bundle.organizations);
             Ok(Json(LoginAnswer { token, user, projects, organizations }))

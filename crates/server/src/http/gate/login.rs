@@ -99,6 +99,7 @@ mod tests {
             is_email_verified: true,
             has_two_factor: false,
             signs_in_elsewhere: false,
+            is_vouched_for: false,
         }
     }
 

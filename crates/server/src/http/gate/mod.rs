@@ -5,6 +5,7 @@ pub mod auth;
 pub mod body;
 pub mod budget;
 pub mod client_ip;
+pub mod guesses;
 pub mod link_token;
 pub mod login;
 pub mod multipart;

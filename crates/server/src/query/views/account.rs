@@ -10,6 +10,8 @@ use super::auth::SecondFactorNeeded;
 #[serde(rename_all = "camelCase")]
 pub struct HasOrganizations {
     pub has_organizations: bool,
+    /// Registering asks for the code that the server printed at its start.
+    pub needs_setup_code: bool,
 }
 
 /// Body of `POST /api/register`.
@@ -26,6 +28,8 @@ pub struct RegisterRequest {
     /// 1 to 100 letters, digits, spaces, `-`, `_` and `.`.
     pub project_name: String,
     pub framework: Option<String>,
+    /// The code that the server printed at its start.
+    pub setup_code: Option<String>,
 }
 
 /// Body of `POST /api/login`.

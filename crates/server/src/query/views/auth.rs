@@ -324,6 +324,8 @@ pub struct FinishSetupRequest {
     pub timezone: Option<String>,
     pub project_name: String,
     pub framework: Option<String>,
+    /// The code that the server printed at its start.
+    pub setup_code: Option<String>,
 }
 
 /// `GET /api/me/two-factor`.

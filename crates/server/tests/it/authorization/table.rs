@@ -152,6 +152,7 @@ pub const TABLE: &[Row] = &[
     row("POST", "/api/logs/histogram", Read, READS, "{}", 200),
     row("PUT", "/api/me", Person, WRITES, "{}", 200),
     row("GET", "/api/me/login-bundle", Person, READS, "", 200),
+    row("GET", "/api/me/security-log", Person, Login, "", 200),
     row("PUT", "/api/me/password", Person, Login, "{}", 400),
     row("GET", "/api/metrics/discover", Read, READS, "", 200),
     row("GET", "/api/metrics/discover/instances", Read, READS, "", 200),

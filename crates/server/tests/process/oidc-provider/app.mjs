@@ -27,7 +27,7 @@ async function handle(request, response) {
   // What a person would do: sign in, and agree.
   const { params, prompt, session } = await provider.interactionDetails(request, response);
   if (prompt.name === "login") {
-    return provider.interactionFinished(request, response, { login: { accountId: person.sub } });
+    return provider.interactionFinished(request, response, { login: { accountId: person.sub, amr: person.amr } });
   }
   const grant = new provider.Grant({ accountId: session.accountId, clientId: params.client_id });
   grant.addOIDCScope(params.scope);
@@ -50,7 +50,7 @@ function make() {
       },
     ],
     jwks: { keys: [key] },
-    claims: { openid: ["sub", "org"], email: ["email", "email_verified"], profile: ["name"], groups: ["groups"] },
+    claims: { openid: ["sub", "org", "amr"], email: ["email", "email_verified"], profile: ["name"], groups: ["groups"] },
     scopes: ["openid", "groups"],
     pkce: { required: () => true },
     cookies: { keys: ["a key for tests"] },

@@ -67,7 +67,9 @@ pub async fn finish(
 ) -> Result<Json<LoginAnswer>, ApiError> {
     let party = party(&app)?;
     let proof = proof(party, &answer.challenge_id, &answer.credential);
-    let user = app.control.enter_with_passkey(&from.by(&app, "login"), &proof).await?.ok_or(REFUSED)?;
+    let by = from.by(&app, "login");
+    let user = app.control.enter_with_passkey(&by, &proof).await?.ok_or(REFUSED)?;
+    app.control.record_sign_in(&by, &user, "passkey").await?;
     let (token, bundle) = session(&app, &user)?;
     let (user, projects, organizations) = (bundle.user, bundle.projects, bundle.organizations);
     Ok(Json(LoginAnswer { token, user, projects, organizations }))

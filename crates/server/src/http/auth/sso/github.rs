@@ -31,6 +31,8 @@ pub fn who(sso: &Sso, api: &str, token: &str) -> anyhow::Result<ProviderProfile>
         email: email.filter(|_| is_verified),
         name: name.chars().take(100).collect(),
         role: None,
+        // GitHub does not say how somebody signed in there.
+        is_multi_factor: false,
         organization: Place::First,
     })
 }

@@ -2,7 +2,9 @@
 //!
 //! - [`routes`]: providers, start, callback, finish-setup. [`round_trip`]: the cookie between start and callback.
 //! - [`provider`]: which there are. [`oidc`]: discovery, codes, claims. [`id_token`]: signatures. [`github`]: GitHub's way.
+//! - [`factors`]: whether the provider asked for several factors.
 
+mod factors;
 mod github;
 mod id_token;
 mod oidc;

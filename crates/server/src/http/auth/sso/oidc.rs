@@ -6,10 +6,10 @@ use base64::engine::general_purpose::STANDARD;
 use serde_json::{Map, Value};
 use url::form_urlencoded;
 
-use super::github;
 use super::id_token::{self, Expected, Keys, Wrong};
 use super::provider::{Kind, Provider, Sso};
 use super::round_trip::RoundTrip;
+use super::{factors, github};
 use crate::control::{Place, ProviderProfile, Role};
 use crate::limits;
 
@@ -93,6 +93,7 @@ impl Sso {
             }
             None => Map::new(),
         };
+        let is_multi_factor = factors::are_several(&claims);
         if let Some(url) = &endpoints.userinfo
             && (claims.is_empty() || wants_more(provider, &claims))
         {
@@ -106,7 +107,7 @@ impl Sso {
                 claims.entry(name.clone()).or_insert_with(|| value.clone());
             }
         }
-        profile(provider, &claims)
+        Ok(ProviderProfile { is_multi_factor, ..profile(provider, &claims)? })
     }
 
     fn checked(
@@ -225,6 +226,7 @@ fn profile(provider: &Provider, claims: &Map<String, Value>) -> anyhow::Result<P
         email: email.filter(|_| is_verified),
         name,
         role,
+        is_multi_factor: false,
         organization,
     })
 }

@@ -15,11 +15,12 @@ use super::round_trip::{RoundTrip, no_cookie};
 use crate::app::App;
 use crate::control::Entered;
 use crate::error::ApiError;
-use crate::http::account::{check_framework, check_project_name, check_text, project_view, session};
+use crate::http::account::{check_framework, check_project_name, check_text, project_view, second_step, session};
 use crate::http::gate::auth::{Admin, InPerson, OrganizationAccess, Origin, Via};
 use crate::http::gate::body::AnonymousBody;
 use crate::http::gate::per_ip::PerIp;
 use crate::http::openapi::{ErrorBody, Failures, NotFound, TooMany};
+use crate::http::setup_code;
 use crate::limits::per_ip::{FinishSetup, SsoCallback, SsoStart};
 use crate::query::views::account::{LoginBundle, RegisterAnswer};
 use crate::query::views::auth::{
@@ -129,7 +130,7 @@ pub async fn start(
     operation_id = "finishSignIn",
     tag = "credentials",
     params(("provider" = String, Path, description = "`google`, `github` or `oidc`"), CallbackQuery),
-    responses((status = 302, description = "To `/auth/callback#token=...&needsSetup=...`, or to `/login?error=` with `oauth_no_email`, `oauth_email_unverified`, `invite_required`, `oauth_denied`, `oauth_state` or `oauth_failed`"), NotFound, TooMany),
+    responses((status = 302, description = "To `/auth/callback#token=...&needsSetup=...`, to `/auth/callback#mfaToken=...&methods=...` for the second step, or to `/login?error=` with `oauth_no_email`, `oauth_email_unverified`, `invite_required`, `oauth_denied`, `oauth_state` or `oauth_failed`"), NotFound, TooMany),
     security(())
 )]
 pub async fn callback(
@@ -187,9 +188,19 @@ async fn finish(
         Entered::NoEmail => return Ok(Err("oauth_no_email")),
         Entered::InviteRequired => return Ok(Err("invite_required")),
     };
-    let token = app.logins.issue(&user, now_ns)?;
+    // The provider's own word for several factors is enough; without it the second step is asked for here.
+    let asks_for_more = !profile.is_multi_factor
+        && app.control.memberships(user.id).iter().any(|member| member.organization.requires_two_factor);
+    let has = app.control.second_factors(user.id).await?;
+    let pairs = if asks_for_more && has.any() {
+        let asked = second_step(app, &user, has).await?;
+        [("mfaToken", asked.mfa_token), ("methods", asked.methods.join(","))]
+    } else {
+        app.control.record_sign_in(&by, &user, &provider).await?;
+        [("token", app.logins.issue(&user, now_ns)?), ("needsSetup", needs_setup.to_string())]
+    };
     let mut fragment = Serializer::new(String::new());
-    fragment.append_pair("token", &token).append_pair("needsSetup", if needs_setup { "true" } else { "false" });
+    fragment.extend_pairs(pairs);
     if let Some(redirect) = redirect {
         fragment.append_pair("redirect", &redirect);
     }
@@ -211,6 +222,10 @@ pub async fn finish_setup(
     InPerson(caller): InPerson,
     AnonymousBody(request): AnonymousBody<FinishSetupRequest>,
 ) -> Result<(StatusCode, Json<RegisterAnswer>), ApiError> {
+    if app.control.has_organizations() {
+        return Err(ApiError::Conflict("an organization already exists; ask for an invitation"));
+    }
+    setup_code::check(&app, request.setup_code.as_deref())?;
     let name = check_text("organizationName", &request.organization_name)?;
     let timezone =
         check_text("timezone", request.timezone.as_deref().filter(|zone| !zone.is_empty()).unwrap_or("UTC"))?;
