@@ -1,8 +1,16 @@
 //! The promotion table: a span and what is around it, to what it becomes. SPEC classification, DECISIONS 2, 4, 6.
 
+use super::drop_reason::DropReason;
 use super::span_facts::SpanFacts;
 use crate::model::SpanKind;
-use crate::project::{DropReason, Promoted};
+
+/// What a span became besides a Span.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Promoted {
+    pub endpoint: bool,
+    pub task: bool,
+    pub ai_trace: bool,
+}
 
 /// What becomes of an accepted span.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -3,7 +3,7 @@
 use bumpalo::Bump;
 
 use crate::model::{HistogramPoint, MetricKind, Point, PointData};
-use crate::project::DropReason;
+use super::drop_reason::DropReason;
 
 /// OTLP data point flag: the point says that there is no value.
 const NO_RECORDED_VALUE: u32 = 1;

@@ -5,7 +5,7 @@
 //!
 //! 1. [`span_facts`]: one pass over a span's attributes; everything after asks the facts.
 //! 2. [`sampling`]: is the trace in the sample, and how many does it stand for?
-//! 3. [`entry_point`] and [`classify`]: the promotion table.
+//! 3. [`entry_point`] and [`classify`]: the promotion table; [`drop_reason`] names what becomes no row.
 //! 4. [`healthcheck`]: what a project asks to have left out.
 //! 5. [`http`], [`endpoint_name`], [`ai_trace`], [`prices`], [`edge_platform`]: what a promoted row says.
 //! 6. [`exception`], [`stack_normalize`], [`issue_group`], [`owner`]: Issues.
@@ -15,6 +15,7 @@
 
 pub mod ai_trace;
 pub mod classify;
+pub mod drop_reason;
 pub mod edge_platform;
 pub mod endpoint_name;
 pub mod entry_point;

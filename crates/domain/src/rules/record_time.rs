@@ -1,6 +1,6 @@
 //! The time of a record, and whether a record of that time can be stored. DECISIONS 17, 25.
 
-use crate::project::DropReason;
+use super::drop_reason::DropReason;
 
 /// The first of `times` that is not 0, else the receive time. Nanoseconds since the epoch.
 ///

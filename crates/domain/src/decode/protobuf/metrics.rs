@@ -1,8 +1,7 @@
 //! Metrics: one of five kinds of data each.
 
-use super::check::{EXPONENTIAL_POINT, SUMMARY_POINT, Shape};
 use super::envelope::Records;
-use super::points::{histogram_point, number_point, unstored_point};
+use super::points::{EXPONENTIAL, SUMMARY, histogram_point, number_point, unstored_point};
 use super::reader::{Known, Reader, length, varint};
 use super::value::Values;
 use crate::decode::batch::{Owner, push};
@@ -102,17 +101,3 @@ fn data<'a>(
     }
     Ok(())
 }
-
-/// Where the points of a kind that is not stored keep what every point has.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Unstored {
-    /// Key of an attribute.
-    pub attribute: u32,
-    /// Key of the flags.
-    pub flags: u32,
-    /// Everything else.
-    pub rest: Shape,
-}
-
-const EXPONENTIAL: Unstored = Unstored { attribute: length(1), flags: varint(10), rest: EXPONENTIAL_POINT };
-const SUMMARY: Unstored = Unstored { attribute: length(7), flags: varint(8), rest: SUMMARY_POINT };

@@ -2,8 +2,7 @@
 
 use bumpalo::collections::Vec as ArenaVec;
 
-use super::check::{EXEMPLAR, check, check_field};
-use super::metrics::Unstored;
+use super::check::{EXEMPLAR, EXPONENTIAL_POINT, SUMMARY_POINT, Shape, check, check_field};
 use super::reader::{Known, Reader, fixed64, length, varint};
 use super::value::Values;
 use crate::decode::fault::Fault;
@@ -99,6 +98,20 @@ pub(super) fn histogram_point<'a>(
     point.data = PointData::Histogram(data);
     Ok(point)
 }
+
+/// Where the points of a kind that is not stored keep what every point has.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Unstored {
+    /// Key of an attribute.
+    pub attribute: u32,
+    /// Key of the flags.
+    pub flags: u32,
+    /// Everything else.
+    pub rest: Shape,
+}
+
+pub(super) const EXPONENTIAL: Unstored = Unstored { attribute: length(1), flags: varint(10), rest: EXPONENTIAL_POINT };
+pub(super) const SUMMARY: Unstored = Unstored { attribute: length(7), flags: varint(8), rest: SUMMARY_POINT };
 
 /// A point of a kind that is not stored: attributes, times and flags, for the count of what was dropped.
 pub(super) fn unstored_point<'a>(

@@ -125,15 +125,10 @@ fn take_part(part: &Value, texts: &mut Vec<String>, tool_calls: &mut Vec<ToolCal
     }
 }
 
-/// The types of what [`is_tool_call`].
-pub(super) fn is_tool_call_type(text: &str) -> bool {
-    matches!(text, "function" | "tool_use" | "tool_call" | "tool-call")
-}
-
 /// OpenAI `type: function`, Anthropic `tool_use`, OpenTelemetry `tool_call`, Vercel `tool-call`; or just its fields.
 fn is_tool_call(value: &Value) -> bool {
     match value.get("type").and_then(Value::as_str) {
-        Some(kind) => is_tool_call_type(kind),
+        Some(kind) => tool_calls::is_tool_call_type(kind),
         None => value.get("toolName").is_some(),
     }
 }

@@ -1,4 +1,4 @@
-//! How many tool calls an answer holds: what [`messages_of`](super::messages::messages_of) would say, with nothing built
+//! How many tool calls an answer holds: what `messages_of` would say, with nothing built
 //! but the outline of the text, in the arena. Every AI Trace is asked this when it comes in.
 //!
 //! The text is read by the same parser, value by value: whatever is no JSON to it is none here.
@@ -9,8 +9,6 @@ use bumpalo::Bump;
 use bumpalo::collections::Vec;
 use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 
-use super::messages::is_tool_call_type;
-
 /// The tool calls in the messages of a JSON text; 0 in any other.
 pub(super) fn count_in(text: &str, arena: &Bump) -> usize {
     if !text.trim_start().starts_with(['{', '[']) {
@@ -19,6 +17,11 @@ pub(super) fn count_in(text: &str, arena: &Bump) -> usize {
     let mut json = serde_json::Deserializer::from_str(text);
     let value = Seed(arena).deserialize(&mut json).and_then(|value| json.end().map(|()| value));
     value.map_or(0, |value| in_messages(&value))
+}
+
+/// The values of `type` that mark a tool call.
+pub(super) fn is_tool_call_type(text: &str) -> bool {
+    matches!(text, "function" | "tool_use" | "tool_call" | "tool-call")
 }
 
 /// What matters of a JSON value.
