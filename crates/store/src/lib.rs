@@ -1,10 +1,12 @@
 //! The telemetry store: what was acknowledged, and every question about it.
 //!
 //! [`tables`] is the only schema. [`plan::Plan`] is the only query language. [`lake`] is the embedded engine:
-//! memtable, immutable Parquet parts, a SQLite catalog. Rows come in as [`columns::Rows`] and go out as Arrow batches.
+//! memtable, immutable Parquet parts, a SQLite catalog. Rows come in as [`columns::Rows`] and go out as Arrow batches,
+//! which `batch` reads and `rollup` adds up.
 
 pub mod answer;
 mod arrow_schema;
+mod batch;
 pub mod columns;
 mod error;
 pub mod lake;

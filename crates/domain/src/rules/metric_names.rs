@@ -2,8 +2,8 @@
 
 use bumpalo::Bump;
 
-use crate::model::{HistogramPoint, MetricKind, Point, PointData};
 use super::drop_reason::DropReason;
+use crate::model::{HistogramPoint, MetricKind, Point, PointData};
 
 /// OTLP data point flag: the point says that there is no value.
 const NO_RECORDED_VALUE: u32 = 1;

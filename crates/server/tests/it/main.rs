@@ -7,6 +7,7 @@ mod account;
 mod account_nodes;
 mod account_reset;
 mod ai;
+mod arrows;
 mod ask;
 mod audit;
 mod authenticator;

@@ -2,9 +2,10 @@
 //!
 //! Blocks are small, so that what the rows are made of stays in the nearest cache while it is read once per column.
 
-use super::buffer::Column;
-use super::cells::{Cells, offset};
+use super::cells::Cells;
+use super::column::Column;
 use super::shared::LatestNames;
+use super::vectors::offset;
 
 /// Rows per block.
 pub(super) const BLOCK_ROWS: usize = 64;

@@ -4,32 +4,16 @@
 //! block of rows ([`TableBuffer::block`]), which is several times quicker. Nothing is allocated per row beyond the
 //! amortised growth of the vectors.
 
-use arrow::array::{ArrayRef, RecordBatch};
-use arrow::buffer::NullBuffer;
+use arrow::array::RecordBatch;
 
 use super::block::Block;
-use super::cells::{Cells, extend};
+use super::cells::Cells;
+use super::column::Column;
+use super::pick::Pick;
 use super::row::RowWriter;
 use super::shared::SharedCells;
 use crate::memory_schema;
 use crate::tables::Table;
-
-#[derive(Debug, Clone)]
-pub(super) struct Column {
-    pub cells: Cells,
-    /// One flag per row; only for nullable columns.
-    pub valid: Option<Vec<bool>>,
-}
-
-/// Which rows of a buffer.
-#[derive(Debug, Clone, Copy)]
-pub enum Pick<'p> {
-    All,
-    /// Those for which it holds, by row.
-    Kept(&'p [bool]),
-    /// Those with these numbers, in this order.
-    Order(&'p [u32]),
-}
 
 /// Rows of one table, in the order they came.
 #[derive(Debug, Clone)]
@@ -184,19 +168,5 @@ impl TableBuffer {
         let arrays = self.columns.into_iter().map(Column::into_array).collect();
         RecordBatch::try_new(memory_schema(self.table), arrays)
             .expect("every column holds its kind and the same number of rows")
-    }
-}
-
-impl Column {
-    fn append(&mut self, other: &Column, pick: Pick<'_>) {
-        self.cells.append(&other.cells, pick);
-        if let (Some(into), Some(from)) = (&mut self.valid, &other.valid) {
-            extend(into, from, pick);
-        }
-    }
-
-    fn into_array(self) -> ArrayRef {
-        let nulls = self.valid.filter(|valid| valid.contains(&false)).map(NullBuffer::from);
-        self.cells.into_array(nulls)
     }
 }

@@ -7,13 +7,16 @@ mod attributes;
 mod block;
 mod buffer;
 mod cells;
+mod column;
 mod keys;
 mod logs;
 mod metrics;
+mod pick;
 mod row;
 mod shared;
 mod spare;
 mod traces;
+mod vectors;
 
 #[cfg(test)]
 mod tests;
@@ -21,9 +24,10 @@ mod tests;
 use tidewatch_domain::model::Signal;
 use tidewatch_domain::project::{DropReason, Dropped};
 
-pub use buffer::{Pick, TableBuffer};
+pub use buffer::TableBuffer;
 pub use keys::{NO_KEY, span_key};
 pub(crate) use keys::{Twin, keys_without_side};
+pub use pick::Pick;
 pub use row::RowWriter;
 
 use crate::tables::Table;

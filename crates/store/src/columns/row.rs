@@ -1,7 +1,8 @@
 //! One row, cell by cell: for tables with few rows and rows made by hand.
 
-use super::buffer::Column;
-use super::cells::{Cells, offset};
+use super::cells::Cells;
+use super::column::Column;
+use super::vectors::offset;
 
 /// Writes one row, cell by cell in column order.
 pub struct RowWriter<'a> {

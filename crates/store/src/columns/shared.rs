@@ -8,8 +8,8 @@ use arrow::array::{ArrayData, ArrayRef, DictionaryArray, Int32Array};
 use arrow::datatypes::Int32Type;
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::buffer::Pick;
-use super::cells::{extend, memory_of, offset, variable, variable_array, variable_memory_of};
+use super::pick::Pick;
+use super::vectors::{extend, memory_of, offset, variable, variable_array, variable_memory_of};
 use crate::tables::Kind;
 
 /// Places where a value is looked for that comes again, by its hash; the latest value has a place. One that is not found
@@ -78,7 +78,7 @@ impl SharedCells {
         self.places.clear();
     }
 
-    /// As [`Cells::take_memory`](super::cells::Cells::take_memory).
+    /// Takes over the vectors that an array was made of, but for those that somebody else has.
     pub fn take_memory(&mut self, data: ArrayData) {
         let (_, _, _, _, numbers, values) = data.into_parts();
         self.numbers = memory_of(numbers.into_iter().next());

@@ -14,11 +14,11 @@ use tidewatch_journal::Position;
 use tidewatch_journal::disk::Disk;
 
 use super::catalog::{self, Catalog};
-use super::flush::temporary;
+use super::open;
 use super::part::{Part, PartFacts};
 use super::rewrite::rows;
 use super::seen::file::{SeenFacts, SeenFile};
-use super::{flush, open};
+use super::temporary::temporary;
 use crate::StoreError;
 use crate::rollup::verify;
 
@@ -56,7 +56,7 @@ pub struct ListedFile {
 /// Every file that a copy of a catalog lists.
 pub fn listed_files(catalog: &Path) -> Result<Vec<ListedFile>, StoreError> {
     let opened = Catalog::open_copy(catalog)?;
-    let parts = opened.parts.iter().map(|facts| flush::part_path(Path::new(""), facts));
+    let parts = opened.parts.iter().map(|facts| facts.path(Path::new("")));
     let keys = opened.seen.iter().map(|facts| SeenFile::path(Path::new("seen"), facts.id));
     Ok(parts.chain(keys).map(|path| ListedFile { temporary: temporary(&path), path }).collect())
 }
@@ -84,7 +84,7 @@ pub fn check(dir: &Path, catalog: &Path, disk: &Arc<dyn Disk>, with_rows: bool) 
     }
     let mut listed = HashMap::new();
     for facts in parts {
-        let path = flush::part_path(dir, &facts);
+        let path = facts.path(dir);
         listed.insert(path.clone(), facts.id);
         checked.parts += 1;
         checked.rows += facts.rows;

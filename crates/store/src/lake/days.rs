@@ -3,12 +3,23 @@
 use std::collections::BTreeMap;
 
 pub const DAY_NS: i64 = 24 * 3600 * 1_000_000_000;
+/// 2026-01-01: no release is older. Machines without a clock of their own start in 1970.
+const PLAUSIBLE_NS: i64 = 20_454 * DAY_NS;
 /// Parts of one table that one flush may make. Senders with broken clocks name any day they like.
 const DAYS_MAX: usize = 16;
 
 /// Days since 1970-01-01, UTC.
 pub fn day_of(time_ns: i64) -> i32 {
     i32::try_from(time_ns.div_euclid(DAY_NS)).expect("a 64-bit nanosecond time has at most 106752 days")
+}
+
+/// The latest day that rows received until then are stored under: the day after. DECISIONS 25.
+///
+/// Senders with broken clocks name any day; a day that is far away would never be over, and nothing in it ever removed.
+/// A receipt before [`PLAUSIBLE_NS`] bounds nothing: then the server's own clock was wrong.
+pub fn latest_day(received_max: Option<i64>) -> i32 {
+    let plausible = received_max.filter(|received| *received >= PLAUSIBLE_NS);
+    plausible.map_or(i32::MAX, |received| day_of(received).saturating_add(1))
 }
 
 /// The first nanosecond of a day, and of the next.

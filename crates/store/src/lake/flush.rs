@@ -12,7 +12,7 @@ use parking_lot::Mutex;
 use tidewatch_journal::disk::{Disk, parent_of};
 
 use super::attr_columns::{self, AttrKey};
-use super::days::{self, DAY_NS, day_of};
+use super::days;
 use super::footers::Footers;
 use super::give_way::give_way;
 use super::memtable::Sealed;
@@ -23,13 +23,11 @@ use super::part_writer::PartWriter;
 use super::removal::Removal;
 use super::seen::KeySet;
 use super::seen::file::{self as seen_file, Generation, SeenFacts, SeenFile};
+use super::temporary::temporary;
 use super::{sort, unshare};
 use crate::StoreError;
 use crate::rollup::builder::Builder;
 use crate::tables::Table;
-
-/// 2026-01-01: no release is older. Machines without a clock of their own start in 1970.
-const PLAUSIBLE_NS: i64 = 20_454 * DAY_NS;
 
 /// Where files of the lake lie, and the ids they get.
 pub struct Layout {
@@ -74,7 +72,7 @@ impl Layout {
 
     /// `parts/<table>/<day>/<id>.parquet`
     pub fn part_path(&self, facts: &PartFacts) -> PathBuf {
-        part_path(&self.dir, facts)
+        facts.path(&self.dir)
     }
 
     /// The part with these facts; its file is not touched yet.
@@ -183,19 +181,6 @@ impl Layout {
     }
 }
 
-/// `parts/<table>/<day>/<id>.parquet` in a data directory.
-pub fn part_path(dir: &Path, facts: &PartFacts) -> PathBuf {
-    let folder = dir.join("parts").join(facts.table.name()).join(days::day_name(facts.day));
-    folder.join(format!("{:012}.parquet", facts.id))
-}
-
-/// The name of a part or key file until the catalog lists it.
-pub fn temporary(path: &Path) -> PathBuf {
-    let mut name = path.as_os_str().to_owned();
-    name.push(".tmp");
-    PathBuf::from(name)
-}
-
 /// Writes every row of the memtable, received together with `keys`. On an error nothing is left behind but what could not be removed.
 pub fn write_parts(layout: &Layout, sealed: &Sealed, keys: &KeySet) -> Result<Vec<PartFacts>, StoreError> {
     write(layout, sealed, keys, None)
@@ -273,7 +258,7 @@ fn write_table(
         let times = batch.column(time).as_primitive::<Int64Type>().values().iter();
         times.enumerate().map(move |(row, time)| (*time, (number, row)))
     });
-    let mut days = days::split(times, latest_day(received_max));
+    let mut days = days::split(times, days::latest_day(received_max));
     give_way();
     sort::sort_places(table, batches, &mut days.values_mut().collect::<Vec<_>>());
     give_way();
@@ -293,15 +278,6 @@ fn write_table(
         progress.add(places.len());
     }
     Ok(())
-}
-
-/// The latest day that rows received until then are stored under: the day after. DECISIONS 25.
-///
-/// Senders with broken clocks name any day; a day that is far away would never be over, and nothing in it ever removed.
-/// A receipt before [`PLAUSIBLE_NS`] bounds nothing: then the server's own clock was wrong.
-pub fn latest_day(received_max: Option<i64>) -> i32 {
-    let plausible = received_max.filter(|received| *received >= PLAUSIBLE_NS);
-    plausible.map_or(i32::MAX, |received| day_of(received).saturating_add(1))
 }
 
 /// Some rows of every batch, from all over it: neighbours may be of one series. Only what is split.

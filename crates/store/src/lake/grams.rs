@@ -13,8 +13,8 @@ use bytes::Bytes;
 use arrow::array::RecordBatch;
 
 use super::page::PAGE_ROWS;
-use super::scan::cells::{Cells, cells};
 use crate::StoreError;
+use crate::batch::cells::{Cells, cells};
 use crate::rollup::directory::Place;
 use crate::tables::Table;
 

@@ -4,8 +4,34 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::options::Retention;
 use crate::tables::Table;
+
+/// How many days rows are kept, by table; 0 keeps them for ever.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Retention([u32; Table::ALL.len()]);
+
+impl Default for Retention {
+    /// 30 days of everything.
+    fn default() -> Self {
+        Retention::all(30)
+    }
+}
+
+impl Retention {
+    pub fn all(days: u32) -> Retention {
+        Retention([days; Table::ALL.len()])
+    }
+
+    pub fn with(mut self, table: Table, days: u32) -> Retention {
+        self.0[table as usize] = days;
+        self
+    }
+
+    /// Days, 0: for ever.
+    pub fn days(&self, table: Table) -> u32 {
+        self.0[table as usize]
+    }
+}
 
 /// What projects ask for beside what the operator chose.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]

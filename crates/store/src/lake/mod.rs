@@ -8,7 +8,7 @@
 //! - [`Lake`] is the whole interface. [`Lake::apply`] is called in journal order by one thread, live and in replay.
 //! - In: `memtable`, `counts`, `seen` (retries) and `names` (how many a service has on one day).
 //! - Down: `flush` (`days`, `sort`, `part_writer` over `group_writer`, [`attr_columns`]) and `catalog`; later `pick` and
-//!   `merge` (`part_pages`), and retention (`upkeep`, `keeping`, `thin`, `disk_budget`, by `trusted_time`).
+//!   `merge` (`part_pages`), and retention (`upkeep`, `keeping`, `thin`, `disk_budget`, by `retention_time` over `trusted_time`).
 //! - Out: [`Lake::sources`], which [`scan`] answers plans over; [`Part`]s are read with positioned reads (`footers` keeps
 //!   what describes them, `ids` says which can hold a trace, `warm` reads ahead after a start).
 //! - Every change of what exists goes through `settle`; `removal` unlinks, `lost` keeps what must not be unlinked.
@@ -51,15 +51,18 @@ mod part_pages;
 mod part_writer;
 mod pick;
 mod removal;
+mod retention_time;
 mod rewrite;
 mod runs;
 pub mod scan;
 mod seen;
+mod set_aside;
 mod settle;
 mod sort;
 pub mod source;
 mod spare_chunks;
 mod state;
+mod temporary;
 mod thin;
 mod trusted_time;
 mod turns;
@@ -94,17 +97,18 @@ pub use clock::Clock;
 pub use counts::{Counted, Outcome};
 pub use days::{day_name, day_of};
 pub use disk_budget::DISK_BUDGET;
-pub use gaps::{Gap, set_part_aside};
-pub use keeping::Keeping;
+pub use gaps::Gap;
+pub use keeping::{Keeping, Retention};
 pub use lost::{LOST_DAYS, Lost, LostStats};
 pub use names::OTHER_NAME;
-pub use options::{DiskBudget, FreeBytes, GiveUp, KeepRecords, LakeOptions, Retention, RollupOptions};
+pub use options::{DiskBudget, FreeBytes, GiveUp, KeepRecords, LakeOptions, RollupOptions};
 pub use part::{Part, PartFacts, PartFile};
 pub use pick::MergeOptions;
 pub use removal::Hold;
 pub use rewrite::{Change, Changed, Rewrite};
 pub use scan::QueryMemoryUse;
 pub use seen::{UNTIMED_WINDOW_NS, WINDOW_NS};
+pub use set_aside::set_part_aside;
 pub use source::Source;
 pub use state::{Stats, TableStats, Work, Worked};
 pub use trusted_time::{CONFIRMED_AFTER, DAYS_PER_HOUR};
@@ -191,7 +195,7 @@ impl Lake {
             if position <= state.active.position {
                 return Applied::default();
             }
-            // Rows of different days of receipt have different latest days in storage (`flush::latest_day`).
+            // Rows of different days of receipt have different latest days in storage (`days::latest_day`).
             let is_earlier = |received: i64| day_of(received) < day_of(received_until);
             if state.active.received_max.is_some_and(is_earlier) && state.sealed.is_empty() {
                 state.seal(&mut seen);

@@ -9,11 +9,10 @@ use tidewatch_journal::Position;
 use tidewatch_journal::disk::{Disk, RealDisk};
 
 use super::clock::Clock;
-use super::keeping::Keeping;
+use super::keeping::{Keeping, Retention};
 use super::lost::Lost;
 use super::pick::MergeOptions;
 use crate::StoreError;
-use crate::tables::Table;
 
 /// Copies the journal's records of `from < position <= to` into the folder. Durable when it returns.
 pub type KeepRecords = Arc<dyn Fn(&Lost, Position, Position) -> Result<(), StoreError> + Send + Sync>;
@@ -140,31 +139,4 @@ impl Default for RollupOptions {
 impl RollupOptions {
     /// Every part is rolled up at every width, and every question that can be is answered from it.
     pub const ALWAYS: RollupOptions = RollupOptions { part_rows: 1, shrink: 0, ask_rows: 0 };
-}
-
-/// How many days rows are kept, by table; 0 keeps them for ever.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Retention([u32; Table::ALL.len()]);
-
-impl Default for Retention {
-    /// 30 days of everything.
-    fn default() -> Self {
-        Retention::all(30)
-    }
-}
-
-impl Retention {
-    pub fn all(days: u32) -> Retention {
-        Retention([days; Table::ALL.len()])
-    }
-
-    pub fn with(mut self, table: Table, days: u32) -> Retention {
-        self.0[table as usize] = days;
-        self
-    }
-
-    /// Days, 0: for ever.
-    pub fn days(&self, table: Table) -> u32 {
-        self.0[table as usize]
-    }
 }

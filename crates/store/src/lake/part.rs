@@ -18,13 +18,14 @@ use parquet::file::metadata::PageIndexPolicy;
 
 use super::attr_columns::AttrColumns;
 use super::checksums::{self, BlockSums, CHECKSUMS};
-use super::flush::{latest_day, temporary};
+use super::days::{self, latest_day};
 use super::footers::{Footer, Footers, Rollup};
 use super::grams::{self, GRAMS, Grams};
 use super::ids::{Blocks, Ids};
 pub use super::part_file::PartFile;
 use super::part_file::Tail;
 use super::removal::Removal;
+use super::temporary::temporary;
 use crate::StoreError;
 use crate::rollup::directory::{Directory, Place, ROLLUP};
 use crate::rollup::spec::Spec;
@@ -62,8 +63,14 @@ pub struct PartFacts {
 }
 
 impl PartFacts {
+    /// `parts/<table>/<day>/<id>.parquet` in a data directory.
+    pub fn path(&self, dir: &Path) -> PathBuf {
+        let folder = dir.join("parts").join(self.table.name()).join(days::day_name(self.day));
+        folder.join(format!("{:012}.parquet", self.id))
+    }
+
     /// The day that retention counts from. Earlier releases stored rows under days of the far future; the day after their
-    /// receipt counts instead (`flush::latest_day`).
+    /// receipt counts instead (`days::latest_day`).
     pub fn kept_day(&self, today: i32) -> i32 {
         let received = (self.received_max != i64::MAX).then_some(self.received_max);
         if self.day > today.saturating_add(1) { self.day.min(latest_day(received)) } else { self.day }

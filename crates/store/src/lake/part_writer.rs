@@ -20,13 +20,13 @@ use tidewatch_journal::disk::{Disk, DiskFile, parent_of};
 
 use super::attr_columns::{self, AttrKey, Splitter};
 use super::checksums::{CHECKSUMS, Summing};
-use super::flush::temporary;
 use super::give_way::give_way;
 use super::grams::{self, GRAMS};
 use super::group_writer::GroupWriter;
 use super::ids::{self, IDS};
 use super::page::PAGE_ROWS;
 use super::part::PartFacts;
+use super::temporary::temporary;
 use crate::StoreError;
 use crate::rollup::builder::Builder;
 use crate::rollup::directory::ROLLUP;

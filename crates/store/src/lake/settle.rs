@@ -8,15 +8,9 @@ use std::sync::Arc;
 
 use super::part::{Part, PartFacts};
 use super::seen::file::{SeenFacts, SeenFile};
-use super::state::Shared;
+use super::state::{Shared, Unsettled};
 use crate::StoreError;
 use crate::tables::Table;
-
-/// A replacement whose COMMIT failed while the catalog could not be asked.
-pub enum Unsettled {
-    Parts { table: Table, ids: Vec<u64>, written: Vec<PartFacts> },
-    Keys { ids: Vec<u64>, with: Option<SeenFile> },
-}
 
 impl Shared {
     /// Replaces parts by written ones, in the catalog and in what is visible. False, and the written ones discarded, when

@@ -30,7 +30,6 @@ use super::pick;
 use super::scan::QueryMemory;
 use super::seen::file::SeenFile;
 use super::seen::{KeySet, Seen};
-use super::settle::Unsettled;
 use super::source::Source;
 use super::spare_chunks::SpareChunks;
 use super::trusted_time::TrustedTime;
@@ -87,6 +86,12 @@ pub struct Shared {
     pub highest_project: AtomicU32,
     /// No other process has this directory.
     pub _lock: DiskLock,
+}
+
+/// A replacement whose COMMIT failed while the catalog could not be asked.
+pub enum Unsettled {
+    Parts { table: Table, ids: Vec<u64>, written: Vec<PartFacts> },
+    Keys { ids: Vec<u64>, with: Option<SeenFile> },
 }
 
 /// The files of a flush before they are registered.

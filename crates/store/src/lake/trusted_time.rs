@@ -9,12 +9,9 @@
 //! The time last trusted is kept in the catalog, so that a clock that is wrong when the process starts is noticed too.
 
 use std::collections::VecDeque;
-use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use super::days::{DAY_NS, day_of};
-use super::state::Shared;
-use crate::StoreError;
 
 /// The wall clock may be ahead of the monotonic clock by this much, nanoseconds. Suspended time does not count for the
 /// monotonic clock, so a machine that sleeps at night needs some hours.
@@ -26,7 +23,7 @@ pub const DAYS_PER_HOUR: usize = 2;
 const HOUR: Duration = Duration::from_secs(3600);
 
 /// The trusted time is written to the catalog about so often, under this name.
-const NOTED_EVERY_NS: u64 = 3600 * 1_000_000_000;
+pub const NOTED_EVERY_NS: u64 = 3600 * 1_000_000_000;
 pub const TIME_NOTE: &str = "trusted_time";
 
 /// See the module. All times are nanoseconds since the epoch; uptimes come from [`super::Clock::uptime`].
@@ -109,45 +106,6 @@ impl TrustedTime {
             self.advances.push_back(uptime);
         }
         self.day = self.day.min(target);
-    }
-}
-
-impl Shared {
-    /// The time that retention follows. Started by [`Shared::start_time`].
-    pub fn trusted_now(&self) -> Option<i64> {
-        let clock = self.options.clock.as_ref()?;
-        let mut time = self.time.lock();
-        let now = time.as_mut()?.now(clock.now_ns(), clock.uptime(), self.options.trusts_clock);
-        self.latest_trusted.fetch_max(now, Ordering::Relaxed);
-        Some(now)
-    }
-
-    pub fn clock_ahead_ns(&self) -> i64 {
-        let (Some(clock), time) = (&self.options.clock, self.time.lock()) else { return 0 };
-        time.as_ref().map_or(0, |time| time.ahead_ns(clock.now_ns(), clock.uptime()))
-    }
-
-    /// The replay is over: retention may begin, at the latest time known from earlier runs.
-    pub fn start_time(&self) {
-        let Some(clock) = &self.options.clock else { return };
-        let (noted, received) = (*self.noted_time.lock(), self.state.lock().newest_received);
-        // Times of receipt come from the wall clock; those far beyond what was trusted prove nothing.
-        let last = noted.map(|noted| match received {
-            Some(received) if (noted..=noted.saturating_add(DAY_NS)).contains(&received) => received,
-            _ => noted,
-        });
-        let time = TrustedTime::new(last.or(received), clock.now_ns(), clock.uptime());
-        *self.time.lock() = Some(time);
-    }
-
-    /// Keeps the trusted time for the next start.
-    pub fn note_time(&self, now_ns: i64) -> Result<(), StoreError> {
-        let mut noted = self.noted_time.lock();
-        if noted.is_none_or(|noted| noted.abs_diff(now_ns) >= NOTED_EVERY_NS) {
-            self.catalog.lock().note(TIME_NOTE, now_ns)?;
-            *noted = Some(now_ns);
-        }
-        Ok(())
     }
 }
 

@@ -17,8 +17,8 @@ use super::levels::{CHUNKS, TIME_MAX, WIDTHS};
 use super::sketch::bucket_of;
 use super::spec::{Dim, Spec};
 use crate::StoreError;
-use crate::lake::scan::cells::{Cells, cells, times};
-use crate::lake::scan::keys::{Groups, Key};
+use crate::batch::cells::{Cells, cells, times};
+use crate::batch::keys::{Groups, Key};
 use crate::tables::Table;
 
 /// More keys than this are no summary of anything.

@@ -9,8 +9,8 @@ use arrow::datatypes::{DataType, Field, Int32Type, Schema};
 use super::spec::{Dim, Spec};
 use super::varint::{Reader, put, put_signed};
 use crate::StoreError;
-use crate::lake::scan::datum::Datum;
-use crate::lake::scan::keys::{Groups, column_of};
+use crate::batch::datum::Datum;
+use crate::batch::keys::{Groups, column_of};
 use crate::tables::{Kind, Table};
 
 /// Dimensions of a key: the project, those of the spec, and the band of the sketched column.

@@ -6,7 +6,7 @@ use xxhash_rust::xxh3::xxh3_64;
 use super::codes::Writer;
 use super::{Bucket, PAGE_BITS, Shape, VERSION, column, hash, sum_of};
 use crate::StoreError;
-use crate::lake::scan::cells::cells;
+use crate::batch::cells::cells;
 use crate::tables::Table;
 
 /// Pages of a block, where each trace has hardly more than one span and an entry costs nearly as much per span as per

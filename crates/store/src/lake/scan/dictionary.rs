@@ -16,11 +16,13 @@ use parquet::errors::ParquetError;
 use parquet::file::serialized_reader::SerializedPageReader;
 use tidewatch_domain::wire;
 
-use super::cells::Cells;
-use super::filter::{holds, passes};
-use super::part_reader::OpenPart;
-use super::question::{Place, Test};
+use super::compare::holds;
+use super::filter::passes;
+use super::open_part::OpenPart;
+use super::question::Test;
 use crate::StoreError;
+use crate::batch::cells::Cells;
+use crate::batch::places::Place;
 use crate::tables::{Column, Kind};
 
 /// The distinct values of a column of texts or bytes in a row group; a null is none of them. `None` when the column is

@@ -7,14 +7,14 @@ use std::ops::Range;
 use arrow::array::{ArrayRef, RecordBatch};
 use parking_lot::Mutex;
 
-use super::cells::Cells;
-use super::datum::Datum;
 use super::dictionary;
-use super::keys::Groups;
-use super::part_reader::OpenPart;
+use super::open_part::OpenPart;
 use super::prune::Stretch;
 use super::work::Work;
 use crate::StoreError;
+use crate::batch::cells::Cells;
+use crate::batch::datum::Datum;
+use crate::batch::keys::Groups;
 use crate::tables::{Column, Kind};
 
 /// What all threads of a question have found.

@@ -11,8 +11,6 @@ use arrow::compute::filter_record_batch;
 use super::budget::{Budget, Share};
 use super::distinct::{self, Distinct, Listed};
 use super::filter::passes as passing;
-use super::keys::{Groups, Key};
-use super::needs::Needs;
 use super::part_reader::Want;
 use super::passes::{self, Pass};
 use super::pool::{check_deadline, share};
@@ -23,6 +21,8 @@ use super::states::finish::{Cell, Finish};
 use super::states::{Measure, Selected, State};
 use super::work::{Opened, Work};
 use crate::StoreError;
+use crate::batch::keys::{Groups, Key};
+use crate::batch::projection::Projection;
 use crate::plan::{self, Function, GroupOrder};
 use crate::tables::{Column, Kind, Table};
 
@@ -37,7 +37,7 @@ pub(crate) struct Grouping {
     order: Vec<GroupOrder>,
     limit: usize,
     offset: usize,
-    needs: Needs,
+    needs: Projection,
 }
 
 /// The type of an aggregate's column.
@@ -81,7 +81,7 @@ impl Grouping {
             });
             outputs.push((index, finish_of(function, &keys), output_of(table, function)));
         }
-        let mut needs = Needs::default();
+        let mut needs = Projection::default();
         keys.iter().for_each(|key| key.needs(&mut needs));
         measures.iter().for_each(|(measure, _)| measure.columns(&mut |name| needs.column(name)));
         tests.iter().for_each(|test: &Test| test.needs(&mut needs));

@@ -7,7 +7,7 @@
 //! - [`question`] checks the plan; [`filter`] and [`attribute`] decide which rows of a batch pass.
 //! - [`work`], [`prune`] and [`stats`] find what has to be read; [`part_reader`] reads it, late and narrow.
 //! - [`dictionary`] rules out row groups by their dictionaries, [`distinct`] lists a column's values from them.
-//! - [`rows`] keeps the first rows of an order, [`groups`] (with [`keys`] and [`states`]) groups and aggregates.
+//! - [`rows`] keeps the first rows of an order, [`groups`] (with [`states`]) groups and aggregates.
 //! - [`rolled`] answers groups from the roll-ups of parts instead of their rows, when there are many.
 //! - [`pool`] is the threads of one question, [`budget`] the memory of all questions; [`passes`] divides a question that
 //!   needs more than one may have.
@@ -18,14 +18,12 @@
 mod attribute;
 mod bloom;
 mod budget;
-pub(crate) mod cells;
-pub(crate) mod datum;
+mod compare;
 mod dictionary;
 mod distinct;
 mod filter;
 mod groups;
-pub(crate) mod keys;
-mod needs;
+mod open_part;
 mod order;
 mod part_reader;
 mod passes;

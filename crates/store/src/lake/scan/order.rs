@@ -4,10 +4,10 @@
 
 use arrow::array::RecordBatch;
 
-use super::cells::{Cells, cells};
-use super::datum::{Datum, encode_bytes, sortable_f64, sortable_i64, unsortable_i64};
-use super::question::find;
 use crate::StoreError;
+use crate::batch::cells::{Cells, cells};
+use crate::batch::datum::{Datum, encode_bytes, sortable_f64, sortable_i64, unsortable_i64};
+use crate::batch::places::find;
 use crate::plan::Order;
 use crate::tables::{Column, Kind, Table};
 

@@ -16,24 +16,21 @@ use parquet::arrow::arrow_reader::{
     ArrowPredicate, ArrowPredicateFn, ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder,
     RowFilter, RowSelection,
 };
-use parquet::file::metadata::ParquetMetaData;
 
 use super::budget::Budget;
 use super::dictionary;
 use super::filter::passes_all;
-use super::needs::Needs;
+use super::open_part::{BATCH_ROWS, OpenPart};
 use super::pool::check_deadline;
-use super::prune::{self, Blocks, Stretch};
+use super::prune::{self, Stretch};
 use super::question::{Question, Test};
 use crate::StoreError;
+use crate::batch::projection::Projection;
 use crate::lake::added_columns;
 use crate::lake::attr_columns::AttrColumns;
 use crate::lake::give_way::give_way;
-use crate::lake::part::{Part, PartFile};
+use crate::lake::part::Part;
 use crate::tables::Table;
-
-/// Rows decoded at a time.
-pub(crate) const BATCH_ROWS: usize = 8192;
 
 /// Of a row group; reading less than this share costs less than its dictionaries.
 const FEW_ROWS_SHARE: usize = 8;
@@ -41,19 +38,9 @@ const FEW_ROWS_SHARE: usize = 8;
 /// Extra column: the row's number in its part, I64.
 pub(crate) const ROW_NUMBER: &str = "row number";
 
-/// A part with its footer at hand.
-pub(crate) struct OpenPart {
-    pub part: Arc<Part>,
-    pub file: PartFile,
-    footer: ArrowReaderMetadata,
-    pub extras: Arc<AttrColumns>,
-    /// The rows that may answer, by the index of ids.
-    pub ids: Vec<Blocks>,
-}
-
 /// What to read of the rows that pass.
 pub(crate) struct Want<'a> {
-    pub needs: &'a Needs,
+    pub needs: &'a Projection,
     /// Adds [`ROW_NUMBER`].
     pub row_numbers: bool,
     /// Of the buffers that rows are decoded into.
@@ -72,25 +59,6 @@ impl OpenPart {
             extras: part.attr_columns()?,
             ids,
         }))
-    }
-
-    pub fn metadata(&self) -> &Arc<ParquetMetaData> {
-        self.footer.metadata()
-    }
-
-    /// The index of a column whose bounds in the file are those of the table's column: attributes may have left it.
-    pub fn bounded_leaf(&self, name: &str) -> Option<usize> {
-        self.leaf(name).filter(|_| self.extras.of_column(name).next().is_none())
-    }
-
-    /// The type of a column in the file.
-    pub fn kind(&self, leaf: usize) -> &DataType {
-        self.footer.schema().field(leaf).data_type()
-    }
-
-    /// The index of a column in the file.
-    pub fn leaf(&self, name: &str) -> Option<usize> {
-        self.footer.schema().index_of(name).ok()
     }
 
     /// Hands out the rows of a row group that pass its tests and `more`, batch by batch.
@@ -189,10 +157,10 @@ impl OpenPart {
 
     /// About the bytes that decoding rows of a row group takes besides the rows: of every column that is read its
     /// dictionary, twice (as it is read and as an array), and two pages.
-    fn decode_bytes(&self, row_group: usize, needs: &Needs, tests: &[Arc<Test>]) -> usize {
+    fn decode_bytes(&self, row_group: usize, needs: &Projection, tests: &[Arc<Test>]) -> usize {
         let group = self.metadata().row_group(row_group);
         let pages = self.metadata().page_index_for_row_group(row_group);
-        let mut tested = Needs::default();
+        let mut tested = Projection::default();
         tests.iter().for_each(|test| test.needs(&mut tested));
         let mut leaves: Vec<usize> = [needs, &tested].into_iter().flat_map(|needs| self.leaves(needs)).collect();
         leaves.sort_unstable();
@@ -210,11 +178,11 @@ impl OpenPart {
     }
 
     /// The columns of the file that hold what is needed.
-    fn mask(&self, needs: &Needs) -> ProjectionMask {
+    fn mask(&self, needs: &Projection) -> ProjectionMask {
         ProjectionMask::leaves(self.metadata().file_metadata().schema_descr(), self.leaves(needs))
     }
 
-    fn leaves(&self, needs: &Needs) -> Vec<usize> {
+    fn leaves(&self, needs: &Projection) -> Vec<usize> {
         let mut names: Vec<&str> = Vec::new();
         // Folding takes every encoded column that is read, with all that left it.
         let whole = if folds(&self.extras, needs) { needs.table_columns() } else { needs.pairs.clone() };
@@ -234,7 +202,7 @@ impl OpenPart {
     }
 
     /// Folds attribute columns back where a whole encoded column is needed.
-    fn whole(&self, needs: &Needs, batch: RecordBatch) -> Result<RecordBatch, StoreError> {
+    fn whole(&self, needs: &Projection, batch: RecordBatch) -> Result<RecordBatch, StoreError> {
         whole(self.part.facts.table, &self.extras, needs, batch)
     }
 
@@ -246,7 +214,7 @@ impl OpenPart {
             if level.is_empty() {
                 continue;
             }
-            let mut needs = Needs::default();
+            let mut needs = Projection::default();
             level.iter().for_each(|test| test.needs(&mut needs));
             let mask = self.mask(&needs);
             let (table, extras) = (self.part.facts.table, Arc::clone(&self.extras));
@@ -298,13 +266,18 @@ impl OpenPart {
 }
 
 /// An encoded column is needed whole, and attributes have left it.
-fn folds(extras: &AttrColumns, needs: &Needs) -> bool {
+fn folds(extras: &AttrColumns, needs: &Projection) -> bool {
     needs.columns.iter().any(|name| extras.of_column(name).next().is_some())
 }
 
 /// Whole encoded columns where one is needed, and nulls for columns that the part lacks; otherwise the batch as it was
 /// read.
-fn whole(table: Table, extras: &AttrColumns, needs: &Needs, batch: RecordBatch) -> Result<RecordBatch, StoreError> {
+fn whole(
+    table: Table,
+    extras: &AttrColumns,
+    needs: &Projection,
+    batch: RecordBatch,
+) -> Result<RecordBatch, StoreError> {
     let batch = if folds(extras, needs) { extras.fold(&batch)? } else { batch };
     added_columns::with(table, &needs.columns, batch)
 }

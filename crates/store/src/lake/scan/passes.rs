@@ -8,9 +8,9 @@ use arrow::buffer::BooleanBuffer;
 use arrow::compute::{SortOptions, concat_batches, filter_record_batch, take_record_batch};
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::datum::Datum;
-use super::keys::{Groups, Key};
 use crate::StoreError;
+use crate::batch::datum::Datum;
+use crate::batch::keys::{Groups, Key};
 use crate::plan::{By, GroupOrder};
 
 /// How many passes are tried when one does not fit; with the last the answer has to.

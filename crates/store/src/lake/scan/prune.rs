@@ -7,11 +7,11 @@ use parquet::arrow::arrow_reader::RowSelection;
 use parquet::file::metadata::ParquetMetaData;
 
 use super::bloom;
-use super::datum::Datum;
-use super::part_reader::{BATCH_ROWS, OpenPart};
+use super::open_part::{BATCH_ROWS, Blocks, OpenPart};
 use super::question::{Needle, Question, Test};
 use super::stats::{Bounds, Verdict, judge, of_chunk, of_page};
 use crate::StoreError;
+use crate::batch::datum::Datum;
 use crate::lake::part::Part;
 use crate::lake::{grams, ids};
 use crate::plan::Op;
@@ -133,12 +133,6 @@ fn bytes_of(value: &Datum) -> Option<&[u8]> {
     }
 }
 
-/// Blocks of a part's rows, and whether rows in them may pass.
-pub(crate) struct Blocks {
-    block_rows: usize,
-    blocks: Vec<bool>,
-}
-
 /// What the filter of texts says; `None` when it was not asked or rules out nothing.
 fn texts(open: &OpenPart, question: &Question) -> Result<Option<Blocks>, StoreError> {
     let Some(covered) = grams::column(question.table) else { return Ok(None) };
@@ -155,21 +149,6 @@ fn texts(open: &OpenPart, question: &Question) -> Result<Option<Blocks>, StoreEr
         |block: usize| allow(&|column, needle| !is_searched(column, needle) || grams.may_have(block, &needle.bits));
     let blocks: Vec<bool> = (0..grams.blocks()).map(may_pass).collect();
     Ok(blocks.contains(&false).then_some(Blocks { block_rows: grams.block_rows, blocks }))
-}
-
-impl Blocks {
-    /// Of the part's rows `rows`, counted from the first of them; `None`: all.
-    fn rows(&self, rows: Range<usize>) -> Option<RowSelection> {
-        let blocks = rows.start / self.block_rows..rows.end.div_ceil(self.block_rows);
-        let may_pass = |block: &usize| self.blocks.get(*block).is_none_or(|may_pass| *may_pass);
-        if blocks.clone().all(|block| may_pass(&block)) {
-            return None;
-        }
-        let inside = |row: usize| row.clamp(rows.start, rows.end) - rows.start;
-        let ranges =
-            blocks.filter(may_pass).map(|block| inside(block * self.block_rows)..inside((block + 1) * self.block_rows));
-        Some(RowSelection::from_consecutive_ranges(ranges, rows.len()))
-    }
 }
 
 /// Bounds of a column in a row group.

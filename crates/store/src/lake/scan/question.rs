@@ -6,11 +6,12 @@ use std::sync::Arc;
 
 use memchr::memmem::Finder;
 
-use super::datum::Datum;
-use super::needs::Needs;
 use crate::StoreError;
+use crate::batch::datum::Datum;
+use crate::batch::places::{Place, find, places};
+use crate::batch::projection::Projection;
 use crate::lake::grams;
-use crate::plan::{AttributeScope, By, Filter, Function, Key, Op, Plan, Shape};
+use crate::plan::{By, Filter, Function, Key, Op, Plan, Shape};
 use crate::tables::{Column, Kind, Table};
 
 /// A checked plan.
@@ -64,15 +65,6 @@ pub(crate) enum Test {
     },
 }
 
-/// Where an attribute may stand; the first place that has it wins.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) enum Place {
-    /// A column of encoded attributes.
-    Encoded(&'static Column),
-    /// A text column that is this attribute; empty means absent.
-    Text(&'static Column),
-}
-
 /// What `Contains` looks for.
 #[derive(Debug, Clone)]
 pub(crate) struct Needle {
@@ -88,14 +80,6 @@ impl Needle {
         let text = if ignore_case { text.to_ascii_lowercase() } else { text.to_owned() };
         let bits = grams::bits_of(text.as_bytes());
         Needle { finder: Finder::new(text.as_bytes()).into_owned(), ignore_case, bits }
-    }
-}
-
-impl Place {
-    pub fn column(self) -> &'static Column {
-        match self {
-            Place::Encoded(column) | Place::Text(column) => column,
-        }
     }
 }
 
@@ -178,11 +162,6 @@ fn take_apart(test: Test, into: &mut Vec<Arc<Test>>) {
         Test::All(tests) => tests.into_iter().for_each(|test| take_apart(test, into)),
         test => into.push(Arc::new(test)),
     }
-}
-
-/// A column of the table, by name.
-pub(crate) fn find(table: Table, name: &str) -> Result<(usize, &'static Column), StoreError> {
-    table.column(name).ok_or_else(|| StoreError::BadPlan(format!("table {} has no column {name}", table.name())))
 }
 
 fn check_key(table: Table, key: &Key) -> Result<(), StoreError> {
@@ -285,25 +264,6 @@ pub(crate) fn check_filter(table: Table, filter: &Filter) -> Result<Test, StoreE
     })
 }
 
-/// Where to look for the attribute `key`. `RecordThenResource` reads the record, then the column `server_name`
-/// (for that key alone), then the resource where the table has one.
-pub(crate) fn places(table: Table, scope: AttributeScope, key: &str) -> Result<Vec<Place>, StoreError> {
-    let encoded = |name| find(table, name).map(|(_, column)| Place::Encoded(column));
-    Ok(match scope {
-        AttributeScope::Record => vec![encoded("attributes")?],
-        AttributeScope::Resource => vec![encoded("resource")?],
-        AttributeScope::Scope => vec![encoded("scope_attributes")?],
-        AttributeScope::RecordThenResource => {
-            let mut places = vec![encoded("attributes")?];
-            if key == "server_name" {
-                places.extend(table.column("server_name").map(|(_, column)| Place::Text(column)));
-            }
-            places.extend(table.column("resource").map(|(_, column)| Place::Encoded(column)));
-            places
-        }
-    })
-}
-
 impl Test {
     /// The columns it reads, each once.
     pub fn columns(&self, into: &mut Vec<&'static Column>) {
@@ -328,7 +288,7 @@ impl Test {
     }
 
     /// What it reads.
-    pub fn needs(&self, needs: &mut Needs) {
+    pub fn needs(&self, needs: &mut Projection) {
         match self {
             Test::All(tests) | Test::Any(tests) => tests.iter().for_each(|test| test.needs(needs)),
             Test::Not(test) => test.needs(needs),

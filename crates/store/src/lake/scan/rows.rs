@@ -16,9 +16,6 @@ use arrow::datatypes::{Field, Schema, SchemaRef};
 use parking_lot::Mutex;
 
 use super::budget::{Budget, Share};
-use super::cells::{Cells, cells};
-use super::datum::Datum;
-use super::needs::Needs;
 use super::order::{By, Encoder, total_order};
 use super::part_reader::{ROW_NUMBER, Want};
 use super::pool::{check_deadline, share};
@@ -27,6 +24,9 @@ use super::question::{Question, Test};
 use super::stats::{Verdict, judge};
 use super::work::{Opened, Work};
 use crate::StoreError;
+use crate::batch::cells::{Cells, cells};
+use crate::batch::datum::Datum;
+use crate::batch::projection::Projection;
 use crate::plan::{Op, Order};
 use crate::tables::Table;
 
@@ -177,7 +177,7 @@ impl Race<'_> {
                 if clears.as_deref().is_some_and(beaten) {
                     return Ok(());
                 }
-                let needs = Needs::of_columns(self.order.iter().map(|by| by.column.name));
+                let needs = Projection::of_columns(self.order.iter().map(|by| by.column.name));
                 let want = Want { needs: &needs, row_numbers: true, budget: self.budget, deadline: self.deadline };
                 part.read(stretch, clears.as_ref(), &want, |batch| {
                     let Cells::I64(numbers) = cells(&batch, ROW_NUMBER)? else { return Ok(()) };

@@ -3,9 +3,9 @@
 use parquet::file::page_index::column_index::ColumnIndexMetaData;
 use parquet::file::statistics::Statistics;
 
-use super::datum::Datum;
-use super::filter::holds;
+use super::compare::holds;
 use super::question::Test;
+use crate::batch::datum::Datum;
 use crate::plan::Op;
 use crate::tables::{Column, Kind};
 

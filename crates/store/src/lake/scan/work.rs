@@ -9,13 +9,14 @@ use arrow::compute::take_record_batch;
 
 use super::budget::Budget;
 use super::filter::passes_all;
-use super::needs::Needs;
-use super::part_reader::{OpenPart, Want};
+use super::open_part::OpenPart;
+use super::part_reader::Want;
 use super::pool::{check_deadline, share_waits, threads};
 use super::prune::{Stretch, pieces, stretches};
 use super::question::Question;
 use super::rolled::Rolled;
 use crate::StoreError;
+use crate::batch::projection::Projection;
 use crate::lake::footers::Rollup;
 use crate::lake::source::Source;
 use crate::lake::unshare;
@@ -155,7 +156,7 @@ impl<'a> Opened<'a> {
             }
             Source::Part(_) => match self.part(source) {
                 Some(part) => {
-                    let needs = Needs::of_columns(columns.iter().copied());
+                    let needs = Projection::of_columns(columns.iter().copied());
                     part.fetch(rows, &Want { needs: &needs, row_numbers: false, budget, deadline }, each)
                 }
                 None => Ok(()),

@@ -21,7 +21,7 @@ use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 
 use super::bloom::{self, Block, Probe};
 use crate::StoreError;
-use crate::lake::flush::temporary;
+use crate::lake::temporary::temporary;
 
 const KEY_BYTES: usize = 16;
 const BLOCK_KEYS: u64 = 256;

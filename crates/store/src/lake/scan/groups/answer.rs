@@ -6,11 +6,11 @@ use std::sync::Arc;
 use arrow::array::{Array, ArrayRef, Float64Builder, ListBuilder, RecordBatch, RecordBatchOptions};
 use arrow::datatypes::{DataType, Field, Schema};
 
-use super::super::datum::Datum;
-use super::super::keys::{Groups, column_of};
 use super::super::states::finish::Cell;
 use super::{Collected, Grouping, Output};
 use crate::StoreError;
+use crate::batch::datum::Datum;
+use crate::batch::keys::{Groups, column_of};
 use crate::plan::{By, GroupOrder};
 
 /// The groups as a batch: the asked order, then all keys ascending; skip, then take.

@@ -6,12 +6,12 @@ use arrow::array::{ArrayRef, Int64Array, RecordBatch};
 use arrow::buffer::BooleanBuffer;
 use hashbrown::HashMap;
 
-use super::super::datum::Datum;
 use super::super::filter::{passes, passes_all};
-use super::super::keys::Key;
 use super::super::question::{Question, Test};
 use super::super::states::Measure;
 use crate::StoreError;
+use crate::batch::datum::Datum;
+use crate::batch::keys::Key;
 use crate::plan::Op;
 use crate::rollup::keys::Keys;
 use crate::rollup::levels::MINUTE;
@@ -118,7 +118,7 @@ impl Passing {
         };
         let mut edges = Edges { sketched, lead: lead.column(), by_name: HashMap::new() };
         edges.collect(test, None);
-        let names = super::super::cells::cells(&keys.batch, edges.lead)?;
+        let names = crate::batch::cells::cells(&keys.batch, edges.lead)?;
         // The pieces of each key: values up to these, cut out of the key's band.
         let pieces: Vec<Vec<i64>> = (0..keys.bands.len())
             .map(|key| {

@@ -8,5 +8,6 @@
 
 pub(crate) mod fit;
 pub(crate) mod read;
+mod states;
 
 pub(crate) use fit::Rolled;

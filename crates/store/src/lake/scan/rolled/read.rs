@@ -10,13 +10,13 @@ use arrow::compute::take;
 use arrow::datatypes::{DataType, Field, Schema};
 use hashbrown::HashMap;
 
-use super::super::keys::{Groups, Key, bucket};
 use super::super::passes::Pass;
 use super::super::pool::check_deadline;
 use super::super::question::{Question, Test};
 use super::super::states::Measure;
 use super::fit::{Passing, Rolled, passing_keys};
 use crate::StoreError;
+use crate::batch::keys::{Groups, Key, bucket};
 use crate::lake::footers::Rollup;
 use crate::lake::part::Part;
 use crate::lake::scan::states::State;

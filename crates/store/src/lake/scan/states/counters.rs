@@ -4,10 +4,10 @@ use std::collections::HashMap;
 
 use arrow::array::RecordBatch;
 
-use super::super::cells::{cells, times};
 use super::total::Total;
 use super::{CUMULATIVE, DELTA, Selected, SeriesId, series_ids, unsigned};
 use crate::StoreError;
+use crate::batch::cells::{cells, times};
 
 const SECOND: f64 = 1e9;
 

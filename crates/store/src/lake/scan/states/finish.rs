@@ -1,7 +1,7 @@
 //! The value of an aggregate in every group, when all rows have gone by.
 
-use super::super::datum::Datum;
 use super::State;
+use crate::batch::datum::Datum;
 
 /// One cell of the answer.
 #[derive(Debug, Clone, PartialEq)]

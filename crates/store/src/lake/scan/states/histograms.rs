@@ -4,10 +4,10 @@ use std::collections::HashMap;
 
 use arrow::array::RecordBatch;
 
-use super::super::cells::{cells, times};
 use super::spread::{Bar, Spread, bars_of};
 use super::{CUMULATIVE, Selected, SeriesId, series_ids, unsigned};
 use crate::StoreError;
+use crate::batch::cells::{cells, times};
 
 /// Histogram rows, by series.
 #[derive(Debug, Default)]

@@ -6,8 +6,6 @@
 mod counters;
 pub(crate) mod finish;
 mod histograms;
-mod rolled;
-pub(crate) mod samples;
 mod spread;
 mod total;
 
@@ -18,16 +16,16 @@ use arrow::buffer::BooleanBuffer;
 use hashbrown::HashSet;
 use xxhash_rust::xxh3::xxh3_128;
 
-use super::cells::{Cells, cells, times};
-use super::datum::Datum;
-use super::question::find;
 use crate::StoreError;
+use crate::batch::cells::{Cells, cells, times};
+use crate::batch::datum::Datum;
+use crate::batch::places::find;
+use crate::batch::samples::Samples;
 use crate::plan::Function;
 use crate::rollup::sketch::Sketch;
 use crate::tables::{Column, Table};
 use counters::Counters;
 use histograms::Histograms;
-use samples::Samples;
 use total::Total;
 
 /// OTLP temporalities.

@@ -10,7 +10,7 @@ use arrow::datatypes::{DataType, Int32Type};
 use super::datum::Datum;
 use crate::StoreError;
 
-/// A column of a batch. Text of parts may come as a dictionary, see [`super::part_reader`].
+/// A column of a batch. Text of parts may come as a dictionary, as the part keeps it.
 pub(crate) enum Cells<'a> {
     Bool(&'a BooleanArray),
     U8(&'a UInt8Array),

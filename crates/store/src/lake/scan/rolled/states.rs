@@ -1,10 +1,10 @@
 //! Cells of roll-ups into the states that rows go to.
 
-use super::super::datum::Datum;
-use super::super::rolled::fit::{Passing, passes_split};
-use super::super::rolled::read::{CellColumns, Counted};
-use super::{Measure, State};
+use super::super::states::{Measure, State};
+use super::fit::{Passing, passes_split};
+use super::read::{CellColumns, Counted};
 use crate::StoreError;
+use crate::batch::datum::Datum;
 use crate::rollup::sketch::middle_of;
 
 impl State {

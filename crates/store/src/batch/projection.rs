@@ -1,11 +1,11 @@
 //! What is read of every row. An attribute alone costs less than all attributes: a part may keep it in a column of its
 //! own, see [`crate::lake::attr_columns`].
 
-use super::question::Place;
+use super::places::Place;
 
 /// Each entry once.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub(crate) struct Needs {
+pub(crate) struct Projection {
     /// Columns of the table, whole.
     pub columns: Vec<&'static str>,
     /// Single attributes: encoded column and key.
@@ -14,11 +14,11 @@ pub(crate) struct Needs {
     pub pairs: Vec<&'static str>,
 }
 
-impl Needs {
-    pub fn of_columns(names: impl IntoIterator<Item = &'static str>) -> Needs {
-        let mut needs = Needs::default();
-        names.into_iter().for_each(|name| needs.column(name));
-        needs
+impl Projection {
+    pub fn of_columns(names: impl IntoIterator<Item = &'static str>) -> Projection {
+        let mut projection = Projection::default();
+        names.into_iter().for_each(|name| projection.column(name));
+        projection
     }
 
     pub fn column(&mut self, name: &'static str) {

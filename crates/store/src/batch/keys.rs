@@ -13,8 +13,8 @@ use xxhash_rust::xxh3::xxh3_64;
 use super::attribute::{AttributeReader, KeysReader};
 use super::cells::{Cells, cells, times};
 use super::datum::Datum;
-use super::needs::Needs;
-use super::question::{Place, find, places};
+use super::places::{Place, find, places};
+use super::projection::Projection;
 use crate::StoreError;
 use crate::plan;
 use crate::tables::{Column, Kind, Table};
@@ -55,7 +55,7 @@ impl Key {
         }
     }
 
-    pub fn needs(&self, needs: &mut Needs) {
+    pub fn needs(&self, needs: &mut Projection) {
         match self {
             Key::Column(column) | Key::OneOf { column, .. } => needs.column(column.name),
             Key::TimeBucket { .. } => needs.column("time"),
