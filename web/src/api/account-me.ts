@@ -7,6 +7,7 @@ import type {
   Challenge,
   Grant,
   Passkey,
+  Session,
   ThemePreference,
   TotpSetup,
   TwoFactor,
@@ -15,7 +16,7 @@ import type {
 import { request } from "./client";
 import { makePasskey } from "./passkeys";
 import { applyPreferences } from "./preferences";
-import { keepSession } from "./session";
+import { endSession } from "./session";
 
 export interface MeChange {
   name?: string;
@@ -47,7 +48,7 @@ export function useChangeMe() {
 
 export async function changePassword(currentPassword: string, newPassword: string): Promise<void> {
   const body = { currentPassword, newPassword };
-  keepSession((await request<{ token: string }>("PUT", "/api/me/password", { body, challenge: true })).token);
+  await request("PUT", "/api/me/password", { body, challenge: true });
 }
 
 /** What outlives sessions and can be ended with them. */
@@ -56,7 +57,23 @@ export interface AlsoEnd {
   endPasskeys: boolean;
 }
 export async function revokeSessions(also: AlsoEnd): Promise<void> {
-  keepSession((await request<{ token: string }>("POST", "/api/me/sessions/revoke", { body: also })).token);
+  await request("POST", "/api/me/sessions/revoke", { body: also });
+}
+
+export const sessionsQuery = queryOptions({
+  queryKey: ["me", "sessions"],
+  queryFn: () => request<Session[]>("GET", "/api/me/sessions"),
+});
+export function endOtherSession(id: Session["id"]): Promise<unknown> {
+  return request("DELETE", `/api/me/sessions/${encodeURIComponent(id)}`);
+}
+/** Ends this session, on the server too. One that is over already is no failure. */
+export async function signOut(): Promise<void> {
+  try {
+    await request("POST", "/api/me/logout", { body: {}, anonymous: true });
+  } finally {
+    endSession();
+  }
 }
 
 export const twoFactorQuery = queryOptions({

@@ -55,6 +55,7 @@ mod quotas;
 mod replay;
 mod scopes;
 mod session_ends;
+mod sessions;
 mod setup;
 mod slow;
 mod symbols;

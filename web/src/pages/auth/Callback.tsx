@@ -3,29 +3,30 @@ import { Link, useRouter } from "@tanstack/react-router";
 import { useEffect, useRef, useState } from "react";
 import { enterSession } from "../../api/account";
 import type { People } from "../../api/account-types";
-import { requestAs } from "../../api/client";
+import { request } from "../../api/client";
 import { forgetStart, startedFrom } from "../../api/session";
 import { safePath } from "../../model/safe-path";
 import { Act, Problem } from "../../parts/Act";
 import { AuthFrame, DeadEnd, Waiting } from "./Frame";
 
 interface Arrival {
-  token: string;
   needsSetup: boolean;
   next: string;
   /** This tab left for a provider: nobody else can have sent the link. */
   expected: boolean;
 }
 
-/** Takes the token out of the address at once, so that neither history nor a copied link holds it. */
+/**
+ * The session is a cookie by now, set for the browser that began the sign-in. The token of the address is for programs:
+ * it is taken out at once, so that neither history nor a copied link holds it.
+ */
 function arrival(): Arrival | null {
   const words = new URLSearchParams(location.hash.slice(1));
-  const token = words.get("token");
   const started = startedFrom();
-  if (!token) return null;
+  if (!words.get("token")) return null;
   history.replaceState(history.state, "", location.pathname);
   const next = safePath(words.get("redirect")) ?? safePath(started) ?? "/";
-  return { token, needsSetup: words.get("needsSetup") === "true", next, expected: started !== null };
+  return { needsSetup: words.get("needsSetup") === "true", next, expected: started !== null };
 }
 
 /** Where a provider's sign-in ends: `/auth/callback#token=…&needsSetup=…`. */
@@ -45,10 +46,10 @@ export function Callback() {
 function Enter({ come }: { come: Arrival }) {
   const router = useRouter();
   const client = useQueryClient();
-  const look = useMutation({ mutationFn: () => requestAs<People>(come.token, "/api/me/login-bundle") });
+  const look = useMutation({ mutationFn: () => request<People>("GET", "/api/me/login-bundle", { anonymous: true }) });
   const go = (bundle: People) => {
     forgetStart();
-    enterSession(client, { ...bundle, token: come.token });
+    enterSession(client, bundle);
     router.history.replace(come.needsSetup ? "/finish-setup" : come.next);
   };
   const once = useRef(false);

@@ -9,7 +9,7 @@ use super::password::Match;
 use super::{password, view};
 use crate::app::App;
 use crate::error::ApiError;
-use crate::http::gate::auth::SignedIn;
+use crate::http::gate::auth::{Origin, SignedIn};
 use crate::http::gate::body::AnonymousBody;
 use crate::http::gate::per_ip::PerIp;
 use crate::http::openapi::{ErrorBody, Failures, TooMany};
@@ -32,6 +32,7 @@ const WRONG: ApiError = ApiError::Unauthorized("wrong email or password");
 )]
 pub async fn login(
     _: PerIp<Login>,
+    from: Origin,
     State(app): State<Arc<App>>,
     body: Result<AnonymousBody<LoginRequest>, ApiError>,
 ) -> Result<Json<LoginOutcome>, ApiError> {
@@ -64,7 +65,7 @@ pub async fn login(
         let mfa_token = app.control.await_second_factor(user.id, app.clock.now_ns()).await?;
         return Ok(Json(LoginOutcome::Next(SecondFactorNeeded { mfa_required: true, mfa_token, methods })));
     }
-    let (token, LoginBundle { user, projects, organizations }) = view::session(&app, &user)?;
+    let (token, LoginBundle { user, projects, organizations }) = view::session(&app, &from, &user).await?;
     Ok(Json(LoginOutcome::In(LoginAnswer { token, user, projects, organizations })))
 }
 

@@ -159,7 +159,7 @@ pub async fn login(
     };
     match app.control.show_second_factor(&from.by(&app, "login"), &request.mfa_token, shown).await? {
         Answered::In(user) => {
-            let (token, bundle) = session(&app, &user)?;
+            let (token, bundle) = session(&app, &from, &user).await?;
             let (user, projects, organizations) = (bundle.user, bundle.projects, bundle.organizations);
             Ok(Json(LoginAnswer { token, user, projects, organizations }))
         }

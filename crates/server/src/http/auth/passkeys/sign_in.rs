@@ -68,7 +68,7 @@ pub async fn finish(
     let party = party(&app)?;
     let proof = proof(party, &answer.challenge_id, &answer.credential);
     let user = app.control.enter_with_passkey(&from.by(&app, "login"), &proof).await?.ok_or(REFUSED)?;
-    let (token, bundle) = session(&app, &user)?;
+    let (token, bundle) = session(&app, &from, &user).await?;
     let (user, projects, organizations) = (bundle.user, bundle.projects, bundle.organizations);
     Ok(Json(LoginAnswer { token, user, projects, organizations }))
 }

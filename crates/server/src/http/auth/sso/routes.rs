@@ -15,10 +15,13 @@ use super::round_trip::{RoundTrip, no_cookie};
 use crate::app::App;
 use crate::control::Entered;
 use crate::error::ApiError;
-use crate::http::account::{check_framework, check_project_name, check_text, project_view, session};
+use crate::http::account::{
+    begin_session, bundle, check_framework, check_project_name, check_text, project_view, renew_session,
+};
 use crate::http::gate::auth::{Admin, InPerson, OrganizationAccess, Origin, Via};
 use crate::http::gate::body::AnonymousBody;
 use crate::http::gate::per_ip::PerIp;
+use crate::http::gate::session_cookie::Page;
 use crate::http::openapi::{ErrorBody, Failures, NotFound, TooMany};
 use crate::limits::per_ip::{FinishSetup, SsoCallback, SsoStart};
 use crate::query::views::account::{LoginBundle, RegisterAnswer};
@@ -117,6 +120,9 @@ pub async fn start(
         ("code_challenge", &challenge),
         ("code_challenge_method", "S256"),
     ]);
+    if query.fresh == Some(true) {
+        url.query_pairs_mut().extend_pairs([("prompt", "login"), ("max_age", "0")]);
+    }
     let cookie = trip.cookie(&app.sso.sealer, app.config.is_https());
     let cookie = cookie.ok_or_else(|| ApiError::internal("a sign-in's cookie cannot be sealed"))?;
     Ok(see(url.as_str(), Some(cookie)))
@@ -187,7 +193,8 @@ async fn finish(
         Entered::NoEmail => return Ok(Err("oauth_no_email")),
         Entered::InviteRequired => return Ok(Err("invite_required")),
     };
-    let token = app.logins.issue(&user, now_ns)?;
+    // The provider sends the browser here, and the page that follows is ours.
+    let token = begin_session(app, &Origin { page: Page::Own, ..from }, &user).await?;
     let mut fragment = Serializer::new(String::new());
     fragment.append_pair("token", &token).append_pair("needsSetup", if needs_setup { "true" } else { "false" });
     if let Some(redirect) = redirect {
@@ -218,7 +225,8 @@ pub async fn finish_setup(
     let framework = check_framework(request.framework.as_deref())?;
     let by = caller.by(&app);
     let project = app.control.set_up(&by, caller.user.id, &name, &timezone, &project, &framework).await?;
-    let (token, LoginBundle { user, projects, organizations }) = session(&app, &caller.user)?;
+    let (token, LoginBundle { user, projects, organizations }) =
+        (renew_session(&app, &caller, &caller.user).await?, bundle(&app, &caller.user, &Via::Login));
     let project = project_view(&app, &project, crate::control::Role::Owner, &Via::Login);
     Ok((StatusCode::CREATED, Json(RegisterAnswer { token, user, project, projects, organizations })))
 }
