@@ -24,6 +24,9 @@ pub enum ApiError {
     /// 403: known, but not allowed.
     #[error("{0}")]
     Forbidden(&'static str),
+    /// 403 with the code `step_up_required`: allowed once the person has proved again who they are.
+    #[error("confirm that it is you first: POST /api/me/step-up")]
+    StepUpRequired,
     /// 404.
     #[error("{0}")]
     NotFound(String),
@@ -104,7 +107,7 @@ impl ApiError {
         match self {
             ApiError::Malformed(_) | ApiError::SlowDown => StatusCode::BAD_REQUEST,
             ApiError::Unauthorized(_) => StatusCode::UNAUTHORIZED,
-            ApiError::Forbidden(_) => StatusCode::FORBIDDEN,
+            ApiError::Forbidden(_) | ApiError::StepUpRequired => StatusCode::FORBIDDEN,
             ApiError::NotFound(_) => StatusCode::NOT_FOUND,
             ApiError::MethodNotAllowed(_) => StatusCode::METHOD_NOT_ALLOWED,
             ApiError::Slow => StatusCode::REQUEST_TIMEOUT,
@@ -118,6 +121,11 @@ impl ApiError {
             ApiError::Overloaded(_) => StatusCode::SERVICE_UNAVAILABLE,
             ApiError::Deadline => StatusCode::GATEWAY_TIMEOUT,
         }
+    }
+
+    /// For programs.
+    fn code(&self) -> Option<&'static str> {
+        matches!(self, ApiError::StepUpRequired).then_some("step_up_required")
     }
 
     /// `Retry-After` in seconds, where the status has one. Never 0; jittered for 503. DECISIONS 19.
@@ -146,11 +154,15 @@ fn jittered_seconds() -> u64 {
 pub struct ErrorBody {
     /// One sentence.
     pub error: String,
+    /// For programs, where they can do something about it: `step_up_required`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub code: Option<&'static str>,
 }
 
 impl IntoResponse for ApiError {
     fn into_response(self) -> Response {
-        let mut response = (self.status(), Json(ErrorBody { error: self.to_string() })).into_response();
+        let body = ErrorBody { error: self.to_string(), code: self.code() };
+        let mut response = (self.status(), Json(body)).into_response();
         if let Some(seconds) = self.retry_after_seconds() {
             response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(seconds));
         }

@@ -303,6 +303,14 @@ pub const PROJECT_RETENTION_DAYS_MAX: u32 = 3650;
 pub const BCRYPT_COST_MAX: u32 = 14;
 /// Life of a login. WIRE 5.1.
 pub const LOGIN_LIFE: Duration = Duration::from_secs(7 * 24 * 60 * 60);
+/// A session's cookie gets another value after this much use.
+pub const SESSION_ROTATION: Duration = minutes(15);
+/// The value before is taken this much longer once the new one was seen.
+pub const SESSION_COOKIE_GRACE: Duration = minutes(1);
+/// Sessions of one person; beyond it, the one that was not seen for longest ends.
+pub const SESSIONS_MAX: i64 = 200;
+/// After a proof of who they are, a person may change credentials and roles and delete for this long.
+pub const STEP_UP_LIFE: Duration = minutes(5);
 /// Life of an access token. WIRE 5.4.
 pub const ACCESS_LIFE: Duration = minutes(15);
 /// Life of a refresh token from its last use. WIRE 5.4.

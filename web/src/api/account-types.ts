@@ -75,6 +75,17 @@ export interface AccessToken {
   expiresAt?: string | null;
   lastUsedAt?: string | null;
 }
+export interface Session {
+  id: number;
+  /** The one of this browser. */
+  current: boolean;
+  userAgent: string;
+  /** Where it was last seen. */
+  address: string;
+  createdAt: string;
+  lastSeenAt: string;
+  expiresAt: string;
+}
 export interface Grant {
   id: string | number;
   clientName: string;

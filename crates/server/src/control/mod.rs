@@ -5,7 +5,7 @@
 //! - [`directory`]: users, roles, projects and tokens in memory. What a request needs to know is answered from it.
 //! - [`role`]: roles and what they open. [`audit`]: who changed what.
 //! - `sign_ins`, `notices`: what happens to people's accounts, in the log and by mail.
-//! - `identities`, `second_factor`, `passkeys`: sign-in elsewhere, in two steps, without a password. `support`: what `tidewatch admin` does.
+//! - `sessions`: sign-ins of people that last. `identities`, `second_factor`, `passkeys`: sign-in elsewhere, in two steps, without a password. `support`: what `tidewatch admin` does.
 //! - `access_tokens`, `device_codes`, `oauth`, `grants`, `ack`, `setup`: credentials of machines and clients; `scope`:
 //!   what they may do.
 //! - `copies`: for backups.
@@ -47,6 +47,7 @@ mod resets;
 mod role;
 mod scope;
 mod second_factor;
+mod sessions;
 mod setup;
 mod sign_ins;
 mod support;
@@ -80,6 +81,7 @@ pub use projects::{NewProject, ProjectChange};
 pub use role::{Need, Role};
 pub use scope::{Scope, ScopeLevel};
 pub use second_factor::{Answered, SecondFactors, Shown};
+pub use sessions::{BegunSession, HeldSession, Session};
 pub use setup::{PlannedProject, SetupSession, SetupStatus};
 pub use tokens::TokenKind;
 pub use users::{NewUser, StoredUser};

@@ -57,6 +57,7 @@ mod replay;
 mod retries;
 mod scopes;
 mod session_ends;
+mod sessions;
 mod setup;
 mod sign_ins;
 mod slow;

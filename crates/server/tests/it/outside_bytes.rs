@@ -5,6 +5,7 @@ use clap::Args;
 use tidewatch_server::config::{Config, file};
 use tidewatch_server::http::gate::client_ip::Trust;
 use tidewatch_server::http::gate::multipart::{Event, Multipart};
+use tidewatch_server::http::gate::session_cookie::{CookieJar, Page, page};
 use tidewatch_server::http::socket::ListenAddress;
 use tidewatch_server::ingest::{coding, origins};
 
@@ -25,6 +26,26 @@ pub fn forwarded(bytes: &[u8]) {
     for trust in trusts.into_iter().flatten() {
         trust.client(peer, &headers);
     }
+}
+
+/// The first line is the server's address, the others are headers about cookies and pages. A session that is added is
+/// found, unless another came before it; a page of another site is never our own.
+pub fn session_cookie(bytes: &[u8]) {
+    let mut lines = bytes.split(|byte| *byte == b'\n');
+    let base = String::from_utf8_lossy(lines.next().unwrap_or_default()).into_owned();
+    let mut headers = HeaderMap::new();
+    for (number, line) in lines.enumerate().take(20) {
+        if let Ok(value) = HeaderValue::from_bytes(line) {
+            headers.append(["cookie", "origin", "host"][number % 3], value);
+        }
+    }
+    let jar = CookieJar::new(true);
+    let known = jar.read(&headers).map(str::to_owned);
+    page(&headers, &base);
+    headers.append("cookie", HeaderValue::from_static("a=1; __Host-tidewatch_session=twc_1"));
+    assert_eq!(jar.read(&headers), Some(known.as_deref().unwrap_or("twc_1")));
+    headers.insert("sec-fetch-site", HeaderValue::from_static("same-site"));
+    assert_eq!(page(&headers, &base), Page::Foreign);
 }
 
 /// The first byte cuts the body into pieces; however it is cut, it is read the same.
@@ -117,6 +138,9 @@ mod tests {
         "[",
         "]",
         "unix:",
+        "__Host-tidewatch_session=",
+        "; ",
+        "https://",
         "::ffff:1.2.3.4",
         "/129",
         "https://",
@@ -138,6 +162,7 @@ mod tests {
         #[test]
         fn none_panics(bytes in bytes()) {
             super::forwarded(&bytes);
+            super::session_cookie(&bytes);
             super::multipart(&bytes);
             super::content_encodings(&bytes);
             super::settings(&bytes);

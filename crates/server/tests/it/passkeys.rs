@@ -64,7 +64,7 @@ async fn another(harness: &Harness) -> String {
     let email = "other@example.com".into();
     let new = NewUser { email, name: "Other".into(), password_hash: None, is_email_verified: true };
     let user = app.control.create_user(&by, &new).await.expect("a user");
-    app.logins.issue(&user, START).expect("a login")
+    harness.login_of(&user).await
 }
 
 fn new() -> Authenticator {

@@ -30,6 +30,8 @@ const WAYS: [Way; 4] = [Way::AnotherPassword, Way::Reset, Way::SignOutEverywhere
 /// What an intruder may hold when the sessions end.
 struct Outstanding {
     login: String,
+    /// Of a page.
+    cookie: String,
     refresh: String,
     access: String,
     /// Approved, not fetched.
@@ -48,7 +50,7 @@ async fn post(harness: &Harness, path: &str, body: &Value) -> Answer {
 }
 
 impl Outstanding {
-    async fn gather(harness: &Harness, mailbox: &mut Mailbox, login: &str) -> Outstanding {
+    async fn gather(harness: &Harness, mailbox: &mut Mailbox, (login, cookie): (&str, &str)) -> Outstanding {
         let device = async || {
             let begun = post(harness, "/api/auth/device/authorize", &json!({})).await.expect(200).json();
             let decision = json!({ "user_code": begun["user_code"] });
@@ -70,6 +72,7 @@ impl Outstanding {
         post(harness, "/api/forgot-password", &json!({ "email": "owner@example.com" })).await.expect(200);
         Outstanding {
             login: login.to_owned(),
+            cookie: cookie.to_owned(),
             refresh: text(&fetched["refresh_token"]),
             access: text(&fetched["access_token"]),
             device_code: device().await,
@@ -95,6 +98,7 @@ impl Outstanding {
         let becomes = async |body: &Value| post(harness, "/api/auth/token", body).await.status == 200;
         vec![
             ("login", opens(&self.login, bundle).await),
+            ("page", page_opens(harness, &self.cookie, bundle).await),
             ("access token", opens(&self.access, bundle).await),
             ("refresh token", becomes(&refresh).await),
             ("approved device code", becomes(&polled(&self.device_code)).await),
@@ -103,6 +107,12 @@ impl Outstanding {
             ("reset link", harness.api_as("", "GET", &reset, &Value::Null).await.json()["valid"] == true),
         ]
     }
+}
+
+/// Whether a page with this cookie reads the path.
+async fn page_opens(harness: &Harness, cookie: &str, path: &str) -> bool {
+    let headers = [("Cookie", cookie), ("Sec-Fetch-Site", "same-origin")];
+    crate::client::send(harness.address(), "GET", path, &headers, b"").await.status == 200
 }
 
 fn polled(device_code: &str) -> Value {
@@ -166,14 +176,19 @@ on_both! {
             // Windows are by the minute, mails by the hour.
             clock.fetch_add(2 * HOUR, Ordering::Relaxed);
             let login = json!({ "email": "owner@example.com", "password": password });
-            text(&post(&harness, "/api/login", &login).await.expect(200).json()["token"])
+            let headers = [("Content-Type", "application/json"), ("Sec-Fetch-Site", "same-origin")];
+            let body = login.to_string();
+            let answer = crate::client::send(harness.address(), "POST", "/api/login", &headers, body.as_bytes()).await;
+            let answer = answer.expect(200);
+            let cookie = answer.header("Set-Cookie").expect("a cookie").split(';').next().expect("a pair").to_owned();
+            (text(&answer.json()["token"]), cookie)
         };
-        let login = sign_in(&password).await;
-        let held = Outstanding::gather(&harness, &mut mailbox, &login).await.what_holds(&harness).await;
+        let (login, cookie) = sign_in(&password).await;
+        let held = Outstanding::gather(&harness, &mut mailbox, (&login, &cookie)).await.what_holds(&harness).await;
         assert!(held.iter().all(|(_, holds)| *holds), "without an end everything holds: {held:?}");
         for way in WAYS {
-            let login = sign_in(&password).await;
-            let outstanding = Outstanding::gather(&harness, &mut mailbox, &login).await;
+            let (login, cookie) = sign_in(&password).await;
+            let outstanding = Outstanding::gather(&harness, &mut mailbox, (&login, &cookie)).await;
             password = way.go(&harness, &mut mailbox, &clock, &login, &password).await;
             let held = outstanding.what_holds(&harness).await;
             wrong.extend(held.into_iter().filter(|(_, holds)| *holds).map(|(grant, _)| format!("{grant} after {way:?}")));

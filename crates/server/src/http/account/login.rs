@@ -77,7 +77,7 @@ pub async fn login(
         return Ok(Json(LoginOutcome::Next(second_step(&app, &user, has).await?)));
     }
     app.control.record_sign_in(&by, &user, "password").await?;
-    let (token, LoginBundle { user, projects, organizations }) = view::session(&app, &user)?;
+    let (token, LoginBundle { user, projects, organizations }) = view::session(&app, &from, &user).await?;
     Ok(Json(LoginOutcome::In(LoginAnswer { token, user, projects, organizations })))
 }
 

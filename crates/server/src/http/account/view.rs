@@ -3,17 +3,38 @@
 use jiff::Timestamp;
 
 use crate::app::App;
-use crate::control::{Need, Project, Role, User};
+use crate::control::{By, Need, Project, Role, User};
 use crate::error::ApiError;
-use crate::http::gate::auth::Via;
+use crate::http::gate::auth::{Origin, SignedIn, Via};
+use crate::http::gate::session_cookie::Page;
 use crate::query::views::account::{LoginBundle, OrganizationView, ProjectSettings, ProjectView, UserView};
 
 /// What a read-only member sees in place of a token. WIRE 5.3.
 const HIDDEN_TOKEN: &str = "read-only-hidden-token";
 
-/// A new login, and everything the user may open.
-pub fn session(app: &App, user: &User) -> Result<(String, LoginBundle), ApiError> {
-    Ok((app.logins.issue(user, app.clock.now_ns())?, bundle(app, user, &Via::Login)))
+/// A new session's login, and everything the user may open.
+pub async fn session(app: &App, from: &Origin, user: &User) -> Result<(String, LoginBundle), ApiError> {
+    Ok((begin_session(app, from, user).await?, bundle(app, user, &Via::Login)))
+}
+
+/// A new session's login. A page of this server gets the session as a cookie besides, in the same answer.
+pub async fn begin_session(app: &App, from: &Origin, user: &User) -> Result<String, ApiError> {
+    begin_proved_session(app, from, user, app.clock.now_ns()).await
+}
+
+/// The same in place of the caller's session: it has proved no more than that one.
+pub async fn renew_session(app: &App, caller: &SignedIn, user: &User) -> Result<String, ApiError> {
+    let proved_ns = caller.session.map_or(i64::MIN, |session| session.proved_ns);
+    begin_proved_session(app, &caller.from, user, proved_ns).await
+}
+
+async fn begin_proved_session(app: &App, from: &Origin, user: &User, proved_ns: i64) -> Result<String, ApiError> {
+    let by = By { user_id: Some(user.id), ..from.by(app, &user.email) };
+    let begun = app.control.begin_session(&by, user, proved_ns).await?;
+    if from.page == Page::Own {
+        from.keep_cookie(&begun.cookie, begun.expires_ns, by.at_ns);
+    }
+    app.logins.issue(user, begun.id, by.at_ns)
 }
 
 /// Everything the user may open, as a credential of this kind may see it.

@@ -161,7 +161,7 @@ pub async fn login(
     match app.control.show_second_factor(&by, &request.mfa_token, shown).await? {
         Answered::In(user) => {
             app.control.record_sign_in(&by, &user, "second factor").await?;
-            let (token, bundle) = session(&app, &user)?;
+            let (token, bundle) = session(&app, &from, &user).await?;
             let (user, projects, organizations) = (bundle.user, bundle.projects, bundle.organizations);
             Ok(Json(LoginAnswer { token, user, projects, organizations }))
         }

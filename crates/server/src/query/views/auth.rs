@@ -305,6 +305,8 @@ pub struct ProviderView {
 pub struct StartQuery {
     /// Where to go afterwards: a path of this server; anything else is ignored.
     pub redirect: Option<String>,
+    /// Asks the provider to have the person sign in again there, for step-up.
+    pub fresh: Option<bool>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, IntoParams)]

@@ -15,10 +15,13 @@ use super::round_trip::{RoundTrip, no_cookie};
 use crate::app::App;
 use crate::control::Entered;
 use crate::error::ApiError;
-use crate::http::account::{check_framework, check_project_name, check_text, project_view, second_step, session};
+use crate::http::account::{
+    begin_session, bundle, check_framework, check_project_name, check_text, project_view, renew_session, second_step,
+};
 use crate::http::gate::auth::{Admin, InPerson, OrganizationAccess, Origin, Via};
 use crate::http::gate::body::AnonymousBody;
 use crate::http::gate::per_ip::PerIp;
+use crate::http::gate::session_cookie::Page;
 use crate::http::openapi::{ErrorBody, Failures, NotFound, TooMany};
 use crate::http::setup_code;
 use crate::limits::per_ip::{FinishSetup, SsoCallback, SsoStart};
@@ -118,6 +121,9 @@ pub async fn start(
         ("code_challenge", &challenge),
         ("code_challenge_method", "S256"),
     ]);
+    if query.fresh == Some(true) {
+        url.query_pairs_mut().extend_pairs([("prompt", "login"), ("max_age", "0")]);
+    }
     let cookie = trip.cookie(&app.sso.sealer, app.config.is_https());
     let cookie = cookie.ok_or_else(|| ApiError::internal("a sign-in's cookie cannot be sealed"))?;
     Ok(see(url.as_str(), Some(cookie)))
@@ -197,7 +203,9 @@ async fn finish(
         [("mfaToken", asked.mfa_token), ("methods", asked.methods.join(","))]
     } else {
         app.control.record_sign_in(&by, &user, &provider).await?;
-        [("token", app.logins.issue(&user, now_ns)?), ("needsSetup", needs_setup.to_string())]
+        // The provider sends the browser here, and the page that follows is ours.
+        let token = begin_session(app, &Origin { page: Page::Own, ..from }, &user).await?;
+        [("token", token), ("needsSetup", needs_setup.to_string())]
     };
     let mut fragment = Serializer::new(String::new());
     fragment.extend_pairs(pairs);
@@ -233,7 +241,8 @@ pub async fn finish_setup(
     let framework = check_framework(request.framework.as_deref())?;
     let by = caller.by(&app);
     let project = app.control.set_up(&by, caller.user.id, &name, &timezone, &project, &framework).await?;
-    let (token, LoginBundle { user, projects, organizations }) = session(&app, &caller.user)?;
+    let (token, LoginBundle { user, projects, organizations }) =
+        (renew_session(&app, &caller, &caller.user).await?, bundle(&app, &caller.user, &Via::Login));
     let project = project_view(&app, &project, crate::control::Role::Owner, &Via::Login);
     Ok((StatusCode::CREATED, Json(RegisterAnswer { token, user, project, projects, organizations })))
 }
