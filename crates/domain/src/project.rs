@@ -83,7 +83,7 @@ impl Default for IngestSettings {
 pub enum DropReason {
     /// A root span that matches nothing. SPEC classification, last row; DECISIONS 4.
     UnmatchedRoot,
-    /// Refused ids; told to the sender as partial success. DECISIONS 5.
+    /// Refused ids; reported to the sender in the partial success. DECISIONS 5.
     InvalidId,
     /// ExponentialHistogram or Summary. SPEC metrics mapping.
     UnsupportedMetricType,
@@ -95,9 +95,9 @@ pub enum DropReason {
     Sampled,
     /// A health check that went well, or below one. WIRE 8.6.
     Healthcheck,
-    /// A time that does not fit 64-bit nanoseconds; told to the sender as partial success. DECISIONS 25.
+    /// A time that does not fit 64-bit nanoseconds; reported to the sender in the partial success. DECISIONS 25.
     InvalidTime,
-    /// Older than what the project keeps; told to the sender as partial success. DECISIONS 25.
+    /// Older than what the project keeps; reported to the sender in the partial success. DECISIONS 25.
     TooOld,
     /// Already stored. DECISIONS 11. (Found by the store, not by the rules.)
     Duplicate,

@@ -1,4 +1,4 @@
-//! Reading what lies in the segments without opening the journal: to keep a copy of records and of damaged ranges before
+//! Reads the records of the segments without opening the journal: to keep a copy of records and of damaged ranges before
 //! they are trimmed.
 
 use crate::disk::Disk;
@@ -12,7 +12,7 @@ use std::io;
 const PIECE_BYTES: usize = 256 << 10;
 
 /// Hands `each` the position and payload of every durable record in `from < position <= to`, in order. Also while the
-/// journal is open: what lies up to `to` is durable and is not trimmed meanwhile. Records that are damaged are left out.
+/// journal is open: records up to `to` are durable and are not trimmed meanwhile. Records that are damaged are left out.
 ///
 /// `from` and `to` are `Position(0)` or positions of records.
 pub fn read_records(

@@ -6,7 +6,9 @@ it("says what was dropped and refused", () => {
     "1 span not stored: root spans that are no request, task or AI call",
   );
   expect(droppedSentence("logs", "too_old", 1)).toBe("1 log record not stored: older than the project keeps telemetry");
-  expect(droppedSentence("traces", "disk_budget", 2)).toBe("2 spans of the oldest days dropped to make room on the disk");
+  expect(droppedSentence("traces", "disk_budget", 2)).toBe(
+    "2 spans of the oldest days dropped to make room on the disk",
+  );
   expect(droppedSentence("traces", "healthcheck", 3)).toBe("3 spans not stored: health checks that went well");
   expect(droppedSentence("logs", "shared_attributes_too_large", 2)).toBe(
     "2 log records stored without some attributes: the resource or scope has too many (32 KB are kept)",

@@ -14,7 +14,7 @@ use super::manifest::{self, Entry, Manifest};
 use super::source::Source;
 
 const CATALOG: &str = "catalog.sqlite";
-/// A file that is renamed between two tries to open it is found in one of so many.
+/// Attempts to open a file that may be renamed in between.
 const TRIES: usize = 3;
 
 /// Blocks. `target`: absolute, missing or empty.

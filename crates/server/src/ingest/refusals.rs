@@ -39,12 +39,15 @@ pub struct LastSentence {
     pub message: String,
 }
 
+/// Of one project, by what was refused and why.
+type Sentences = HashMap<(Signal, RejectReason), LastSentence>;
+
 #[derive(Default)]
 pub struct Refusals {
     /// Oldest first; at most [`limits::REFUSALS_KEPT_MAX`].
     unknown: Mutex<VecDeque<UnknownSender>>,
     /// By project, signal and reason; of at most [`limits::REFUSED_PROJECTS_MAX`] projects.
-    sentences: Mutex<HashMap<u32, HashMap<(Signal, RejectReason), LastSentence>>>,
+    sentences: Mutex<HashMap<u32, Sentences>>,
 }
 
 impl Refusals {
@@ -65,7 +68,7 @@ impl Refusals {
     pub fn add_sentence(&self, project: u32, signal: Signal, refused: &Refused, now_ns: i64) {
         let mut sentences = self.sentences.lock();
         if sentences.len() >= limits::REFUSED_PROJECTS_MAX && !sentences.contains_key(&project) {
-            let oldest = |kinds: &HashMap<_, LastSentence>| kinds.values().map(|last| last.at_ns).max();
+            let oldest = |kinds: &Sentences| kinds.values().map(|last| last.at_ns).max();
             let oldest = sentences.iter().min_by_key(|(_, kinds)| oldest(kinds)).map(|(project, _)| *project);
             oldest.map(|project| sentences.remove(&project));
         }

@@ -58,12 +58,7 @@ async fn spans_are_listed_and_filtered() {
     ] {
         assert_eq!(ids(&harness.asked(&front, "/api/spans", body.clone()).await), expected, "{body}");
     }
-    for (body, status) in [
-        (json!({ "toDate": "2026-07-03T00:00:00Z" }), 200),
-        (json!({ "toDate": "2026-07-03T00:00:01Z" }), 422),
-        (json!({ "kind": 6 }), 422),
-        (json!({ "traceId": "7" }), 400),
-    ] {
+    for (body, status) in [(json!({ "kind": 6 }), 422), (json!({ "traceId": "7" }), 400)] {
         assert_eq!(harness.ask(&front, "/api/spans", body.clone()).await.status, status, "{body}");
     }
 }
@@ -158,6 +153,7 @@ async fn spans_are_listed_over_the_whole_retention() {
     };
     for (days, to, status) in [
         (7, "2026-07-03T00:00:00Z", 200),
+        (7, "2026-07-03T00:00:01Z", 422),
         (90, "2026-08-31T00:00:00Z", 200),
         (90, "2026-08-31T00:00:01Z", 422),
         (365, "2027-06-02T00:00:00Z", 200),

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::{Command, Output};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use serde_json::{Value, json};
 
@@ -89,6 +89,19 @@ fn metrics(number: u64, start: u64) -> Value {
     json!({"resourceMetrics": [{"resource": resource("shop"), "scopeMetrics": [{"metrics": [metric]}]}]})
 }
 
+/// Sends until it is taken: with so few rows in memory a flush that is under way answers 503 for a moment.
+#[track_caller]
+fn store(base: &str, account: &Account, signal: &str, body: &Value) {
+    let deadline = Instant::now() + Duration::from_secs(60);
+    loop {
+        match send(base, account, signal, body) {
+            Some(200) => return,
+            Some(503) if Instant::now() < deadline => std::thread::park_timeout(Duration::from_millis(10)),
+            other => panic!("{signal}: {other:?}"),
+        }
+    }
+}
+
 fn send(base: &str, account: &Account, signal: &str, body: &Value) -> Option<u16> {
     let answer = agent()
         .post(format!("{base}/api/otel/v1/{signal}"))
@@ -160,9 +173,9 @@ fn a_restored_server_answers_as_the_first_did() {
     let account = server.register();
     let start = start_ns();
     for number in 0..60 {
-        assert_eq!(send(&server.base, &account, "traces", &trace(number, start)), Some(200));
-        assert_eq!(send(&server.base, &account, "logs", &logs(number, start)), Some(200));
-        assert_eq!(send(&server.base, &account, "metrics", &metrics(number, start)), Some(200));
+        store(&server.base, &account, "traces", &trace(number, start));
+        store(&server.base, &account, "logs", &logs(number, start));
+        store(&server.base, &account, "metrics", &metrics(number, start));
     }
     let (status, _) = server.call("POST", "/api/projects", Some(&account.jwt), &json!({"name": "second"}));
     assert_eq!(status, 201);
@@ -179,9 +192,10 @@ fn a_restored_server_answers_as_the_first_did() {
     fails(&tidewatch(&["backup"], &[&target], &data), "is not empty");
     // While it is served on, the backup stays what it was.
     for number in 60..90 {
-        assert_eq!(send(&server.base, &account, "traces", &trace(number, start)), Some(200));
+        store(&server.base, &account, "traces", &trace(number, start));
     }
     server.kill();
+    let base = server.base.clone();
     drop(server);
 
     succeeds(&tidewatch(&["check"], &[], &target));
@@ -193,7 +207,11 @@ fn a_restored_server_answers_as_the_first_did() {
     let mut server = Server::start(&restored, &settings);
     server.account = Some(account);
     for ((asked, status, answer), (_, status_after, answer_after)) in before.iter().zip(answers(&server, start)) {
-        assert_eq!((status, answer), (&status_after, &answer_after), "{asked}");
+        // The address is the only thing that is another.
+        let answers = [(answer, &base), (&answer_after, &server.base)];
+        let [answer, answer_after] =
+            answers.map(|(answer, base)| answer.to_string().replace(base.as_str(), "http://server"));
+        assert_eq!((status, answer), (&status_after, answer_after), "{asked}");
     }
     drop(server);
 

@@ -250,7 +250,9 @@ fn write(
     // Otherwise a merge must look for records that came twice.
     if !keys.keys.is_empty() && keys.is_complete {
         for facts in &mut parts {
-            (facts.received_min, facts.received_max) = (keys.received_min, keys.received_max);
+            // The trusted time, where the clock was behind it: retention counts from there, too.
+            let received_max = sealed.received_max.map_or(keys.received_max, |until| until.max(keys.received_max));
+            (facts.received_min, facts.received_max) = (keys.received_min, received_max);
         }
     }
     Ok(parts)

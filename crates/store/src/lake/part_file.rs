@@ -25,6 +25,11 @@ impl PartFile {
         PartFile { file, bytes, sums }
     }
 
+    /// Bytes from the start of the file that have checksums block by block; the rest has one of its own.
+    pub fn checked_bytes(&self) -> u64 {
+        self.sums.covered
+    }
+
     fn read_exact_at(&self, start: u64, length: usize) -> io::Result<Bytes> {
         give_way();
         let blocks = self.sums.around(start, length as u64);

@@ -60,12 +60,12 @@ impl<'a> Pairs<'a> {
         Pairs { list, latest: Some(arena.alloc(latest)) }
     }
 
-    /// Forgets all attributes but so many.
+    /// Truncates the attributes to a length.
     pub(super) fn truncate(&mut self, length: usize) {
         self.list.truncate(length);
     }
 
-    /// Forgets all attributes but so many, and the numbers of lists that were among the others.
+    /// Truncates the attributes to a length, and forgets the numbers of lists that were among those removed.
     pub(super) fn forget(&mut self, length: usize) {
         self.truncate(length);
         let lists = self.latest.iter_mut().flat_map(|latest| &mut latest.lists);

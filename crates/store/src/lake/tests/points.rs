@@ -40,6 +40,7 @@ fn request(number: u64) -> Rows {
             .text("");
         row.u64(series.wrapping_mul(0x9E37_79B9_7F4A_7C15)).text("shop").bytes(&attributes).bytes(&[]).text("scope");
         row.optional_bytes(is_histogram.then_some(&[1, 2, 3])).optional_bytes(is_histogram.then_some(&[point as u8]));
+        row.optional_i64((point % 7 == 0).then_some(i64::MAX - point as i64));
     }
     Rows::by_hand(1, Signal::Metrics, buffer)
 }

@@ -72,6 +72,9 @@ fn apply(lake: &Lake, position: Position, n: u8) {
     lake.apply(position, u128::from(n) << 7, TODAY_NS, request(project(n), &spans(n)));
 }
 
+/// What runs on a disk.
+type Started = (Arc<Lake>, Arc<Journal<Waiting>>);
+
 /// A process on a disk.
 struct Process {
     bench: Bench,
@@ -81,7 +84,7 @@ struct Process {
 
 impl Process {
     /// `None`: it died while it started.
-    fn start(mut bench: Bench) -> (Bench, Option<(Arc<Lake>, Arc<Journal<Waiting>>)>) {
+    fn start(mut bench: Bench) -> (Bench, Option<Started>) {
         let disk = bench.disk.clone();
         bench.catalog_probe = Some(Arc::new(move |_| {
             let died = rusqlite::ffi::Error { code: rusqlite::ErrorCode::SystemIoFailure, extended_code: 10 };
@@ -196,7 +199,12 @@ fn assert_stored(process: &Process, acked: &BTreeSet<u8>, is_retained: bool, is_
         assert!(found == 2 || (may_be_gone && found == 0), "{context}: request {n} has {found} spans");
     }
     assert!(stored.iter().all(|span| acked.contains(&span.0)), "{context}: {stored:?} of {acked:?}");
-    assert_eq!(rolled_endpoints(&process.lake), stored.len() as u64, "{context}: roll-ups");
+    // Rows are removed table by table, spans first: a death in between leaves their Endpoints for the next removal.
+    let (rolled, spans) = (rolled_endpoints(&process.lake), stored.len() as u64);
+    assert!(
+        rolled == spans || (is_retained && rolled > spans),
+        "{context}: roll-ups count {rolled}, spans are {spans}"
+    );
 }
 
 /// Runs the script once, dying after `deaths.0` steps, and in the start after that after `deaths.1`. How many steps it
@@ -236,9 +244,13 @@ fn history(deaths: (u64, u64), by_power: bool) -> bool {
         acked.extend(stored.intersection(&unacked));
         assert_stored(&process, &acked, is_retained, is_thinned, &context);
     }
+    // The script is over: what follows is no part of it.
+    process.bench.disk.heal();
     process.run(Step::Flush);
     process.run(Step::Thin);
     assert_stored(&process, &acked, true, true, &context);
+    let spans = stored_spans(&process.lake).len() as u64;
+    assert_eq!(rolled_endpoints(&process.lake), spans, "{context}: roll-ups in the end");
     assert!(stored_spans(&process.lake).iter().all(|span| !is_old(span.1) && span.0 != 2), "{context}: it is removed");
     assert_eq!(process.lake.lost().stats(), LostStats::default(), "{context}: a crash is no reason for an alarm");
     let lake_files =
