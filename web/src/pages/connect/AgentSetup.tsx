@@ -24,6 +24,7 @@ export function AgentSetup({ project }: { project: ProjectExtra }) {
           <CommandBlock
             label="For the agent, in your repository"
             code={agentPrompt(publicAddress(made.backendUrl, location.origin), made.token)}
+            secret={made.token}
           />
           <Drafts />
         </>

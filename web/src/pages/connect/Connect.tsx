@@ -2,9 +2,11 @@ import { getRouteApi } from "@tanstack/react-router";
 import { Send } from "lucide-react";
 import { useState } from "react";
 import { useProject } from "../../api/account";
+import { isHiddenToken } from "../../model/project-settings";
 import { publicAddress, snippets } from "../../model/snippets";
 import { testTrace } from "../../model/test-trace";
 import { PageHead } from "../../parts/Page";
+import { RevealButton, SecretCode } from "../../parts/Secret";
 import { Token } from "../../parts/Token";
 import { CopyButton } from "../../ui/Copy";
 import { SearchLink } from "../../ui/SearchLink";
@@ -45,6 +47,7 @@ export function ConnectPage() {
                 key={step.title}
                 title={chosen.steps.length > 1 ? `${i + 1}. ${step.title}` : step.title}
                 code={step.code}
+                secret={isHiddenToken(project.token) ? undefined : project.token}
               />
             ))}
             {chosen.note && <p className="px-4 py-2.5 text-ink2">{chosen.note}</p>}
@@ -76,16 +79,22 @@ export function ConnectPage() {
   );
 }
 
-function Code({ title, code }: { title: string; code: string }) {
+function Code({ title, code, secret }: { title: string; code: string; secret?: string }) {
+  const [shown, setShown] = useState(false);
+  const holdsSecret = secret && code.includes(secret);
   return (
     <section className="px-4 py-3">
-      <div className="mb-1.5 flex items-center justify-between">
-        <h2 className="font-semibold">{title}</h2>
+      <div className="mb-1.5 flex items-center gap-1">
+        <h2 className="min-w-0 flex-1 font-semibold">{title}</h2>
+        {holdsSecret && <RevealButton shown={shown} onToggle={() => setShown(!shown)} what={`the token: ${title}`} />}
         <CopyButton text={code} label={`Copy: ${title}`} words="Copy" />
       </div>
-      <pre className="overflow-x-auto rounded-control bg-panel p-3 font-mono text-dense" tabIndex={0}>
-        {code}
-      </pre>
+      <SecretCode
+        code={code}
+        secret={secret}
+        shown={shown}
+        className="overflow-x-auto rounded-control bg-panel p-3 font-mono text-dense"
+      />
     </section>
   );
 }
