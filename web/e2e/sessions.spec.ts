@@ -1,5 +1,5 @@
 // The session of a page is a cookie that no script reads; sessions are listed and ended; step-up asks who is there.
-import { ACCOUNT, at, enter, expect, randomAddress, test } from "./support/fixtures.ts";
+import { ACCOUNT, at, enter, expect, test } from "./support/fixtures.ts";
 
 test("a page's session is out of reach of scripts, and ends on the server too", async ({ page, shop, problems }) => {
   await page.goto(at(shop));
@@ -42,8 +42,6 @@ test("another session is listed with its device and ended", async ({ page, shop,
 });
 
 test("what needs a fresh proof asks for it, and goes on", async ({ page, shop, problems }) => {
-  // Proofs share the window of sign-ins.
-  await page.setExtraHTTPHeaders({ "x-forwarded-for": randomAddress() });
   // As after five minutes: the first answer of the server wants to know again who is there.
   let asked = false;
   await page.route("**/api/personal-access-tokens", (route) => {
@@ -67,5 +65,18 @@ test("what needs a fresh proof asks for it, and goes on", async ({ page, shop, p
   await expect(dialog).toBeHidden();
   await expect(page.getByText("from the pages is ready")).toBeVisible();
   await expect(page.getByRole("cell", { name: "Read All projects" })).toBeVisible();
+  problems.length = 0;
+});
+
+test("a provider's first sign-in to an account asks for a proof of the account", async ({ page, shop, problems }) => {
+  await page.goto(`${shop.url}/auth/callback#mfaToken=twm_over&methods=password,email&link=Acme`);
+  await expect(page.getByRole("heading", { name: "Connect Acme to your account" })).toBeVisible();
+  expect(page.url()).not.toContain("twm_over");
+  await page.getByLabel("Password of the account").fill(ACCOUNT.password);
+  await page.getByRole("button", { name: "Go on" }).click();
+  await expect(page.getByRole("alert")).toContainText("the sign-in took longer than ten minutes");
+  await page.getByRole("button", { name: "Get a code by e-mail" }).click();
+  await page.getByRole("button", { name: "Send the code" }).click();
+  await expect(page.getByRole("alert")).toContainText("Start again");
   problems.length = 0;
 });

@@ -307,6 +307,14 @@ pub const LOGIN_LIFE: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 pub const SESSION_ROTATION: Duration = minutes(15);
 /// The value before is taken this much longer once the new one was seen.
 pub const SESSION_COOKIE_GRACE: Duration = minutes(1);
+/// A browser is known to an account for this long after a sign-in.
+pub const DEVICE_LIFE: Duration = Duration::from_secs(180 * 24 * 60 * 60);
+/// Known browsers of one person; beyond it, the one of the oldest sign-in is forgotten.
+pub const DEVICES_MAX: i64 = 50;
+/// How long the account may be proved that a provider's sign-in is to be linked to.
+pub const LINK_PROOF_MAX: Duration = minutes(10);
+/// Codes mailed to one account for that, within [`SECOND_FACTOR_WINDOW`].
+pub const LINK_MAILS_MAX: i64 = 3;
 /// Sessions of one person; beyond it, the one that was not seen for longest ends.
 pub const SESSIONS_MAX: i64 = 200;
 /// After a proof of who they are, a person may change credentials and roles and delete for this long.
@@ -513,6 +521,8 @@ windows! {
     SecondFactorChange: 10 a minute, "second factor, changes", "our own";
     /// Change of one's own password.
     PasswordChange: 10 a minute, "/me/password", "our own";
+    /// Proofs of who is signed in.
+    StepUp: 10 a minute, "/me/step-up", "our own";
     /// Challenges for passkeys.
     Passkey: 20 a minute, "passkey, challenges", "our own";
     /// Sign-in with a passkey.

@@ -76,7 +76,7 @@ export async function enter(page: Page, shop: Shop): Promise<void> {
 }
 
 const octet = () => 1 + Math.floor(Math.random() * 254);
-export const randomAddress = () => `10.${octet()}.${octet()}.${octet()}`;
+const randomAddress = () => `10.${octet()}.${octet()}.${octet()}`;
 
 export { expect };
 export const at = (shop: Shop, path = "") => `${shop.url}/p/${shop.project}${path}`;

@@ -17,7 +17,8 @@ export type People = Omit<Bundle, "user" | "projects"> & { user: User; projects:
 /** What signing in gives; after registering, the first project comes along. */
 export type SignedIn = People & { token: string; project?: ProjectExtra };
 
-export type SecondStep = "totp" | "passkey" | "recovery";
+/** `password` and `email` prove an account that a provider is linked to. */
+export type SecondStep = "totp" | "passkey" | "recovery" | "password" | "email";
 export interface MfaRequired {
   mfaRequired: true;
   mfaToken: string;

@@ -755,6 +755,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/login/mfa/mail": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Mails a code to the account that a provider's sign-in waits to be linked to. `POST /api/login/mfa` takes it as
+         *     `mailCode`.
+         */
+        post: operations["mailLinkCode"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/login/mfa/passkey/start": {
         parameters: {
             query?: never;
@@ -3074,6 +3094,10 @@ export interface components {
             serviceName: string;
             traceId: string;
         };
+        /** @description Body of `POST /api/login/mfa/mail`. */
+        LinkMailRequest: {
+            mfaToken: string;
+        };
         /** @description Every list body. Both times default to the last 24 hours. */
         ListRequest: {
             /**
@@ -4039,13 +4063,17 @@ export interface components {
             /** @description For five minutes. */
             mfaToken: string;
         };
-        /** @description Body of `POST /api/login/mfa`: one of the two codes, or a passkey and its challenge. */
+        /** @description Body of `POST /api/login/mfa`: one of the codes, a passkey and its challenge, or a password. */
         SecondFactorRequest: {
             challengeId?: string | null;
             /** @description Six digits. */
             code?: string | null;
+            /** @description Where `methods` names `email`: the code that `POST /api/login/mfa/mail` sends. */
+            mailCode?: string | null;
             mfaToken: string;
             passkey?: components["schemas"]["AuthenticationResponse"] | null;
+            /** @description Where `methods` names `password`. */
+            password?: string | null;
             recoveryCode?: string | null;
         };
         ServiceCount: {
@@ -5389,7 +5417,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description To `/auth/callback#token=...&needsSetup=...`, to `/auth/callback#mfaToken=...&methods=...` for the second step, or to `/login?error=` with `oauth_no_email`, `oauth_email_unverified`, `invite_required`, `oauth_denied`, `oauth_state` or `oauth_failed` */
+            /** @description To `/auth/callback#token=...&needsSetup=...`, to `/auth/callback#mfaToken=...&methods=...` for the second step, the same with `&link=` and the provider's name for a proof of the account that the provider is linked to, to `redirect` after a step-up, or to `/login?error=` with `oauth_no_email`, `oauth_email_unverified`, `invite_required`, `oauth_denied`, `oauth_state`, `oauth_link_refused`, `oauth_not_fresh`, `oauth_other_person` or `oauth_failed` */
             302: {
                 headers: {
                     [name: string]: unknown;
@@ -8265,6 +8293,111 @@ export interface operations {
             };
             /** @description Not a project one may open. */
             403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Readable, but against a rule of the operation. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many requests of this address in this minute; `Retry-After` says when to come back. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many questions at once; `Retry-After` says when to come back. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The deadline of the question passed. */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    mailLinkCode: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["LinkMailRequest"];
+            };
+        };
+        responses: {
+            /** @description Sent */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StatusAnswer"];
+                };
+            };
+            /** @description The request cannot be read. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No token, or a bad one. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Not a project one may open. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No such thing in this project. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description It was sent before */
+            409: {
                 headers: {
                     [name: string]: unknown;
                 };

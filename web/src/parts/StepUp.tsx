@@ -4,7 +4,6 @@ import { KeyRound } from "lucide-react";
 import { useEffect, useRef, useState } from "react";
 import { providersQuery } from "../api/account-sign-in";
 import { whenStepUpIsNeeded } from "../api/client";
-import { rememberStart } from "../api/session";
 import { proveByCode, proveByPasskey, proveByPassword, type StepUpWays, stepUpWays } from "../api/step-up";
 import { Dialog } from "../ui/Dialog";
 import { Field, focusHere } from "../ui/Field";
@@ -70,6 +69,9 @@ function Choose({ ways, onProved, onCancel }: { ways: StepUpWays; onProved: () =
         />
       )}
       <Providers ids={ways.providers} />
+      {ways.methods.length + ways.providers.length === 0 && (
+        <p>Your account has nothing to confirm it with: no password, second step or provider. Tell your admin.</p>
+      )}
       <div className="flex justify-end">
         <button type="button" className="btn" onClick={onCancel}>
           Cancel
@@ -150,7 +152,6 @@ function Providers({ ids }: { ids: string[] }) {
           key={one.id}
           className="btn w-full"
           href={`/api/auth/start/${one.id}?fresh=true&redirect=${encodeURIComponent(here)}`}
-          onClick={() => rememberStart(here)}
         >
           Sign in again with {one.name}
         </a>

@@ -5,7 +5,9 @@
 //! - [`directory`]: users, roles, projects and tokens in memory. What a request needs to know is answered from it.
 //! - [`role`]: roles and what they open. [`audit`]: who changed what.
 //! - `sign_ins`, `notices`: what happens to people's accounts, in the log and by mail.
-//! - `sessions`: sign-ins of people that last. `identities`, `second_factor`, `passkeys`: sign-in elsewhere, in two steps, without a password. `support`: what `tidewatch admin` does.
+//! - `sessions`: sign-ins of people that last; `devices`: the browsers they sign in from.
+//! - `identities`, `second_factor`, `passkeys`: sign-in elsewhere, in two steps, without a password; `provider_links`: a
+//!   sign-in elsewhere that waits for a proof of the account. `support`: what `tidewatch admin` does.
 //! - `access_tokens`, `device_codes`, `oauth`, `grants`, `ack`, `setup`: credentials of machines and clients; `scope`:
 //!   what they may do.
 //! - `copies`: for backups.
@@ -28,6 +30,7 @@ pub mod audit;
 mod copies;
 pub mod db;
 mod device_codes;
+mod devices;
 pub mod directory;
 mod grants;
 mod identities;
@@ -43,6 +46,7 @@ mod passkeys;
 mod people;
 mod preferences;
 mod projects;
+mod provider_links;
 mod resets;
 mod role;
 mod scope;
@@ -78,6 +82,7 @@ pub use passkeys::{AddedPasskey, Ceremony, Passkey, Proof, user_handle};
 pub use people::{AlsoEnd, Profile};
 pub use preferences::SlowEndpoint;
 pub use projects::{NewProject, ProjectChange};
+pub use provider_links::{LinkMail, PendingLink};
 pub use role::{Need, Role};
 pub use scope::{Scope, ScopeLevel};
 pub use second_factor::{Answered, SecondFactors, Shown};

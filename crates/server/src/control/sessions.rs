@@ -239,15 +239,15 @@ impl Control {
         Ok(true)
     }
 
-    /// The person of the session has just proved who they are.
-    pub async fn prove_session(&self, by: &By, id: i64) -> Result<(), ControlError> {
+    /// The person of the session proved who they are at `proved_ns`. `how`: as in [`Control::record_sign_in`].
+    pub async fn prove_session(&self, by: &By, id: i64, how: &str, proved_ns: i64) -> Result<(), ControlError> {
         let mut write = self.write().await?;
-        sqlx::query("UPDATE sessions SET proved_ns = $2 WHERE id = $1")
+        sqlx::query("UPDATE sessions SET proved_ns = $2 WHERE id = $1 AND proved_ns < $2")
             .bind(id)
-            .bind(by.at_ns)
+            .bind(proved_ns)
             .execute(write.on())
             .await?;
-        write.audit(by.did("session.step_up").on("session", id)).await?;
+        write.audit(by.did("session.step_up").on("session", id).with(json!({ "how": how }))).await?;
         write.commit().await
     }
 

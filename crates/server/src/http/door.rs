@@ -116,7 +116,7 @@ impl Door {
             Ok(answer) => answer,
             Err(never) => match never {},
         };
-        if let Some(cookie) = cookies.take() {
+        for cookie in cookies.take() {
             answer.headers_mut().append(SET_COOKIE, cookie);
         }
         frames::guard(answer.headers_mut(), may_be_framed, is_https);

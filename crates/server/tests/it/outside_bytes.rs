@@ -5,7 +5,7 @@ use clap::Args;
 use tidewatch_server::config::{Config, file};
 use tidewatch_server::http::gate::client_ip::Trust;
 use tidewatch_server::http::gate::multipart::{Event, Multipart};
-use tidewatch_server::http::gate::session_cookie::{CookieJar, Page, page};
+use tidewatch_server::http::gate::session_cookie::{Cookie, CookieJar, Page, page};
 use tidewatch_server::http::socket::ListenAddress;
 use tidewatch_server::ingest::{coding, origins};
 
@@ -40,10 +40,11 @@ pub fn session_cookie(bytes: &[u8]) {
         }
     }
     let jar = CookieJar::new(true);
-    let known = jar.read(&headers).map(str::to_owned);
+    let known = jar.read(Cookie::Session, &headers).map(str::to_owned);
+    jar.read(Cookie::Device, &headers);
     page(&headers, &base);
     headers.append("cookie", HeaderValue::from_static("a=1; __Host-tidewatch_session=twc_1"));
-    assert_eq!(jar.read(&headers), Some(known.as_deref().unwrap_or("twc_1")));
+    assert_eq!(jar.read(Cookie::Session, &headers), Some(known.as_deref().unwrap_or("twc_1")));
     headers.insert("sec-fetch-site", HeaderValue::from_static("same-site"));
     assert_eq!(page(&headers, &base), Page::Foreign);
 }

@@ -310,3 +310,49 @@ on_both! {
         }
     }
 }
+
+on_both! {
+    // A passkey proves who one is, too: one's own, for this proof alone, and once.
+    async fn a_passkey_is_a_proof_for_step_up(database) {
+        let (harness, clock) = harness(&database).await;
+        let mut key = new();
+        key.flags = USER_PRESENT;
+        add(&harness, &harness.login, &mut key).await;
+        let other = another(&harness).await;
+        let mut foreign = new();
+        let asked = post(&harness, &other, &format!("{OWN}/start"), &json!({})).await.expect(200).json();
+        let made = foreign.create(&asked["options"]);
+        let body = json!({ "challengeId": asked["challengeId"], "name": "Hers", "credential": made });
+        post(&harness, &other, &format!("{OWN}/finish"), &body).await.expect(201);
+        clock.fetch_add(300 * SECOND, Ordering::Relaxed);
+        let make = async || post(&harness, &harness.login, "/api/personal-access-tokens", &json!({ "name": "ci" })).await;
+        assert_eq!(make().await.expect(403).json()["code"], "step_up_required");
+        let begin = async |login: &str| {
+            let ways = post(&harness, login, "/api/me/step-up/start", &Value::Null).await.expect(200).json();
+            let start = json!({ "mfaToken": ways["mfaToken"] });
+            let asked = anonymous(&harness, "/api/login/mfa/passkey/start", &start).await.expect(200).json();
+            (ways, asked)
+        };
+        let prove = async |ways: &Value, asked: &Value, key: &mut Authenticator| {
+            let proof = json!({
+                "mfaToken": ways["mfaToken"], "challengeId": asked["challengeId"], "passkey": key.get(&asked["options"]),
+            });
+            post(&harness, &harness.login, "/api/me/step-up", &proof).await
+        };
+        // Another person's passkey, answering her own challenge and the owner's.
+        let (hers, asked) = begin(&other).await;
+        assert_eq!(hers["methods"], json!(["passkey"]), "{hers}");
+        prove(&hers, &asked, &mut foreign).await.expect(403);
+        let (ways, mut asked) = begin(&harness.login).await;
+        assert_eq!(ways["methods"], json!(["password", "passkey"]), "{ways}");
+        asked["options"]["allowCredentials"] = json!([]);
+        prove(&ways, &asked, &mut foreign).await.expect(403);
+        make().await.expect(403);
+        let (ways, asked) = begin(&harness.login).await;
+        prove(&ways, &asked, &mut key).await.expect(200);
+        make().await.expect(201);
+        clock.fetch_add(300 * SECOND, Ordering::Relaxed);
+        prove(&ways, &asked, &mut key).await.expect(403);
+        make().await.expect(403);
+    }
+}

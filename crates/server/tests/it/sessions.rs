@@ -210,4 +210,24 @@ on_both! {
         let renewed = harness.api("POST", "/api/me/sessions/revoke", &json!({})).await.expect(200).json();
         make(&text(&renewed["token"])).await.expect(403);
     }
+
+    // A stolen session does not find the password, from however many addresses; it keeps nobody from signing in.
+    async fn guesses_at_step_up_slow_down(database) {
+        let clock = Arc::new(AtomicI64::new(START));
+        let (harness, _) = Harness::registered_at(&database, &clock, |_| {}).await;
+        let authorization = format!("Bearer {}", harness.login);
+        let prove = async |number: u32, password: &str| {
+            let from = std::net::Ipv4Addr::from(0x0a00_0000 + number).to_string();
+            let headers = [("Authorization", authorization.as_str()), ("X-Forwarded-For", from.as_str())];
+            send(&harness, "POST", "/api/me/step-up", &headers, &json!({ "password": password })).await
+        };
+        for number in 0..20 {
+            prove(number, "wrong horse").await.expect(403);
+        }
+        prove(20, "wrong horse").await.expect(429);
+        sign_in(&harness, &[OWN]).await;
+        assert_eq!(prove(21, "correct horse").await.expect(429).header("Retry-After"), Some("1"));
+        clock.fetch_add(1_000_000_000, Ordering::Relaxed);
+        prove(22, "correct horse").await.expect(200);
+    }
 }

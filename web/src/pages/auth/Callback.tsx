@@ -11,8 +11,10 @@ import { AuthFrame, DeadEnd, Waiting } from "./Frame";
 import { SecondStepForm } from "./SecondStepForm";
 
 interface Arrival {
-  /** The provider asked for one factor, and an organisation asks for two. */
+  /** The provider asked for one factor, and an organization asks for two; or `link`. */
   second: MfaRequired | null;
+  /** A provider that is to be linked to the account of this address, once the account is proved. */
+  link: string | null;
   needsSetup: boolean;
   next: string;
   /** This tab left for a provider: nobody else can have sent the link. */
@@ -32,10 +34,16 @@ function arrival(): Arrival | null {
   if (!words.get("token") && !second) return null;
   history.replaceState(history.state, "", location.pathname);
   const next = safePath(words.get("redirect")) ?? safePath(started) ?? "/";
-  return { second, needsSetup: words.get("needsSetup") === "true", next, expected: started !== null };
+  return {
+    second,
+    link: words.get("link"),
+    needsSetup: words.get("needsSetup") === "true",
+    next,
+    expected: started !== null,
+  };
 }
 
-/** Where a provider's sign-in ends: `/auth/callback#token=…&needsSetup=…`, or `#mfaToken=…&methods=…`. */
+/** Where a provider's sign-in ends: `/auth/callback#token=…&needsSetup=…`, or `#mfaToken=…&methods=…[&link=…]`. */
 export function Callback() {
   const [come] = useState(arrival);
   if (!come)
@@ -45,6 +53,15 @@ export function Callback() {
           To the sign-in page
         </Link>
       </DeadEnd>
+    );
+  if (come.second && come.link)
+    return (
+      <AuthFrame
+        title={`Connect ${come.link} to your account`}
+        lead={`An account with your e-mail address exists, and ${come.link} has never signed in to it. Prove once that the account is yours.`}
+      >
+        <SecondStepForm asked={come.second} next={come.next} onAgain={() => location.assign("/login")} />
+      </AuthFrame>
     );
   if (come.second)
     return (

@@ -21,7 +21,7 @@ use crate::http::gate::body::JsonBody;
 use crate::http::gate::per_ip::PerIp;
 use crate::http::openapi::{Failures, TooMany};
 use crate::limits;
-use crate::limits::per_ip::{Login, Passkey};
+use crate::limits::per_ip::{Passkey, StepUp};
 use crate::query::views::people::{StepUpAnswer, StepUpRequest, StepUpWays};
 
 /// How one can prove who one is.
@@ -64,7 +64,7 @@ pub async fn ways(
     responses((status = 200, description = "Proved", body = StepUpAnswer), Failures, TooMany)
 )]
 pub async fn prove(
-    _: PerIp<Login>,
+    _: PerIp<StepUp>,
     State(app): State<Arc<App>>,
     InPerson(caller): InPerson,
     JsonBody(request): JsonBody<StepUpRequest>,
@@ -72,8 +72,11 @@ pub async fn prove(
     let by = caller.by(&app);
     let wrong = ApiError::Forbidden("that was not accepted");
     let code = request.code.map(|code| code.replace(' ', ""));
-    match (request.password, &request.mfa_token) {
-        (Some(password), None) => check_of(&app, &caller.user, password).await?,
+    let how = match (request.password, &request.mfa_token) {
+        (Some(password), None) => {
+            check_of(&app, &caller.user, password).await?;
+            "password"
+        }
         (None, Some(token)) => {
             let proof = match (&request.passkey, &request.challenge_id) {
                 (Some(answer), Some(challenge)) => Some(passkeys::proof(passkeys::party(&app)?, challenge, answer)),
@@ -85,15 +88,16 @@ pub async fn prove(
                 _ => return Err(ApiError::malformed("one of code, and passkey with challengeId is needed")),
             };
             match app.control.show_second_factor(&by, token, shown).await? {
-                Answered::In(user) if user.id == caller.user.id => {}
-                Answered::In(_) | Answered::No => return Err(wrong),
+                Answered::In { user, link: None } if user.id == caller.user.id => {}
+                Answered::In { .. } | Answered::No => return Err(wrong),
                 Answered::TooMany => return Err(ApiError::TooMany(limits::SECOND_FACTOR_WINDOW.as_secs())),
             }
+            if proof.is_some() { "passkey" } else { "second factor" }
         }
         _ => return Err(ApiError::malformed("one of password and mfaToken is needed")),
-    }
+    };
     let session = caller.session.ok_or(wrong)?;
-    app.control.prove_session(&by, session.id).await?;
+    app.control.prove_session(&by, session.id, how, by.at_ns).await?;
     let until_ns = by.at_ns.saturating_add(limits::STEP_UP_LIFE.as_nanos() as i64);
     Ok(Json(StepUpAnswer { until: rfc3339(until_ns) }))
 }

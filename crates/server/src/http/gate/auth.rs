@@ -21,7 +21,7 @@ use uuid::Uuid;
 
 pub use super::origin::Origin;
 use super::resource;
-use super::session_cookie::{Page, is_safe};
+use super::session_cookie::{Cookie, Page, is_safe};
 use crate::app::App;
 use crate::control::{By, HeldSession, Need, Organization, PERSONAL_PREFIX, Project, Role, Scope, ScopeLevel, User};
 use crate::error::ApiError;
@@ -370,7 +370,7 @@ async fn login(token: &str, path: &str, from: &Origin, app: &App) -> Result<Opti
 /// The session of a page of this server. What changes something is refused unless the browser says that it comes from
 /// there: `SameSite` alone leaves out other hosts of the same site, and old browsers.
 async fn by_cookie(parts: &Parts, from: &Origin, app: &App) -> Result<Option<Found>, ApiError> {
-    let Some(cookie) = from.cookies.read(&parts.headers) else { return Ok(None) };
+    let Some(cookie) = from.cookies.read(Cookie::Session, &parts.headers) else { return Ok(None) };
     match from.page {
         Page::Own => {}
         Page::Unknown if is_safe(&parts.method) => {}

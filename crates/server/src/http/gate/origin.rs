@@ -9,9 +9,9 @@ use axum::http::request::Parts;
 use axum::http::{Extensions, HeaderMap};
 
 use super::per_ip::client_address;
-use super::session_cookie::{self, CookieJar, Page};
+use super::session_cookie::{self, Cookie, CookieJar, Page};
 use crate::app::App;
-use crate::control::By;
+use crate::control::{By, User};
 use crate::error::ApiError;
 use crate::limits;
 use crate::redact::plain;
@@ -23,6 +23,8 @@ pub struct Origin {
     /// For the audit log: the start of what the request says of itself, without hidden characters.
     pub user_agent: String,
     pub page: Page,
+    /// The cookie of the browser, when it has one.
+    pub device: Option<String>,
     pub cookies: CookieJar,
 }
 
@@ -32,7 +34,9 @@ impl Origin {
         let said = said.unwrap_or_default();
         let user_agent = plain(&said, limits::USER_AGENT_CHARS_MAX);
         let page = session_cookie::page(headers, &app.config.base_url());
-        Origin { address: client_address(extensions), user_agent, page, cookies: CookieJar::of(extensions) }
+        let cookies = CookieJar::of(extensions);
+        let device = cookies.read(Cookie::Device, headers).map(str::to_owned);
+        Origin { address: client_address(extensions), user_agent, page, device, cookies }
     }
 
     /// For the audit log: somebody who has not signed in.
@@ -46,9 +50,24 @@ impl Origin {
         }
     }
 
+    /// Whether the account knows the browser by its cookie.
+    pub async fn is_known_to(&self, user: i64, app: &App) -> Result<bool, ApiError> {
+        match &self.device {
+            Some(cookie) => Ok(app.control.knows_device(user, cookie, app.clock.now_ns()).await?),
+            None => Ok(false),
+        }
+    }
+
+    /// Records a sign-in that succeeded. `how`: `password`, `passkey`, `second factor`, or a provider.
+    pub async fn record_sign_in(&self, app: &App, user: &User, how: &str) -> Result<(), ApiError> {
+        let has_cookies = self.page == Page::Own || self.device.is_some();
+        let is_known = if has_cookies { Some(self.is_known_to(user.id, app).await?) } else { None };
+        Ok(app.control.record_sign_in(&self.by(app, &user.email), user, how, is_known).await?)
+    }
+
     /// The answer gives the page its session's cookie.
     pub fn keep_cookie(&self, value: &str, expires_ns: i64, now_ns: i64) {
-        self.cookies.keep(value, expires_ns.saturating_sub(now_ns) / 1_000_000_000);
+        self.cookies.keep(Cookie::Session, value, expires_ns.saturating_sub(now_ns) / 1_000_000_000);
     }
 }
 

@@ -1,8 +1,9 @@
-//! The cookie that holds a page's session: which requests it counts in, and how it is set.
+//! The cookies of a page: its session and its browser. Which requests the session counts in, and how both are set.
 //!
-//! A page of this server gets it when its person signs in; programs without a page get none and send the login as a
+//! A page of this server gets them when its person signs in; programs without a page get none and send the login as a
 //! bearer token. `HttpOnly`, `SameSite=Strict`, and behind TLS `Secure` and bound to the host by the prefix `__Host-`.
-//! A request that changes something counts only when the browser says that a page of this server made it.
+//! A request that changes something counts only when the browser says that a page of this server made it. The browser's
+//! cookie outlives sessions and opens nothing; it is `SameSite=Lax`, because providers send people back from other sites.
 
 use std::sync::Arc;
 
@@ -10,16 +11,33 @@ use axum::http::header::{COOKIE, HOST, ORIGIN};
 use axum::http::{Extensions, HeaderMap, HeaderValue, Method};
 use parking_lot::Mutex;
 
-const NAME: &str = "tidewatch_session";
-/// Browsers take a name that begins so only with `Secure`, `Path=/` and without `Domain`.
-const HOST_NAME: &str = "__Host-tidewatch_session";
+/// Which cookie.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Cookie {
+    Session,
+    /// The browser that people signed in from (`control/devices.rs`).
+    Device,
+}
+
+impl Cookie {
+    /// Browsers take a name that begins with `__Host-` only with `Secure`, `Path=/` and without `Domain`.
+    fn name(self, is_https: bool) -> &'static str {
+        match (self, is_https) {
+            (Cookie::Session, false) => "tidewatch_session",
+            (Cookie::Session, true) => "__Host-tidewatch_session",
+            (Cookie::Device, false) => "tidewatch_device",
+            (Cookie::Device, true) => "__Host-tidewatch_device",
+        }
+    }
+}
+
 const SEC_FETCH_SITE: &str = "sec-fetch-site";
 
-/// What a request needs to know about cookies, and the cookie that its answer sets. An extension of the request.
+/// What a request needs to know about cookies, and the cookies that its answer sets. An extension of the request.
 #[derive(Debug, Clone, Default)]
 pub struct CookieJar {
     pub is_https: bool,
-    set: Arc<Mutex<Option<HeaderValue>>>,
+    set: Arc<Mutex<Vec<(Cookie, HeaderValue)>>>,
 }
 
 /// Where the browser says that a request was made.
@@ -44,25 +62,29 @@ impl CookieJar {
     }
 
     /// The answer sets this value. `seconds`: its life.
-    pub fn keep(&self, value: &str, seconds: i64) {
-        let (name, secure) = if self.is_https { (HOST_NAME, "; Secure") } else { (NAME, "") };
-        let text = format!("{name}={value}; Path=/; Max-Age={seconds}; HttpOnly; SameSite=Strict{secure}");
-        *self.set.lock() = HeaderValue::from_str(&text).ok();
+    pub fn keep(&self, cookie: Cookie, value: &str, seconds: i64) {
+        let name = cookie.name(self.is_https);
+        let same_site = if cookie == Cookie::Session { "Strict" } else { "Lax" };
+        let secure = if self.is_https { "; Secure" } else { "" };
+        let text = format!("{name}={value}; Path=/; Max-Age={seconds}; HttpOnly; SameSite={same_site}{secure}");
+        let mut set = self.set.lock();
+        set.retain(|(known, _)| *known != cookie);
+        set.extend(HeaderValue::from_str(&text).map(|value| (cookie, value)));
     }
 
-    /// The answer takes the cookie away.
+    /// The answer ends the session's cookie. The browser's stays.
     pub fn clear(&self) {
-        self.keep("", 0);
+        self.keep(Cookie::Session, "", 0);
     }
 
-    /// For the answer: `Set-Cookie`.
-    pub fn take(&self) -> Option<HeaderValue> {
-        self.set.lock().take()
+    /// For the answer: each `Set-Cookie`.
+    pub fn take(&self) -> Vec<HeaderValue> {
+        self.set.lock().drain(..).map(|(_, value)| value).collect()
     }
 
-    /// The session's value in a request.
-    pub fn read<'a>(&self, headers: &'a HeaderMap) -> Option<&'a str> {
-        let name = if self.is_https { HOST_NAME } else { NAME };
+    /// The cookie's value in a request.
+    pub fn read<'a>(&self, cookie: Cookie, headers: &'a HeaderMap) -> Option<&'a str> {
+        let name = cookie.name(self.is_https);
         let lines = headers.get_all(COOKIE).iter().filter_map(|line| line.to_str().ok());
         let mut pairs = lines.flat_map(|line| line.split(';')).filter_map(|pair| pair.trim().split_once('='));
         pairs.find(|(known, value)| *known == name && !value.is_empty()).map(|(_, value)| value)
@@ -131,8 +153,11 @@ mod tests {
     fn a_cookie_is_set_and_read_back() {
         for is_https in [false, true] {
             let jar = CookieJar::new(is_https);
-            jar.keep("twc_1", 60);
-            let set = jar.take().expect("a cookie");
+            jar.keep(Cookie::Session, "twc_0", 60);
+            jar.keep(Cookie::Device, "twb_1", 60);
+            jar.keep(Cookie::Session, "twc_1", 60);
+            let [device, set] = jar.take().try_into().expect("each once");
+            assert!(device.to_str().unwrap().contains("tidewatch_device=twb_1; "), "{device:?}");
             let set = set.to_str().unwrap();
             for part in ["Path=/", "Max-Age=60", "HttpOnly", "SameSite=Strict"] {
                 assert!(set.contains(part), "{set}");
@@ -140,12 +165,13 @@ mod tests {
             assert_eq!((set.contains("Secure"), set.starts_with("__Host-")), (is_https, is_https), "{set}");
             let pair = set.split(';').next().unwrap();
             let sent = headers(&[("cookie", &format!("other=1; {pair}"))]);
-            assert_eq!(jar.read(&sent), Some("twc_1"));
+            assert_eq!(jar.read(Cookie::Session, &sent), Some("twc_1"));
+            assert_eq!(jar.read(Cookie::Device, &sent), None);
             // Without TLS anybody on the way could set it: behind TLS its name is another.
-            assert_eq!(CookieJar::new(!is_https).read(&sent), None);
-            assert!(jar.take().is_none());
+            assert_eq!(CookieJar::new(!is_https).read(Cookie::Session, &sent), None);
+            assert!(jar.take().is_empty());
         }
-        assert_eq!(CookieJar::new(false).read(&headers(&[("cookie", "tidewatch_session=")])), None);
+        assert_eq!(CookieJar::new(false).read(Cookie::Session, &headers(&[("cookie", "tidewatch_session=")])), None);
     }
 
     proptest! {
@@ -155,8 +181,9 @@ mod tests {
         ) {
             let line = format!("{}; tidewatch_session={value}; {after}", before.replace("tidewatch_session", ""));
             let sent = headers(&[("cookie", &line)]);
-            prop_assert_eq!(CookieJar::new(false).read(&sent), Some(value.as_str()));
-            let _ = CookieJar::new(false).read(&headers(&[("cookie", &before), ("cookie", &after)]));
+            prop_assert_eq!(CookieJar::new(false).read(Cookie::Session, &sent), Some(value.as_str()));
+            let both = headers(&[("cookie", &before), ("cookie", &after)]);
+            let _ = CookieJar::new(false).read(Cookie::Device, &both);
             let _ = page(&headers(&[("origin", before.trim()), ("host", after.trim())]), &before);
         }
     }

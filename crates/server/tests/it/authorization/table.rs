@@ -26,7 +26,9 @@ pub enum Needs {
     OwnerOfAny,
 }
 
-/// Which kinds of credential may do it. The question to ask of a new route: may a token do this?
+/// Which kinds of credential may do it. The question to ask of a new route: may a token do this? A person's own login is
+/// a bearer token or the cookie of a page of this server, and both may do the same (`Who::Admin`, `Who::AdminsPage`); the
+/// cookie in a request of any other page does nothing (`Who::ForeignPage`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kinds {
     /// None is asked for, or a project's own.
@@ -92,6 +94,7 @@ pub const TABLE: &[Row] = &[
     row("GET", "/api/setup/session", Nothing, NoPerson, "", 401),
     row("POST", "/api/setup/plan", Nothing, NoPerson, "", 401),
     row("POST", "/api/projects/batch", Person, WRITES, r#"{"projects":[]}"#, 422),
+    row("POST", "/api/login/mfa/mail", Nothing, NoPerson, r#"{"mfaToken":"x"}"#, 404),
     row("POST", "/api/login/mfa/passkey/start", Nothing, NoPerson, r#"{"mfaToken":"x"}"#, 404),
     row("POST", "/api/login/passkey/finish", Nothing, NoPerson, "{}", 400),
     row("POST", "/api/login/passkey/start", Nothing, NoPerson, "{}", 404),
