@@ -95,6 +95,22 @@ fn further_names_become_one_by_service_and_day_and_are_counted() {
     assert_eq!(listed, [OTHER_NAME, "GET /a", "GET /b", "GET /c", "GET /e"]);
 }
 
+/// Services are made up as easily as names: together those of a project have only so many names on one day.
+#[test]
+fn all_services_of_a_project_have_a_bound_together() {
+    let bench = Bench::new(1);
+    let lake = open(&bench, 1);
+    let services: Vec<String> = (0..102).map(|number| format!("service {number}")).collect();
+    let names: Vec<(&str, &str)> = services.iter().map(|service| (service.as_str(), "GET /a")).collect();
+    let spans: Vec<TestSpan> = (1..=102).map(|number| span(1, number, TODAY_NS)).collect();
+    lake.apply(Position(1), NO_KEY, TODAY_NS, request_named(1, &spans, &names));
+    // Another project has its own.
+    lake.apply(Position(2), NO_KEY, TODAY_NS, request_named(2, &spans[..1], &names[..1]));
+    let stored = stored(&lake, Table::Endpoints);
+    let others: usize = stored.iter().filter(|((_, _, name), _)| name == OTHER_NAME).map(|(_, rows)| rows).sum();
+    assert_eq!((others, counted(&lake, "trimmed", "too_many_names")), (2, 2));
+}
+
 /// A retry is stored once, under the name it has; it takes no name from others.
 #[test]
 fn a_retried_record_takes_no_name() {
