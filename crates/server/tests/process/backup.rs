@@ -189,6 +189,10 @@ fn a_restored_server_answers_as_the_first_did() {
     fails(&tidewatch(&["backup"], &[&data.join("inside")], &data), "lies in the data directory");
     let said = succeeds(&tidewatch(&["backup", "--with-secrets"], &[&target], &data));
     assert!(said.contains("verified"), "{said}");
+    // Keys are copied when somebody asks for them, and not otherwise.
+    let without = folder.path().join("without");
+    succeeds(&tidewatch(&["backup"], &[&without], &data));
+    assert!(target.join("secrets").is_dir() && !without.join("secrets").exists());
     fails(&tidewatch(&["backup"], &[&target], &data), "is not empty");
     // While it is served on, the backup stays what it was.
     for number in 60..90 {
@@ -214,6 +218,20 @@ fn a_restored_server_answers_as_the_first_did() {
         assert_eq!((status, answer), (&status_after, answer_after), "{asked}");
     }
     drop(server);
+
+    // A damaged record of the journal is told, and nothing is changed.
+    let segments = std::fs::read_dir(data.join("journal")).expect("a folder");
+    let segments = segments.map(|entry| entry.expect("an entry").path());
+    let first = segments.filter(|path| path.extension().is_some_and(|found| found == "segment")).min();
+    let first = first.expect("the server was killed with records in its journal");
+    let mut bytes = std::fs::read(&first).expect("a segment");
+    // Behind the header, in the first record's body.
+    bytes[4096 + 200] ^= 1;
+    std::fs::write(&first, &bytes).expect("a segment");
+    let checked = tidewatch(&["check"], &[], &data);
+    fails(&checked, "one finding");
+    assert!(String::from_utf8_lossy(&checked.stdout).contains(first.to_str().expect("text")), "{checked:?}");
+    assert_eq!(std::fs::read(&first).expect("a segment"), bytes);
 
     // A damaged backup is not restored, and a damaged directory is told.
     let part = find(&target, "parquet");
