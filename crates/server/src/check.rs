@@ -12,10 +12,14 @@ use anyhow::{Context, bail, ensure};
 use tidewatch_journal::disk::{Disk, RealDisk};
 use tidewatch_journal::{Position, ReplayReport};
 use tidewatch_store::lake::check as lake_check;
+use tidewatch_store::sqlite_wal;
 
+use crate::backup::manifest::{self, Manifest};
 use crate::config::Config;
 use crate::control;
 use crate::ingest::record;
+
+const LOCK: &str = "lake.lock";
 
 /// What a check has read and found.
 #[derive(Debug, Clone, Default)]
@@ -35,7 +39,10 @@ pub fn run(config: &Config, say: fn(&str)) -> anyhow::Result<()> {
     let _lock = lock(data)?.with_context(|| {
         format!("a server uses {}: stop it, or check a backup of it (tidewatch backup)", data.display())
     })?;
-    let checked = check_directory(data, true)?;
+    let mut checked = check_directory(data, true)?;
+    if is_backup(data) {
+        checked.findings.extend(Manifest::differences(data));
+    }
     let uses_postgres = config.database_url.is_some() || config.database_url_file.is_some();
     if uses_postgres {
         say("the control database is in PostgreSQL and was not checked");
@@ -52,9 +59,14 @@ pub fn run(config: &Config, say: fn(&str)) -> anyhow::Result<()> {
     }
 }
 
+/// A backup that no server was started on: its files are those that its manifest lists.
+fn is_backup(data: &Path) -> bool {
+    data.join(manifest::NAME).exists() && !data.join(LOCK).exists()
+}
+
 /// Keeps servers from the directory while the value lives; `None`: one uses it.
 pub fn lock(data: &Path) -> anyhow::Result<Option<File>> {
-    let path = data.join("lake.lock");
+    let path = data.join(LOCK);
     let file = match File::open(&path) {
         // A backup has none, and no server uses it.
         Err(error) if error.kind() == io::ErrorKind::NotFound => File::open(data),
@@ -85,6 +97,9 @@ pub fn check_directory(data: &Path, with_rows: bool) -> anyhow::Result<Checked> 
     if data.join("control.sqlite").exists() {
         let control = copy_database(data, "control.sqlite", copies.path())?;
         let place = data.join("control.sqlite");
+        checked
+            .findings
+            .extend(sqlite_wal::find_damage(&place).with_context(|| format!("cannot read {}", place.display()))?);
         match control::integrity(&control) {
             Ok(lines) => {
                 checked.findings.extend(lines.iter().map(|line| format!("{}: {line}", place.display())));

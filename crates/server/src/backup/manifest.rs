@@ -80,6 +80,17 @@ impl Manifest {
         write().with_context(|| format!("cannot write {}", path.display()))
     }
 
+    /// Where the files of a backup are not what the manifest says, a sentence each.
+    pub fn differences(backup: &Path) -> Vec<String> {
+        match Manifest::read(backup) {
+            Err(error) => vec![format!("{error:#}")],
+            Ok(manifest) => {
+                let differs = |entry: &Entry| entry.verify(backup).err().map(|error| format!("{error:#}"));
+                manifest.files.iter().filter_map(differs).collect()
+            }
+        }
+    }
+
     pub fn bytes(&self) -> u64 {
         self.files.iter().map(|entry| entry.bytes).sum()
     }

@@ -4,11 +4,12 @@
 //! every change goes through [`Write`]: one writer at a time in the whole installation, so that a transaction reads and
 //! writes as if it were alone and a test of a rule on one engine holds on the other.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use sqlx::any::AnyPoolOptions;
 use sqlx::{Any, AnyConnection, AnyPool, Executor, Transaction};
+use tidewatch_store::sqlite_wal;
 
 use super::audit::{self, Entry};
 use super::{Control, ControlError, notices};
@@ -27,6 +28,8 @@ pub struct Location {
     pub engine: Engine,
     /// With the password, if it has one: never logged.
     url: String,
+    /// SQLite's.
+    file: Option<PathBuf>,
 }
 
 /// Advisory lock of PostgreSQL that the writer holds; the same on every node.
@@ -35,6 +38,7 @@ const WRITER: &str = "SELECT pg_advisory_xact_lock(7308901741)";
 impl Location {
     /// A file, made when missing.
     pub fn file(path: &Path) -> Location {
+        let file = Some(path.to_owned());
         // What a URL would read as its own is escaped.
         let path: String = path
             .to_string_lossy()
@@ -44,13 +48,13 @@ impl Location {
                 other => other.to_string(),
             })
             .collect();
-        Location { engine: Engine::Sqlite, url: format!("sqlite://{path}?mode=rwc") }
+        Location { engine: Engine::Sqlite, url: format!("sqlite://{path}?mode=rwc"), file }
     }
 
     /// `postgres://user:password@host/database`, with options such as `?sslmode=verify-full`.
     pub fn postgres(url: &str) -> Option<Location> {
         let known = url.starts_with("postgres://") || url.starts_with("postgresql://");
-        known.then(|| Location { engine: Engine::Postgres, url: url.to_owned() })
+        known.then(|| Location { engine: Engine::Postgres, url: url.to_owned(), file: None })
     }
 }
 
@@ -64,6 +68,11 @@ pub struct Database {
 impl Database {
     pub async fn connect(location: &Location) -> Result<Database, ControlError> {
         sqlx::any::install_default_drivers();
+        // The first connection overwrites what is behind the damage.
+        let damage = location.file.as_deref().map(sqlite_wal::find_damage).transpose().map_err(sqlx::Error::Io)?;
+        if let Some(damage) = damage.flatten() {
+            return Err(ControlError::Damaged(damage));
+        }
         let engine = location.engine;
         let pool = AnyPoolOptions::new()
             .max_connections(limits::CONTROL_CONNECTIONS)

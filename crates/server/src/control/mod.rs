@@ -139,6 +139,8 @@ pub enum ControlError {
     /// Again after so many seconds.
     #[error("{0}")]
     TooOften(&'static str, u64),
+    #[error("{0}; nothing was changed; restore a backup (docs/operations.md, Damaged accounts)")]
+    Damaged(String),
     #[error("the control database holds {0} that cannot be read")]
     Unreadable(&'static str),
     #[error(transparent)]

@@ -3,6 +3,7 @@
 mod admin;
 mod backup;
 mod corpus_kill;
+mod damaged;
 mod kill;
 mod log;
 mod memory;
