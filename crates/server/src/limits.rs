@@ -210,6 +210,8 @@ pub const JOURNAL_QUEUE_BYTES_MAX: usize = 64 * MIB;
 pub const JSON_BYTES_HELD_MAX: usize = 64 * MIB;
 /// Decoded requests that a replay holds ahead of the one it applies.
 pub const REPLAY_AHEAD: usize = 4;
+/// How often a replay that waits for a flush looks whether flushes fail.
+pub const REPLAY_LOOK: Duration = seconds(1);
 /// How long a replay waits for a flush before it says so.
 pub const REPLAY_WAIT: Duration = seconds(30);
 /// A request on `admin.sock`.

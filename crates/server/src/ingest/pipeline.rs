@@ -53,7 +53,10 @@ pub struct Prepared {
 /// Takes an export as far as it goes: when this returns `Ok`, its records are durable and every question sees them.
 pub async fn ingest(app: &Arc<App>, mut export: Export<'_>) -> Result<Told, Refused> {
     if app.intake.is_behind() {
-        return Err(Refused::overloaded("the store is catching up; try again later"));
+        return Err(Refused::overloaded(match app.intake.lake().flush_failure() {
+            Some(_) => "the server cannot write to its disk; try again later",
+            None => "the store is catching up; try again later",
+        }));
     }
     let received_ns = app.clock.now_ns();
     let mut settings = export.project.settings.ingest_of(export.signal);

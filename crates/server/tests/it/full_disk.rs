@@ -118,3 +118,30 @@ async fn a_full_disk_refuses_for_a_while_and_loses_nothing() {
     harness.crash().await;
     assert_eq!(harness.rows(Table::Spans), 3, "and after a crash");
 }
+
+/// Scenario: the server is killed on a full disk, and started again where its journal takes more memtables than wait to be
+/// written at most. Guarantee: it starts and answers, and all is written when space returns.
+#[tokio::test]
+async fn a_start_on_a_full_disk_does_not_wait_for_flushes() {
+    let disk = Filling::default();
+    let mut harness = Harness::start_on(Arc::new(disk.clone()), |_| {}).await;
+    let project = harness.register().await;
+    for trace in 1..=12 {
+        let body = export("shop", &[request(trace, "/pay", 200, trace as f64, 5.0)]);
+        harness.post_json("traces", &project.token, &body).await.expect(200);
+    }
+    disk.full.store(true, Ordering::SeqCst);
+    // Each replayed record fills a memtable.
+    harness.change(|config| config.flush_rows = 1);
+    harness.crash().await;
+    assert_eq!(harness.rows(Table::Spans), 12, "it started, and answers");
+    let body = export("shop", &[request(13, "/pay", 200, 13.0, 5.0)]);
+    let refused = harness.post_json("traces", &project.token, &body).await.expect(503);
+    assert!(refused.json()["message"].as_str().expect("a sentence").contains("cannot write to its disk"));
+
+    disk.full.store(false, Ordering::SeqCst);
+    harness.app().intake.lake().flush().expect("there is space");
+    harness.post_json("traces", &project.token, &body).await.expect(200);
+    harness.crash().await;
+    assert_eq!(harness.rows(Table::Spans), 13);
+}
