@@ -9,7 +9,7 @@ use axum::response::{IntoResponse, Response};
 use serde::Serialize;
 use tidewatch_store::StoreError;
 
-use crate::control::ControlError;
+use crate::control::{ControlError, Outage};
 use crate::limits;
 
 /// A request that is not answered as asked. Each variant is one status.
@@ -91,6 +91,15 @@ impl ApiError {
     pub fn internal(cause: impl std::fmt::Display) -> ApiError {
         tracing::error!(%cause, "a request failed: {cause}");
         ApiError::Internal
+    }
+
+    /// 503 for a control database that works again later, with the cause logged here.
+    fn unavailable(outage: Outage, cause: &ControlError) -> ApiError {
+        tracing::error!(%cause, "a request was refused: {cause}");
+        ApiError::Overloaded(match outage {
+            Outage::NoSpace => "no space left on the disk of the accounts database; try again later",
+            Outage::Unreachable => "the accounts database cannot be reached; try again later",
+        })
     }
 
     /// What a token endpoint answers for this grant: a device-code poll over its limit hears `slow_down`.
@@ -191,7 +200,10 @@ impl From<ControlError> for ApiError {
             ControlError::InvalidTarget => ApiError::malformed("invalid_target"),
             ControlError::TooMany(_) => ApiError::Unprocessable(error.to_string()),
             ControlError::TooOften(why, seconds) => ApiError::OverQuota(why, seconds),
-            other => ApiError::internal(other),
+            other => match other.outage() {
+                Some(outage) => ApiError::unavailable(outage, &other),
+                None => ApiError::internal(other),
+            },
         }
     }
 }

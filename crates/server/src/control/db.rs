@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use sqlx::any::AnyPoolOptions;
-use sqlx::{Any, AnyConnection, AnyPool, Executor, Transaction};
+use sqlx::{Any, AnyConnection, AnyPool, Connection, Executor, Transaction};
 use tidewatch_store::sqlite_wal;
 
 use super::audit::{self, Entry};
@@ -80,6 +80,9 @@ impl Database {
             // Local ones neither age nor cost anything.
             .idle_timeout((engine == Engine::Postgres).then_some(limits::CONTROL_IDLE_MAX))
             .max_lifetime((engine == Engine::Postgres).then_some(limits::CONTROL_LIFE_MAX))
+            // SQLite ends a transaction by itself when the disk is full. sqlx's own rollback fails then, and the connection
+            // would count as inside a transaction for good: it is closed, and another one takes its place.
+            .before_acquire(|connection, _| Box::pin(async move { Ok(!connection.is_in_transaction()) }))
             .after_connect(move |connection, _| {
                 Box::pin(async move {
                     if engine == Engine::Sqlite {
@@ -171,5 +174,34 @@ impl<'a> Write<'a> {
             self.control.refresh().await?;
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::control::Outage;
+
+    /// Guarantee: a write that found the disk full takes no connection out of use.
+    #[tokio::test]
+    async fn connections_outlive_a_full_disk() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let database = Database::connect(&Location::file(&folder.path().join("a.sqlite"))).await.expect("a database");
+        let mut write = database.begin().await.expect("a transaction");
+        write.execute("CREATE TABLE a (x BLOB)").await.expect("a table");
+        write.commit().await.expect("it is written");
+        for _ in 0..2 * limits::CONTROL_CONNECTIONS {
+            let mut write = database.begin().await.expect("a transaction");
+            write.execute("PRAGMA max_page_count = 3").await.expect("a limit of this connection");
+            let full = write.execute("INSERT INTO a VALUES (zeroblob(1000000))").await.expect_err("it is full");
+            assert_eq!(ControlError::from(full).outage(), Some(Outage::NoSpace));
+            drop(write);
+        }
+        for _ in 0..2 * limits::CONTROL_CONNECTIONS {
+            let mut write = database.begin().await.expect("a transaction after a full disk");
+            write.execute("PRAGMA max_page_count = 100000").await.expect("no limit");
+            write.execute("INSERT INTO a VALUES (1)").await.expect("a row");
+            write.commit().await.expect("it is written");
+        }
     }
 }
