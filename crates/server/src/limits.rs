@@ -153,6 +153,8 @@ pub const CONNECTION_SHARES: usize = 10;
 pub const CONNECTIONS_RESERVED: usize = 64;
 /// Connections to the metrics' listener.
 pub const METRICS_CONNECTIONS_MAX: usize = 100;
+/// More of a request body than this, left unread, ends an HTTP/1 connection. Bytes.
+pub const UNREAD_BODY_BYTES: u64 = 8 * 1024;
 /// How long a refused body is thrown away after its answer, so that its sender reads the answer.
 pub const LINGER_MAX: Duration = seconds(5);
 /// How often the TLS certificate's files are looked at.
