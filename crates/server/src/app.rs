@@ -9,7 +9,7 @@ use arrow::record_batch::RecordBatch;
 use tidewatch_domain::model::Signal;
 use tidewatch_journal::disk::{Disk, RealDisk};
 use tidewatch_store::StoreError;
-use tidewatch_store::lake::{GiveUp, Lake};
+use tidewatch_store::lake::{GiveUp, Lake, RequestMemory};
 use tidewatch_store::plan::Plan;
 use tokio::sync::Semaphore;
 
@@ -207,17 +207,27 @@ impl App {
     ///
     /// `deadline` covers waiting too; after it: 504. A scan whose asker has gone away ends by its deadline and counts
     /// until then.
-    pub async fn ask(&self, plan: Plan, deadline: Instant) -> Result<RecordBatch, ApiError> {
+    pub async fn ask(
+        &self,
+        memory: Arc<RequestMemory>,
+        plan: Plan,
+        deadline: Instant,
+    ) -> Result<RecordBatch, ApiError> {
         let plan = keeping::only_kept(&self.control, plan, self.retention_ns());
         self.note_gaps(&plan);
-        self.scan(deadline, move |lake| lake.ask(&plan, deadline)).await
+        self.scan(deadline, move |lake| lake.ask_within(&memory, &plan, deadline)).await
     }
 
     /// As [`App::ask`], of rows, with the number of all that pass the filter.
-    pub async fn ask_page(&self, plan: Plan, deadline: Instant) -> Result<(RecordBatch, u64), ApiError> {
+    pub async fn ask_page(
+        &self,
+        memory: Arc<RequestMemory>,
+        plan: Plan,
+        deadline: Instant,
+    ) -> Result<(RecordBatch, u64), ApiError> {
         let plan = keeping::only_kept(&self.control, plan, self.retention_ns());
         self.note_gaps(&plan);
-        self.scan(deadline, move |lake| lake.ask_page(&plan, deadline)).await
+        self.scan(deadline, move |lake| lake.ask_page(&memory, &plan, deadline)).await
     }
 
     /// The time that decides what is kept no longer. It does not follow a clock that jumped. DECISIONS 25.
