@@ -13,6 +13,7 @@ use tidewatch_store::lake::{GiveUp, Lake, RequestMemory};
 use tidewatch_store::plan::Plan;
 use tokio::sync::Semaphore;
 
+use crate::background::Background;
 use crate::clock::Clock;
 use crate::config::Config;
 use crate::control::{By, Control};
@@ -101,6 +102,8 @@ pub struct App {
     pub symbols: Arc<Symbols>,
     /// Requests by client address.
     pub per_ip: PerIpCounts,
+    /// Threads beside those that store and answer.
+    pub background: Background,
     /// The telemetry store and its journal.
     pub intake: Intake,
     pub ingest_metrics: IngestMetrics,
@@ -168,7 +171,10 @@ impl App {
             control.tell_people(Box::new(move |notice| letters::notice(&base_url, notice)));
         }
         let (alive, gone) = mpsc::channel();
+        let background = Background::default();
+        background.add(symbols.builder.heartbeat());
         let app = Arc::new(App {
+            background,
             admission: Admission::new(slots, waiting),
             bodies: Budget::new(limits::INGEST_BYTES_HELD_MAX, config.ingest_body_bytes_max()),
             json_bodies: Budget::new(limits::JSON_BYTES_HELD_MAX, limits::JSON.body_bytes_max),

@@ -96,6 +96,11 @@ pub const UPLOAD: RouteLimits = RouteLimits {
 /// A thread of the store that works and has not beaten for so long is missing: `/livez` answers 503. A piece of work
 /// between two beats takes milliseconds; the longest waits for a disk.
 pub const HEARTBEAT_SILENCE_MAX: Duration = minutes(2);
+/// A thread that stores nothing, works and has not beaten for so long is named by `/livez` and in the log. The longest piece
+/// of work between two beats waits for a mail server's answers.
+pub const BACKGROUND_SILENCE_MAX: Duration = minutes(10);
+/// How often the log is told of such threads.
+pub const BACKGROUND_LOOK_PAUSE: Duration = minutes(1);
 /// Journal records that are set aside together lie in files of about so many bytes.
 pub const LOST_FILE_BYTES: usize = 8 * MIB;
 /// Space that is kept for opening the control database on a full disk: SQLite's index of its log takes 32 KiB.

@@ -12,6 +12,7 @@ use std::thread::JoinHandle;
 use std::time::Instant;
 
 use parking_lot::{Condvar, Mutex};
+use tidewatch_journal::heartbeat::Heartbeat;
 use tidewatch_store::lake::stand_back;
 use tidewatch_symbols::{Arch, DebugId, SymbolError, Upload, detect, slices_of};
 use tidewatch_symbols::{convert_mapping_unless, convert_native_unless, convert_source_map_unless};
@@ -21,6 +22,7 @@ use super::cache::Cache;
 use super::keys::SymbolKey;
 use super::store::SymbolStore;
 use super::waiting::Waiting;
+use crate::background::Running;
 use crate::limits;
 
 /// Takes keys whose artifacts are missing.
@@ -36,6 +38,7 @@ struct Shared {
     is_interrupted: AtomicBool,
     built: AtomicU64,
     failed: AtomicU64,
+    heartbeat: Heartbeat,
 }
 
 #[derive(Default)]
@@ -64,20 +67,19 @@ pub enum NoArtifact {
 impl Builder {
     /// What it makes, the cache looks for again, and stack traces of its project are resolved again.
     pub fn start(store: Arc<SymbolStore>, cache: Arc<Cache>, again: Arc<Waiting>) -> io::Result<Builder> {
-        let shared = Arc::new(Shared {
-            queue: Mutex::default(),
-            changed: Condvar::new(),
-            is_interrupted: AtomicBool::new(false),
-            built: AtomicU64::new(0),
-            failed: AtomicU64::new(0),
-        });
+        let shared = Arc::new(Shared::new());
         let worker = shared.clone();
         let run = move || {
+            let _running = Running(worker.heartbeat.clone());
             stand_back(limits::SYMBOLS_NICE);
             worker.run(&store, &cache, &again);
         };
         let thread = std::thread::Builder::new().name("symbols".into()).spawn(run)?;
         Ok(Builder { shared, thread: Mutex::new(Some(thread)) })
+    }
+
+    pub fn heartbeat(&self) -> &Heartbeat {
+        &self.shared.heartbeat
     }
 
     /// Makes the artifact of this original, unless too many wait: then whoever needs it asks again.
@@ -143,10 +145,24 @@ impl Drop for Builder {
 }
 
 impl Shared {
+    fn new() -> Shared {
+        Shared {
+            queue: Mutex::default(),
+            changed: Condvar::new(),
+            is_interrupted: AtomicBool::new(false),
+            built: AtomicU64::new(0),
+            failed: AtomicU64::new(0),
+            heartbeat: Heartbeat::new("symbols"),
+        }
+    }
+
     fn run(&self, store: &SymbolStore, cache: &Cache, again: &Waiting) {
         while let Some((project, key)) = self.next() {
             let begun = Instant::now();
-            let stop = || self.is_interrupted.load(Ordering::Relaxed) || begun.elapsed() >= limits::ARTIFACT_BUILD_MAX;
+            let stop = || {
+                self.heartbeat.beat();
+                self.is_interrupted.load(Ordering::Relaxed) || begun.elapsed() >= limits::ARTIFACT_BUILD_MAX
+            };
             // Nothing is shared with what panicked but files, which are written whole or not at all.
             let attempt = catch_unwind(AssertUnwindSafe(|| build(store, project, &key, &stop)));
             match attempt.unwrap_or(Err(NoArtifact::Panicked)) {
@@ -173,6 +189,7 @@ impl Shared {
         let mut queue = self.queue.lock();
         queue.current = None;
         self.changed.notify_all();
+        self.heartbeat.rest();
         while queue.waiting.is_empty() && !queue.is_closed {
             self.changed.wait(&mut queue);
         }
@@ -186,6 +203,7 @@ impl Shared {
         self.is_interrupted.store(false, Ordering::Relaxed);
         queue.last = next.as_ref().map(|(project, _)| *project);
         queue.current.clone_from(&next);
+        self.heartbeat.beat();
         next
     }
 }
@@ -259,16 +277,6 @@ fn convert_elf(original: &[u8], stop: &dyn Fn() -> bool) -> Result<Vec<u8>, NoAr
 mod tests {
     use super::*;
 
-    fn shared() -> Shared {
-        Shared {
-            queue: Mutex::default(),
-            changed: Condvar::new(),
-            is_interrupted: AtomicBool::new(false),
-            built: AtomicU64::new(0),
-            failed: AtomicU64::new(0),
-        }
-    }
-
     fn key(number: u8) -> SymbolKey {
         SymbolKey::MachO(DebugId::from_bytes(&[number]).expect("an id"))
     }
@@ -276,7 +284,7 @@ mod tests {
     // Many files of one project hold up nobody else's.
     #[test]
     fn projects_take_turns() {
-        let shared = shared();
+        let shared = Shared::new();
         let (one, other) = (Uuid::from_u128(1), Uuid::from_u128(2));
         shared.queue.lock().waiting.extend([(one, key(1)), (one, key(2)), (one, key(3)), (other, key(4))]);
         let order: Vec<(Uuid, SymbolKey)> = std::iter::from_fn(|| {
@@ -292,7 +300,7 @@ mod tests {
     fn what_nobody_wants_is_interrupted() {
         let (one, other) = (Uuid::from_u128(1), Uuid::from_u128(2));
         let is_interrupted = |change: fn(&Builder, Uuid, Uuid)| {
-            let builder = Builder { shared: Arc::new(shared()), thread: Mutex::new(None) };
+            let builder = Builder { shared: Arc::new(Shared::new()), thread: Mutex::new(None) };
             builder.shared.queue.lock().waiting.push_back((one, key(1)));
             assert_eq!(builder.shared.next(), Some((one, key(1))));
             change(&builder, one, other);
