@@ -245,9 +245,8 @@ impl Original<'_> {
             SymbolKey::Elf(_) | SymbolKey::Dart(..) => convert_elf(self.content, stop),
             SymbolKey::Mapping(id) => Ok(convert_mapping_unless(self.content, Some(*id), stop)?),
             SymbolKey::SourceMap(_) | SymbolKey::SourceMapAt(_) | SymbolKey::SourceMapById(_) => {
-                let script = self.script.map(String::from_utf8_lossy);
                 let id = if let SymbolKey::SourceMapById(id) = self.key { Some(*id) } else { None };
-                Ok(convert_source_map_unless(self.content, script.as_deref(), id, stop)?)
+                Ok(convert_source_map_unless(self.content, self.script, id, stop)?)
             }
             SymbolKey::Script(_) | SymbolKey::ScriptAt(_) | SymbolKey::ScriptById(_) => Err(NoArtifact::Missing),
         }
