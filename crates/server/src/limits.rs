@@ -240,6 +240,8 @@ pub const BODY_BYTES_FIRST_MAX: usize = 1 << 20;
 
 /// `Retry-After` of a 503 is drawn from this range, in seconds, so that clients do not come back as one. DECISIONS 19.
 pub const RETRY_AFTER_SECONDS: std::ops::RangeInclusive<u64> = 1..=5;
+/// `Retry-After` of a quota is up to a tenth later than the moment it waits for, and by no more than this.
+pub const QUOTA_RETRY_SPREAD_MAX: Duration = minutes(15);
 
 /// One question to the store, unless its route says otherwise.
 pub const ASK_MAX: Duration = seconds(30);
