@@ -1,7 +1,7 @@
 //! The thread that makes artifacts: one at a time, after the upload was answered, and again when one is asked for.
 //!
 //! Projects take turns. The conversion under way ends early when its original is removed or replaced, when the server
-//! stops, and after [`limits::ARTIFACT_BUILD_MAX`].
+//! stops, and after a time ([`limits::ARTIFACT_BUILD_MAX`]).
 
 use std::collections::VecDeque;
 use std::io;
@@ -9,7 +9,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread::JoinHandle;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use parking_lot::{Condvar, Mutex};
 use tidewatch_journal::heartbeat::Heartbeat;
@@ -65,14 +65,20 @@ pub enum NoArtifact {
 }
 
 impl Builder {
-    /// What it makes, the cache looks for again, and stack traces of its project are resolved again.
-    pub fn start(store: Arc<SymbolStore>, cache: Arc<Cache>, again: Arc<Waiting>) -> io::Result<Builder> {
+    /// What it makes, the cache looks for again, and stack traces of its project are resolved again. A conversion that takes
+    /// longer than `build_max` is given up.
+    pub fn start(
+        store: Arc<SymbolStore>,
+        cache: Arc<Cache>,
+        again: Arc<Waiting>,
+        build_max: Duration,
+    ) -> io::Result<Builder> {
         let shared = Arc::new(Shared::new());
         let worker = shared.clone();
         let run = move || {
             let _running = Running(worker.heartbeat.clone());
             stand_back(limits::SYMBOLS_NICE);
-            worker.run(&store, &cache, &again);
+            worker.run(&store, &cache, &again, build_max);
         };
         let thread = std::thread::Builder::new().name("symbols".into()).spawn(run)?;
         Ok(Builder { shared, thread: Mutex::new(Some(thread)) })
@@ -156,12 +162,12 @@ impl Shared {
         }
     }
 
-    fn run(&self, store: &SymbolStore, cache: &Cache, again: &Waiting) {
+    fn run(&self, store: &SymbolStore, cache: &Cache, again: &Waiting, build_max: Duration) {
         while let Some((project, key)) = self.next() {
             let begun = Instant::now();
             let stop = || {
                 self.heartbeat.beat();
-                self.is_interrupted.load(Ordering::Relaxed) || begun.elapsed() >= limits::ARTIFACT_BUILD_MAX
+                self.is_interrupted.load(Ordering::Relaxed) || begun.elapsed() >= build_max
             };
             // Nothing is shared with what panicked but files, which are written whole or not at all.
             let attempt = catch_unwind(AssertUnwindSafe(|| build(store, project, &key, &stop)));
@@ -274,6 +280,8 @@ fn convert_elf(original: &[u8], stop: &dyn Fn() -> bool) -> Result<Vec<u8>, NoAr
 
 #[cfg(test)]
 mod tests {
+    use super::super::sort::{Fields, sort};
+    use super::super::store::Info;
     use super::*;
 
     fn key(number: u8) -> SymbolKey {
@@ -313,5 +321,32 @@ mod tests {
             builder.interrupt(other, &key(1));
             builder.forget(other);
         }));
+    }
+
+    // A file that takes too long is given up and counted; the thread goes on with the next one.
+    #[test]
+    fn a_conversion_that_takes_too_long_is_given_up() {
+        const MAP: &[u8] = br#"{"version":3,"sources":["cart.ts"],"names":[],"mappings":"AAAA"}"#;
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let (project, source) = (Uuid::from_u128(1), folder.path().join("upload"));
+        std::fs::write(&source, MAP).expect("a file");
+        let store = Arc::new(SymbolStore::new(folder.path().join("blobs")));
+        let mut keys = Vec::new();
+        for name in ["a.js.map", "b.js.map"] {
+            let kept = sort(MAP, name, Fields::default()).expect("a source map");
+            let put = store.put(project, &kept[0], &source, MAP, Info::default()).expect("the disk works");
+            keys.push(put.1);
+        }
+        let start = |build_max| {
+            let again = Arc::new(Waiting::open(folder.path().join("again")).expect("a folder"));
+            Builder::start(store.clone(), Arc::new(Cache::new(1 << 20)), again, build_max).expect("a thread")
+        };
+        let has_artifacts = || keys.iter().filter(|key| store.has_artifact(project, key)).count();
+        for (build_max, figures, made) in [(Duration::ZERO, (0, 2), 0), (limits::ARTIFACT_BUILD_MAX, (2, 0), 2)] {
+            let builder = start(build_max);
+            keys.iter().for_each(|key| builder.ask(project, key.clone()));
+            builder.settle();
+            assert_eq!((builder.figures(), has_artifacts()), (figures, made), "{build_max:?}");
+        }
     }
 }

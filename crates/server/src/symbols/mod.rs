@@ -70,7 +70,7 @@ impl Symbols {
         let again = Arc::new(Waiting::open(blobs.join("again"))?);
         let store = Arc::new(SymbolStore::new(blobs));
         let cache = Arc::new(Cache::new(limits::ARTIFACT_CACHE_BYTES));
-        let builder = Builder::start(store.clone(), cache.clone(), again.clone())?;
+        let builder = Builder::start(store.clone(), cache.clone(), again.clone(), limits::ARTIFACT_BUILD_MAX)?;
         let (uses, reading) = (Uses::default(), Semaphore::new(1));
         Ok(Symbols { store, builder, cache, missing, uses, again, reading, over_quota: AtomicU64::new(0) })
     }
