@@ -57,13 +57,14 @@ need_go() {
 }
 
 # Debian packages that the tests use: a browser, Python with venv for a real OpenTelemetry SDK, PostgreSQL, curl for the
-# upload scripts of app teams, and LLVM, which builds Mach-O and ELF images and says what their addresses are.
+# upload scripts of app teams, ssh-keygen for signatures of releases, and LLVM, which builds Mach-O and ELF images and says what their addresses are.
 need_system_packages() {
   local missing=()
   [ -x /usr/bin/chromium ] || missing+=(chromium fonts-liberation)
   command -v python3 >/dev/null || missing+=(python3 python3-venv)
   compgen -G '/usr/lib/postgresql/*/bin/postgres' >/dev/null || missing+=(postgresql)
   command -v curl >/dev/null || missing+=(curl)
+  command -v ssh-keygen >/dev/null || missing+=(openssh-client)
   command -v valgrind >/dev/null || missing+=(valgrind)
   has_llvm || missing+=(clang lld llvm)
   need_compilers

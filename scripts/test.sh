@@ -25,6 +25,9 @@ else
   echo "advisories: their database cannot be had here; not checked"
 fi
 
+# Likewise: the registry says what is known of the packages that reach the browser.
+(cd web && npm run --silent audit)
+
 step "web: types, lints, unit tests"
 (cd web && npm run --silent check && npm test --silent)
 

@@ -1,4 +1,5 @@
-//! `tidewatch check`: everything on the disk against its checksums, the catalog against the files, roll-ups against rows.
+//! `tidewatch check`: everything on the disk against its checksums, the catalog against the files, roll-ups against rows,
+//! symbol files against the hashes recorded at their upload.
 //!
 //! Read-only: databases are opened as copies in a temporary directory. The data directory, or a backup of it, must not be
 //! in use; [`lock`] sees to that.
@@ -18,6 +19,7 @@ use crate::backup::manifest::{self, Manifest};
 use crate::config::Config;
 use crate::control;
 use crate::ingest::record;
+use crate::symbols;
 
 const LOCK: &str = "lake.lock";
 
@@ -28,6 +30,8 @@ pub struct Checked {
     pub rows: u64,
     pub key_files: u64,
     pub records: u64,
+    /// Symbol files and source maps.
+    pub symbol_files: u64,
     /// A sentence each.
     pub findings: Vec<String>,
 }
@@ -48,10 +52,11 @@ pub fn run(config: &Config, say: fn(&str)) -> anyhow::Result<()> {
         say("the control database is in PostgreSQL and was not checked");
     }
     checked.findings.iter().for_each(|finding| say(finding));
-    let Checked { parts, rows, key_files, records, findings } = &checked;
+    let Checked { parts, rows, key_files, records, symbol_files, findings } = &checked;
     match findings.len() {
         0 => {
-            say(&format!("{parts} parts with {rows} rows, {key_files} key files, {records} records: all is well"));
+            let stored = format!("{parts} parts with {rows} rows, {key_files} key files, {records} records");
+            say(&format!("{stored}, {symbol_files} symbol files: all is well"));
             Ok(())
         }
         1 => bail!("one finding in {}", data.display()),
@@ -80,12 +85,12 @@ pub fn lock(data: &Path) -> anyhow::Result<Option<File>> {
     }
 }
 
-/// `with_rows`: also every row, and roll-ups against them. Blocks.
-pub fn check_directory(data: &Path, with_rows: bool) -> anyhow::Result<Checked> {
+/// `in_full`: also every row, roll-ups against them, and symbol files. Blocks.
+pub fn check_directory(data: &Path, in_full: bool) -> anyhow::Result<Checked> {
     let copies = tempfile::TempDir::new().context("cannot make a temporary directory")?;
     let disk: Arc<dyn Disk> = Arc::new(RealDisk);
     let catalog = copy_database(data, "catalog.sqlite", copies.path())?;
-    let lake = lake_check::check(data, &catalog, &disk, with_rows);
+    let lake = lake_check::check(data, &catalog, &disk, in_full);
     let mut checked = Checked { parts: lake.parts, rows: lake.rows, key_files: lake.key_files, ..Checked::default() };
     let sentence = |finding: &lake_check::Finding| {
         // Most errors name their file.
@@ -106,6 +111,10 @@ pub fn check_directory(data: &Path, with_rows: bool) -> anyhow::Result<Checked> 
             }
             Err(error) => checked.findings.push(format!("{}: {error:#}", place.display())),
         }
+    }
+    // A damaged one keeps nobody from backing up, or from restoring telemetry.
+    if in_full {
+        checked.symbol_files = symbols::check::check(&data.join("blobs"), &mut checked.findings);
     }
     Ok(checked)
 }

@@ -152,7 +152,11 @@ const DEVICE_CODE_GRANT: &str = "urn:ietf:params:oauth:grant-type:device_code";
 
 /// A number of seconds from [`limits::RETRY_AFTER_SECONDS`], another for each caller.
 fn jittered_seconds() -> u64 {
-    let (low, high) = (*limits::RETRY_AFTER_SECONDS.start(), *limits::RETRY_AFTER_SECONDS.end());
+    random_in(*limits::RETRY_AFTER_SECONDS.start(), *limits::RETRY_AFTER_SECONDS.end())
+}
+
+/// Another number for each caller.
+pub fn random_in(low: u64, high: u64) -> u64 {
     // Not a secret: any spread will do when the system has no randomness to give.
     let random = getrandom::u32().unwrap_or(0);
     low + u64::from(random) % (high - low + 1)

@@ -31,6 +31,7 @@
 
 pub mod admin;
 pub mod app;
+pub mod background;
 pub mod backup;
 pub mod bench;
 pub mod check;

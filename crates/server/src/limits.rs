@@ -96,6 +96,11 @@ pub const UPLOAD: RouteLimits = RouteLimits {
 /// A thread of the store that works and has not beaten for so long is missing: `/livez` answers 503. A piece of work
 /// between two beats takes milliseconds; the longest waits for a disk.
 pub const HEARTBEAT_SILENCE_MAX: Duration = minutes(2);
+/// A thread that stores nothing, works and has not beaten for so long is named by `/livez` and in the log. The longest piece
+/// of work between two beats waits for a mail server's answers.
+pub const BACKGROUND_SILENCE_MAX: Duration = minutes(10);
+/// How often the log is told of such threads.
+pub const BACKGROUND_LOOK_PAUSE: Duration = minutes(1);
 /// Journal records that are set aside together lie in files of about so many bytes.
 pub const LOST_FILE_BYTES: usize = 8 * MIB;
 /// Space that is kept for opening the control database on a full disk: SQLite's index of its log takes 32 KiB.
@@ -237,6 +242,8 @@ pub const BODY_BYTES_FIRST_MAX: usize = 1 << 20;
 
 /// `Retry-After` of a 503 is drawn from this range, in seconds, so that clients do not come back as one. DECISIONS 19.
 pub const RETRY_AFTER_SECONDS: std::ops::RangeInclusive<u64> = 1..=5;
+/// `Retry-After` of a quota is up to a tenth later than the moment it waits for, and by no more than this.
+pub const QUOTA_RETRY_SPREAD_MAX: Duration = minutes(15);
 
 /// One question to the store, unless its route says otherwise.
 pub const ASK_MAX: Duration = seconds(30);

@@ -72,6 +72,7 @@ pub async fn ingest(app: &Arc<App>, mut export: Export<'_>) -> Result<Told, Refu
         received_ns,
         settings,
         prices: app.intake.knowledge().prices.id,
+        names_max: Some(app.config.names_max),
     };
     let bytes_max = app.config.otlp_body_bytes_max;
     let prepared = if is_small(&header, &export.body) {
@@ -280,7 +281,7 @@ fn rows(
         }
     };
     told.trimmed = rows.trimmed() as u64;
-    let rows = rows.of_body(body.len() as u64);
+    let rows = rows.of_body(body.len() as u64).with_names_max(header.names_max);
     Ok(Prepared { rows, request_key: request_key(header, body), told, other_ai })
 }
 

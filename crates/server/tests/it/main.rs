@@ -53,6 +53,7 @@ mod personal_tokens;
 mod process;
 mod project_numbers;
 mod quotas;
+mod release;
 mod replay;
 mod retries;
 mod scopes;

@@ -1,7 +1,11 @@
 //! Any bytes at the HTTP-facing parsers: none panics, and each keeps its promise. `fuzz/` runs the same functions.
 
+use std::path::{Component, Path};
+
 use axum::http::{HeaderMap, HeaderValue};
 use clap::Args;
+use tidewatch_server::backup::manifest::Manifest;
+use tidewatch_server::backup::socket::Request;
 use tidewatch_server::config::{Config, file};
 use tidewatch_server::http::gate::client_ip::Trust;
 use tidewatch_server::http::gate::multipart::{Event, Multipart};
@@ -109,9 +113,34 @@ pub fn origins(bytes: &[u8]) {
     let _ = origins::allows(&allowed, origin);
 }
 
+/// Any bytes as the manifest of a backup: whatever it lists lies below the directory that is restored.
+pub fn backup_manifest(bytes: &[u8]) {
+    let Ok(manifest) = Manifest::parse(bytes) else { return };
+    let root = Path::new("/data");
+    for entry in &manifest.files {
+        let place = entry.place(root);
+        let below = place.strip_prefix(root).expect("it lies below");
+        assert!(below.components().count() > 0, "{:?}", entry.path);
+        assert!(below.components().all(|part| matches!(part, Component::Normal(_))), "{:?}", entry.path);
+    }
+    let again = serde_json::to_vec(&manifest).expect("a manifest has a text");
+    assert_eq!(Manifest::parse(&again).expect("as it was written"), manifest);
+}
+
+/// Any bytes as a request on `admin.sock`: a backup has an absolute target.
+pub fn admin_request(bytes: &[u8]) {
+    let Ok(request) = Request::parse(bytes) else { return };
+    assert!(request.target.is_absolute());
+    let again = serde_json::to_vec(&request).expect("a path that was text has a text");
+    assert_eq!(Request::parse(&again).expect("as it was written"), request);
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
+    use serde_json::json;
+
+    use super::{Manifest, Request};
 
     const WORDS: &[&str] = &[
         "--XX",
@@ -168,6 +197,34 @@ mod tests {
             super::content_encodings(&bytes);
             super::settings(&bytes);
             super::origins(&bytes);
+            super::backup_manifest(&bytes);
+            super::admin_request(&bytes);
+        }
+
+        /// Whatever path it lists, nothing is written beside the data directory.
+        #[test]
+        fn any_manifest_is_refused_or_stays_below(path in "[./a-z]{0,12}", with_secrets in any::<bool>()) {
+            let entry = json!({"path": path, "bytes": 1, "xxh3": ""});
+            let manifest = json!({
+                "version": 1, "program": "0", "madeNs": 0, "withSecrets": with_secrets, "controlDatabase": "sqlite",
+                "files": [entry],
+            });
+            super::backup_manifest(manifest.to_string().as_bytes());
+            super::admin_request(json!({"target": path, "withSecrets": with_secrets}).to_string().as_bytes());
+        }
+    }
+
+    /// The two above look at something.
+    #[test]
+    fn good_manifests_and_requests_are_read() {
+        let manifest = json!({
+            "version": 1, "program": "0", "madeNs": 0, "withSecrets": false, "controlDatabase": "sqlite",
+            "files": [{"path": "a/b", "bytes": 1, "xxh3": ""}],
+        });
+        assert!(Manifest::parse(manifest.to_string().as_bytes()).is_ok());
+        assert!(Request::parse(br#"{"target": "/backups/1", "withSecrets": true}"#).is_ok());
+        for refused in [r#"{"target": "backups/1", "withSecrets": true}"#, r#"{"target": "/b"}"#, "{}", ""] {
+            assert!(Request::parse(refused.as_bytes()).is_err(), "{refused}");
         }
     }
 

@@ -211,10 +211,15 @@ fn a_restored_server_answers_as_the_first_did() {
     let mut server = Server::start(&restored, &settings);
     server.account = Some(account);
     for ((asked, status, answer), (_, status_after, answer_after)) in before.iter().zip(answers(&server, start)) {
-        // The address is the only thing that is another.
+        // The address differs, and what is kept in memory alone: when a busy server refused an export last.
         let answers = [(answer, &base), (&answer_after, &server.base)];
-        let [answer, answer_after] =
-            answers.map(|(answer, base)| answer.to_string().replace(base.as_str(), "http://server"));
+        let [answer, answer_after] = answers.map(|(answer, base)| {
+            let mut answer = answer.clone();
+            for request in answer["requests"].as_array_mut().into_iter().flatten() {
+                request.as_object_mut().expect("an object").retain(|name, _| !name.starts_with("last"));
+            }
+            answer.to_string().replace(base.as_str(), "http://server")
+        });
         assert_eq!((status, answer), (&status_after, answer_after), "{asked}");
     }
     drop(server);

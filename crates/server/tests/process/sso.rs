@@ -581,6 +581,8 @@ fn a_step_up_is_a_new_sign_in_at_the_provider() {
     assert_eq!(make(), 403);
     // Somebody else signs in there.
     provider.tell("/person", &guest("eve", 0));
+    // With an account of her own.
+    assert!(fragment(&Browser::default().sign_in(&server), "token").is_some());
     browser.leave_provider();
     let other = browser.step_up(&server);
     assert_eq!(error(&other).as_deref(), Some("oauth_other_person"), "{other}");

@@ -337,6 +337,80 @@ fn a_kill_right_after_an_upload_does_not_lose_what_it_resolves() {
     }
 }
 
+/// Every file below a folder.
+fn files_below(folder: &Path) -> Vec<PathBuf> {
+    let (mut files, mut folders) = (Vec::new(), vec![folder.to_path_buf()]);
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(&folder).expect("a folder") {
+            let path = entry.expect("an entry").path();
+            if path.is_dir() { folders.push(path) } else { files.push(path) }
+        }
+    }
+    files.sort();
+    files
+}
+
+#[test]
+fn check_finds_one_flipped_byte_and_the_same_upload_mends_it() {
+    let (data, mut server, account, token) = started();
+    let data = data.path().join("data");
+    let build = build_folder();
+    let upload = |server: &Server| {
+        let folder = build.path().to_str().expect("text");
+        let sent = said(&mut symbols(&["upload", folder, "--url", &server.base, "--token", &token]));
+        assert!(sent.worked && sent.out.contains("3 of 3 files"), "{}{}", sent.out, sent.beside);
+    };
+    let check = || said(Command::new(env!("CARGO_BIN_EXE_tidewatch")).args(["check", "--data-dir"]).arg(&data));
+    let with = |extension: &str| -> Vec<PathBuf> {
+        let is_meant = |path: &PathBuf| path.extension().is_some_and(|found| found == extension);
+        files_below(&data.join("blobs")).into_iter().filter(is_meant).collect()
+    };
+    upload(&server);
+    // Artifacts are made after the upload is answered. A script has none.
+    let deadline = std::time::Instant::now() + std::time::Duration::from_secs(60);
+    while with("tw").len() < 2 {
+        assert!(std::time::Instant::now() < deadline, "{:?}", files_below(&data));
+        std::thread::park_timeout(std::time::Duration::from_millis(50));
+    }
+    server.stop();
+    let whole = check();
+    assert!(whole.worked && whole.out.contains("3 symbol files: all is well"), "{}{}", whole.out, whole.beside);
+
+    let originals: Vec<PathBuf> = with("info").iter().map(|info| info.with_extension("")).collect();
+    assert_eq!(originals.len(), 3, "{originals:?}");
+    for path in originals.iter().chain(&with("tw")).chain(&with("info")) {
+        let bytes = std::fs::read(path).expect("a file");
+        let mut flipped = bytes.clone();
+        flipped[bytes.len() / 2] ^= 1;
+        if path.extension().is_some_and(|extension| extension == "info") {
+            // A field's name, so that the record cannot be read.
+            flipped = bytes.clone();
+            flipped[0] = b'[';
+        }
+        std::fs::write(path, flipped).expect("a file");
+        let found = check();
+        let lines: Vec<&str> = found.out.lines().filter(|line| line.contains("blobs")).collect();
+        assert!(!found.worked && lines.len() == 1, "{}: {}{}", path.display(), found.out, found.beside);
+        assert!(lines[0].starts_with(&format!("{}: ", path.display())), "{lines:?}");
+        std::fs::write(path, bytes).expect("a file");
+    }
+    std::fs::remove_file(&originals[0]).expect("a file");
+    assert!(check().out.contains("is missing; upload it again"), "{}", check().out);
+
+    // The same upload again: what is whole stays, what is not is replaced.
+    let damaged = &originals[1];
+    let mut bytes = std::fs::read(damaged).expect("a file");
+    bytes[0] ^= 1;
+    std::fs::remove_file(damaged).expect("a file");
+    std::fs::write(damaged, &bytes).expect("a file");
+    server.restart();
+    upload(&server);
+    assert_eq!(kept(&server, &account).len(), 3);
+    server.stop();
+    let mended = check();
+    assert!(mended.worked, "{}{}", mended.out, mended.beside);
+}
+
 #[test]
 fn what_goes_wrong_is_said_in_words() {
     let folder = tempfile::tempdir().expect("a temporary folder");

@@ -47,6 +47,8 @@ pub struct Rows {
     pub(crate) trimmed: Vec<u32>,
     /// Any record of the request has no time of its own: an equal body may be another event. DECISIONS 11.
     pub(crate) is_untimed: bool,
+    /// Names that a service may have on one day, 0 for any number. `None`: as many as the lake's options say.
+    pub(crate) names_max: Option<usize>,
 }
 
 /// What the rules decided about a record.
@@ -129,6 +131,7 @@ impl Rows {
             refused: 0,
             trimmed: Vec::new(),
             is_untimed: false,
+            names_max: None,
         }
     }
 
@@ -146,6 +149,7 @@ impl Rows {
             refused: 0,
             trimmed: Vec::new(),
             is_untimed: false,
+            names_max: None,
         }
     }
 
@@ -158,6 +162,13 @@ impl Rows {
     /// The same rows, with the size of the body that they were made of, inflated.
     pub fn of_body(mut self, bytes: u64) -> Rows {
         self.body_bytes = bytes;
+        self
+    }
+
+    /// The same rows, whose service may have so many names on one day; 0: any number. A replay of a record passes what
+    /// applied when the record was accepted.
+    pub fn with_names_max(mut self, names_max: Option<usize>) -> Rows {
+        self.names_max = names_max;
         self
     }
 

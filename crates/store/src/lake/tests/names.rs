@@ -129,19 +129,21 @@ fn a_retried_record_takes_no_name() {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 24, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Flushes, merges, restarts and crashes at any point change no name.
+    /// Flushes, merges, restarts and crashes at any point change no name, and neither does a start with another limit:
+    /// each request brings its own.
     #[test]
     fn a_replay_gives_the_names_of_the_run_before(
         requests in proptest::collection::vec(
-            (proptest::collection::vec((0..2_usize, 0..6_usize, 0..2_i64), 1..5), 0..6_u8),
+            (proptest::collection::vec((0..2_usize, 0..6_usize, 0..2_i64), 1..5), 0..6_u8, 0..4_usize),
             1..30,
         ),
+        other_limit in 0..4_usize,
     ) {
         let rows = |number: usize| {
             let endpoints: Vec<Named> = requests[number].0.iter().map(|(service, name, day)| {
                 (["shop", "pay"][*service], NAMES[*name], TODAY_NS - day * DAY_NS)
             }).collect();
-            named(1, number as u8 + 1, &endpoints)
+            named(1, number as u8 + 1, &endpoints).with_names_max(Some(requests[number].2))
         };
         let undisturbed = Bench::new(1);
         let expected = open(&undisturbed, 3);
@@ -151,14 +153,14 @@ proptest! {
 
         let bench = Bench::new(2);
         let mut lake = open(&bench, 3);
-        for (n, (_, then)) in requests.iter().enumerate() {
+        for (n, (_, then, _)) in requests.iter().enumerate() {
             lake.apply(Position(n as u64 + 1), NO_KEY, TODAY_NS, rows(n));
             match then {
                 0 => lake.flush().expect("the disk takes it"),
                 1 => drop(lake.merge(TODAY_NS + 9 * DAY_NS).expect("the disk takes it")),
                 2 => {
                     drop(lake);
-                    lake = open(&bench, 3);
+                    lake = open(&bench, other_limit);
                     let covered = lake.covered().0;
                     for again in covered..=n as u64 {
                         lake.apply(Position(again + 1), NO_KEY, TODAY_NS, rows(again as usize));
