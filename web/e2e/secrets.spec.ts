@@ -68,7 +68,7 @@ test("a masked token is shown on request, and copied whole with or without that"
   await context.grantPermissions(["clipboard-read", "clipboard-write"]);
   const clipboard = () => page.evaluate(() => navigator.clipboard.readText());
   await page.goto(at(shop, "/connect?lang=curl"));
-  const code = page.locator("main pre").first();
+  const code = page.locator("main pre", { hasText: "curl -sS" });
   await expect(code).toContainText("••••");
   await page.getByRole("button", { name: /^Copy: / }).click();
   expect(await clipboard()).toContain(`Bearer ${shop.token}`);

@@ -17,6 +17,7 @@ use crate::background::Background;
 use crate::clock::Clock;
 use crate::config::Config;
 use crate::control::{By, Control};
+use crate::demo::load::Demos;
 use crate::error::ApiError;
 use crate::http::auth::passkeys::relying_party;
 use crate::http::auth::sso::Sso;
@@ -113,6 +114,8 @@ pub struct App {
     pub hints: Hints,
     /// What refused senders did.
     pub refusals: Refusals,
+    /// Demo data that is being loaded.
+    pub demos: Demos,
     /// Questions answered at once.
     pub asking: Admission,
     query_threads: QueryThreads,
@@ -188,6 +191,7 @@ impl App {
             rejection_log: RejectionLog::default(),
             hints: Hints::default(),
             refusals: Refusals::default(),
+            demos: Demos::default(),
             logins: Logins::new(&key),
             sso,
             passkeys: relying_party(&config),

@@ -597,6 +597,19 @@ pub const SYMBOL_NAME_BYTES_MAX: usize = 200;
 /// Of a file's, a tool's or an app version's name, as its sender wrote it.
 pub const UPLOAD_NAME_CHARS_SHOWN: usize = 200;
 
+/// Services that one answer lists.
+pub const SERVICES_LISTED_MAX: usize = 200;
+/// Endpoints, Tasks, AI Traces or Issues that are counted for the Connect page.
+pub const PROMOTED_NAMES_MAX: usize = 1000;
+/// Minutes of traffic that demo data is made of.
+pub const DEMO_HISTORY_MINUTES: u64 = 60;
+/// The same at most.
+pub const DEMO_HISTORY_MINUTES_MAX: u64 = 240;
+/// How often an export of demo data is tried while the server is too busy to store it.
+pub const DEMO_ATTEMPTS: u32 = 20;
+/// Between two of them.
+pub const DEMO_PAUSE: Duration = Duration::from_millis(250);
+
 /// Own spans that wait to be sent, at most; more are dropped and counted.
 pub const OWN_SPANS_WAITING_MAX: usize = 4096;
 /// Own spans sent at once.

@@ -347,6 +347,10 @@ pub fn text(app: &App, traffic: &Traffic, tracer: Option<&Tracer>) -> String {
     for (reason, count) in app.intake.set_aside() {
         let _ = writeln!(text, "tidewatch_set_aside_total{{reason=\"{}\"}} {count}", reason.as_str());
     }
+    head(&mut text, "tidewatch_demo_loads_total", "counter", "Loads of demo data that ended, by how.");
+    for (end, count) in app.demos.ended() {
+        let _ = writeln!(text, "tidewatch_demo_loads_total{{end=\"{}\"}} {count}", end.as_str());
+    }
     let lost = log_writer::lines_lost();
     figures(
         &mut text,

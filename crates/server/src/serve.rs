@@ -110,6 +110,7 @@ pub async fn serve_routes(
     tokio::spawn(reload(Arc::new(Mutex::new(reloaded)), Running(heartbeat), stopped));
     ready(&address, &app);
     listening.await.context("the listener failed")?;
+    app.demos.close().await;
     app.symbols.builder.close();
     let _ = resolving.await;
     let _ = noting.await;

@@ -1372,6 +1372,27 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/organizations/{id}/demo": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Whether there is demo data, and how far its loading is. */
+        get: operations["getDemo"];
+        put?: never;
+        /**
+         * Makes a project of demo data and begins to load it. Demo data that is there or on its way stays as it is; what was
+         *     interrupted or has failed is deleted, and loaded anew.
+         */
+        post: operations["loadDemo"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/organizations/{id}/invitations": {
         parameters: {
             query?: never;
@@ -1759,6 +1780,23 @@ export interface paths {
         put?: never;
         /** The first account, its organization and project, with the code that the server printed. Only while there is none. */
         post: operations["register"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/services": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Services that sent telemetry, what of it is stored, and what it was promoted to. */
+        get: operations["getServices"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -2521,6 +2559,43 @@ export interface components {
         DeleteProjectRequest: {
             /** @description The project's name, so that nobody deletes the wrong one. */
             name: string;
+        };
+        /** @description Body of `POST /api/organizations/{id}/demo`. */
+        DemoRequest: {
+            /**
+             * Format: int64
+             * @description Minutes of traffic up to now, 1 to 240; 60 when absent.
+             * @default null
+             */
+            historyMinutes: number | null;
+        };
+        /**
+         * @description How far the loading of demo data is.
+         * @enum {string}
+         */
+        DemoState: "none" | "loading" | "loaded" | "interrupted" | "failed";
+        /** @description `GET` and `POST /api/organizations/{id}/demo`. */
+        DemoView: {
+            /** @description No project of the organization has ever received anything. */
+            isEmpty: boolean;
+            /** @description Why the loading failed; null otherwise. */
+            message?: string | null;
+            /**
+             * Format: int32
+             * @description Of the traffic, 0 to 100.
+             */
+            percent: number;
+            /**
+             * Format: uuid
+             * @description The project that holds it; null without one.
+             */
+            projectId?: string | null;
+            /**
+             * Format: int64
+             * @description Stored by the loading that runs or ended last since the server's start.
+             */
+            spans: number;
+            state: components["schemas"]["DemoState"];
         };
         /** @description The body of an entity's page: when it was recorded, so that only 24 hours either side are read. */
         DetailRequest: {
@@ -3841,6 +3916,8 @@ export interface components {
             backendUrl: string;
             /** Format: date-time */
             createdAt: string;
+            /** @description The project holds demo data: `/api/organizations/{id}/demo`. */
+            demo: boolean;
             framework: string;
             /** Format: uuid */
             id: string;
@@ -3864,6 +3941,28 @@ export interface components {
             sourceMapToken?: string | null;
             /** @description What exporters send; 32 hexadecimal digits. */
             token: string;
+        };
+        Promoted: {
+            /** @description Without runs of tools. */
+            aiTraces: components["schemas"]["PromotedCount"];
+            endpoints: components["schemas"]["PromotedCount"];
+            issues: components["schemas"]["PromotedCount"];
+            tasks: components["schemas"]["PromotedCount"];
+        };
+        /** @description What spans and log records were promoted to, in the last hour of the range. */
+        PromotedCount: {
+            /**
+             * Format: int64
+             * @description Occurrences, weighted by sampling.
+             */
+            count: number;
+            /** @description The most frequent name, or the Issue's hash; null without any. */
+            first?: string | null;
+            /**
+             * Format: int64
+             * @description Distinct ones.
+             */
+            names: number;
         };
         /** @description RFC 9728. */
         ProtectedResource: {
@@ -4081,6 +4180,38 @@ export interface components {
             count: number;
             name: string;
         };
+        /** @description A service, as its latest resource describes it. */
+        ServiceSeen: {
+            /** @description `telemetry.sdk.language` */
+            language?: string | null;
+            /**
+             * Format: date-time
+             * @description When anything was received last, by the minute.
+             */
+            lastSeen: string;
+            /** @description Log records. */
+            logs: components["schemas"]["SignalSeen"];
+            /** @description Metric points. */
+            metrics: components["schemas"]["SignalSeen"];
+            /** @description `service.name`; empty when absent. */
+            name: string;
+            /** @description `telemetry.sdk.name` */
+            sdkName?: string | null;
+            /** @description `telemetry.sdk.version` */
+            sdkVersion?: string | null;
+            /** @description Spans. */
+            traces: components["schemas"]["SignalSeen"];
+            /** @description `service.version` */
+            version?: string | null;
+        };
+        /** @description `GET /api/services`. */
+        Services: {
+            promoted: components["schemas"]["Promoted"];
+            /** @description Latest first. */
+            services: components["schemas"]["ServiceSeen"][];
+            /** @description There are more services than are listed. */
+            truncated: boolean;
+        };
         /** @description One of one's sessions. */
         SessionView: {
             /** @description Where it was last seen. */
@@ -4143,6 +4274,24 @@ export interface components {
              * @description The first one the caller may write to when absent.
              */
             organizationId?: number | null;
+        };
+        /** @description Stored records of one signal. */
+        SignalSeen: {
+            /**
+             * Format: int64
+             * @description In the range.
+             */
+            count: number;
+            /**
+             * Format: int64
+             * @description In the last hour of the range.
+             */
+            lastHour: number;
+            /**
+             * Format: date-time
+             * @description When the last of them was received, by the minute; null without any.
+             */
+            lastSeen?: string | null;
         };
         /** @description An accepted slowness of one Endpoint. */
         SlowOffset: {
@@ -11597,6 +11746,171 @@ export interface operations {
             };
         };
     };
+    getDemo: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DemoView"];
+                };
+            };
+            /** @description The request cannot be read. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No token, or a bad one. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Not a project one may open. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Readable, but against a rule of the operation. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many questions at once; `Retry-After` says when to come back. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The deadline of the question passed. */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    loadDemo: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["DemoRequest"];
+            };
+        };
+        responses: {
+            /** @description There is demo data */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DemoView"];
+                };
+            };
+            /** @description It is being loaded */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DemoView"];
+                };
+            };
+            /** @description The request cannot be read. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No token, or a bad one. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Not a project one may open. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Readable, but against a rule of the operation. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many questions at once; `Retry-After` says when to come back. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The deadline of the question passed. */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
     listInvitations: {
         parameters: {
             query?: never;
@@ -14058,6 +14372,85 @@ export interface operations {
             };
             /** @description Too many requests of this address in this minute; `Retry-After` says when to come back. */
             429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many questions at once; `Retry-After` says when to come back. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The deadline of the question passed. */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    getServices: {
+        parameters: {
+            query: {
+                /** @description Missing or malformed: 400; of a project one may not open: 403. */
+                projectId: string;
+                from?: string;
+                to?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Services"];
+                };
+            };
+            /** @description The request cannot be read. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No token, or a bad one. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Not a project one may open. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Readable, but against a rule of the operation. */
+            422: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -12,7 +12,7 @@
 //!   what they may do.
 //! - `copies`: for backups.
 //! - [`tokens`], [`users`], [`people`], [`organizations`], [`members`] (and what is allowed: [`member_rules`]),
-//!   [`invitations`], [`resets`], [`projects`], [`preferences`], [`outbox`]: one table or a few, each.
+//!   [`invitations`], [`resets`], [`projects`], `demo`, [`preferences`], [`outbox`]: one table or a few, each.
 //!
 //! A change looks like this, everywhere:
 //!
@@ -29,6 +29,7 @@ mod ack;
 pub mod audit;
 mod copies;
 pub mod db;
+mod demo;
 mod device_codes;
 mod devices;
 pub mod directory;
@@ -70,7 +71,7 @@ pub use audit::{AuditLine, AuditQuestion, By};
 pub use copies::{copy_database, integrity};
 pub use db::Location;
 pub use device_codes::{DeviceCode, DeviceRequest, Poll};
-pub use directory::{DeletedProject, Membership, Organization, Project, ProjectSettings, User};
+pub use directory::{DeletedProject, Demo, Membership, Organization, Project, ProjectSettings, User};
 pub use grants::{Grant, Issued};
 pub use identities::{Entered, Place, ProviderProfile};
 pub use invitations::{Invitation, Invited, NewInvitation};

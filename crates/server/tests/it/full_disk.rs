@@ -145,3 +145,29 @@ async fn a_start_on_a_full_disk_does_not_wait_for_flushes() {
     harness.crash().await;
     assert_eq!(harness.rows(Table::Spans), 13);
 }
+
+/// Demo data is a sender like any other: it tries again for a while, then says why it gave up.
+#[tokio::test]
+async fn demo_data_that_finds_no_space_says_so_and_can_be_loaded_again() {
+    let disk = Filling::default();
+    let mut harness = Harness::start_on(Arc::new(disk.clone()), |_| {}).await;
+    harness.register().await;
+    let projects = harness.api("GET", "/api/projects", &json!(null)).await.expect(200).json();
+    let path = format!("/api/organizations/{}/demo", projects[0]["organizationId"]);
+    disk.full.store(true, Ordering::SeqCst);
+    harness.api("POST", &path, &json!({ "historyMinutes": 1 })).await.expect(202);
+    let ended = async |harness: &Harness| loop {
+        let found = harness.api("GET", &path, &json!(null)).await.expect(200).json();
+        if found["state"] != "loading" {
+            return found;
+        }
+    };
+    let failed = ended(&harness).await;
+    assert_eq!(failed["state"], "failed", "{failed}");
+    assert_eq!(failed["message"], "no space left on the server's disk");
+    assert!(harness.app().refusals() >= 2, "each attempt is counted");
+    disk.full.store(false, Ordering::SeqCst);
+    let anew = harness.api("POST", &path, &json!({ "historyMinutes": 1 })).await.expect(202).json();
+    assert_ne!(anew["projectId"], failed["projectId"]);
+    assert_eq!(ended(&harness).await["state"], "loaded");
+}

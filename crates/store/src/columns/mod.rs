@@ -11,6 +11,7 @@ mod keys;
 mod logs;
 mod metrics;
 mod row;
+mod senders;
 mod shared;
 mod spare;
 mod traces;
@@ -25,6 +26,8 @@ pub use buffer::{Pick, TableBuffer};
 pub use keys::{NO_KEY, span_key};
 pub(crate) use keys::{Twin, keys_without_side};
 pub use row::RowWriter;
+pub use senders::Sender;
+pub(crate) use senders::Senders;
 
 use crate::tables::Table;
 
@@ -45,6 +48,8 @@ pub struct Rows {
     pub(crate) refused: usize,
     /// Records stored without all attributes of their resource or scope, see [`Shared`]; almost always empty.
     pub(crate) trimmed: Vec<u32>,
+    /// Who sent the records that are stored; empty when they are not to be counted by sender.
+    pub(crate) senders: Senders,
     /// Any record of the request has no time of its own: an equal body may be another event. DECISIONS 11.
     pub(crate) is_untimed: bool,
     /// Names that a service may have on one day, 0 for any number. `None`: as many as the lake's options say.
@@ -130,6 +135,7 @@ impl Rows {
             body_bytes: 0,
             refused: 0,
             trimmed: Vec::new(),
+            senders: Senders::default(),
             is_untimed: false,
             names_max: None,
         }
@@ -148,6 +154,7 @@ impl Rows {
             body_bytes: 0,
             refused: 0,
             trimmed: Vec::new(),
+            senders: Senders::default(),
             is_untimed: false,
             names_max: None,
         }

@@ -2,16 +2,20 @@ import { getRouteApi } from "@tanstack/react-router";
 import { Send } from "lucide-react";
 import { useState } from "react";
 import { useProject } from "../../api/account";
+import type { ProjectExtra } from "../../api/account-types";
 import { isHiddenToken } from "../../model/project-settings";
 import { publicAddress } from "../../model/public-address";
 import { snippets } from "../../model/snippets";
 import { testTrace } from "../../model/test-trace";
+import { DemoCard } from "../../parts/Demo";
 import { PageHead } from "../../parts/Page";
 import { Token } from "../../parts/Token";
 import { CopyButton } from "../../ui/Copy";
 import { say } from "../../ui/Toasts";
 import { AgentSetup } from "./AgentSetup";
 import { LiveStrip, useArrivals } from "./LiveStrip";
+import { NextSteps } from "./NextSteps";
+import { Services, useServices } from "./Services";
 import { LanguagePicker, SnippetSteps } from "./Snippets";
 import { UnknownSenders } from "./UnknownSenders";
 
@@ -27,6 +31,9 @@ export function ConnectPage() {
   return (
     <>
       <PageHead title="Connect" sub="Point any OpenTelemetry SDK or Collector here. No agent, no code of ours." />
+      <div className="px-4 pb-4 empty:hidden">
+        <Services />
+      </div>
       <div className="grid gap-4 px-4 pb-8 xl:grid-cols-[minmax(0,1fr)_400px]">
         <div className="order-2 min-w-0 xl:order-1">
           <LanguagePicker all={all} chosen={chosen} />
@@ -38,6 +45,8 @@ export function ConnectPage() {
         </div>
         <div className="order-1 min-w-0 space-y-4 xl:order-2">
           <LiveStrip />
+          <LookAround project={project} />
+          <NextSteps project={project} />
           <div className="panel space-y-4 p-4">
             <div>
               <div className="font-medium">Endpoint</div>
@@ -60,6 +69,12 @@ export function ConnectPage() {
       </div>
     </>
   );
+}
+
+/** Demo data, as long as there is nothing of one's own to look at. */
+function LookAround({ project }: { project: ProjectExtra }) {
+  const services = useServices().data?.services;
+  return services?.length === 0 && !project.demo ? <DemoCard organizationId={project.organizationId} /> : null;
 }
 
 function TestTrace({ token }: { token: string }) {

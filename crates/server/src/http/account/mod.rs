@@ -3,6 +3,7 @@
 mod accept;
 mod audit;
 mod batch;
+mod demo;
 mod fields;
 mod invitations;
 mod login;
@@ -56,6 +57,7 @@ fn people() -> Api {
     Api::new()
         .routes(routes!(organizations::create))
         .routes(routes!(organizations::settings, organizations::change_settings))
+        .routes(routes!(demo::look, demo::load))
         .routes(routes!(members::list))
         .routes(routes!(members::change_role, members::remove))
         .routes(routes!(members::project_roles, members::change_project_roles))

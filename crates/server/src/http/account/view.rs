@@ -98,6 +98,7 @@ pub fn project_view(app: &App, project: &Project, role: Role, via: &Via) -> Proj
         role: role.as_str().to_owned(),
         previous_token_expires_at: runtime,
         previous_source_map_token_expires_at: upload,
+        demo: project.demo.is_some(),
         settings: ProjectSettings {
             keep_unmatched_roots: ingest.keep_unmatched_roots,
             issues_from_logs: ingest.issues_from_logs,
