@@ -57,7 +57,7 @@ enum Next {
         position: Position,
         received_ns: i64,
         request_key: u128,
-        rows: Rows,
+        rows: Box<Rows>,
     },
     /// It was set aside.
     PassOver(Position),
@@ -169,7 +169,12 @@ impl Records<'_> {
         for _ in 0..ATTEMPTS {
             match catch_unwind(AssertUnwindSafe(|| (self.replay.prepare)(&header, body))) {
                 Ok(Ok(Prepared { rows, request_key, .. })) => {
-                    return Ok(Ok(Next::Apply { position, received_ns: header.received_ns, request_key, rows }));
+                    return Ok(Ok(Next::Apply {
+                        position,
+                        received_ns: header.received_ns,
+                        request_key,
+                        rows: Box::new(rows),
+                    }));
                 }
                 Ok(Err(refused)) => return Ok(Err((Reason::Undecodable, refused.error.to_string()))),
                 Err(_) => pipeline::forget_workspace(),
@@ -187,7 +192,7 @@ fn apply_all(lake: &Lake, all: &Receiver<Next>) -> Result<(), Position> {
             Next::PassOver(position) => lake.pass_over(position),
             Next::Apply { position, received_ns, request_key, rows } => {
                 wait_for_flushes(lake, &mut is_told);
-                let apply = || lake.apply(position, request_key, received_ns, rows);
+                let apply = || lake.apply(position, request_key, received_ns, *rows);
                 catch_unwind(AssertUnwindSafe(apply)).map_err(|_| position)?;
             }
         }
