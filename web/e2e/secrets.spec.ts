@@ -30,7 +30,7 @@ const OTHERS = [
 ];
 
 test("no page shows a project's tokens before they are asked for", async ({ page, shop }) => {
-  test.setTimeout(180_000);
+  test.setTimeout(300_000);
   const answer = await fetch(`${shop.url}/api/projects`, { headers: { authorization: `Bearer ${shop.session}` } });
   const projects = (await answer.json()) as { token: string; sourceMapToken: string }[];
   const secrets = projects.flatMap((project) => [project.token, project.sourceMapToken]);
