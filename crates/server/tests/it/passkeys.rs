@@ -112,6 +112,20 @@ on_both! {
         enter(&harness, &json!({}), &mut phone).await.expect(200);
     }
 
+    // L10: whoever signs out everywhere can end passkeys too.
+    async fn passkeys_end_with_the_sessions_when_asked(database) {
+        let (mut harness, _) = harness(&database).await;
+        let mut laptop = new();
+        add(&harness, &harness.login, &mut laptop).await;
+        for (body, status) in [(json!({}), 200), (json!({ "endPasskeys": true }), 401)] {
+            let again = harness.api("POST", "/api/me/sessions/revoke", &body).await.expect(200).json();
+            harness.login = text(&again["token"]);
+            enter(&harness, &json!({}), &mut laptop).await.expect(status);
+        }
+        let has = harness.api("GET", "/api/me/two-factor", &Value::Null).await.expect(200).json();
+        assert_eq!(has["passkeys"], json!([]));
+    }
+
     async fn after_a_password_it_is_the_second_step(database) {
         let (harness, _) = harness(&database).await;
         let mut key = new();
