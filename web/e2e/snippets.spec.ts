@@ -8,18 +8,8 @@ import { join } from "node:path";
 import { test as base, expect } from "@playwright/test";
 import { type Snippet, snippets } from "../src/model/snippets.ts";
 import { ACCOUNT } from "./support/fixtures.ts";
-import { type Server, startServer } from "./support/server.ts";
-import {
-  collectorFolder,
-  freePort,
-  installed,
-  laidOut,
-  runCommand,
-  sh,
-  started,
-  tools,
-  write,
-} from "./support/snippets.ts";
+import { freePort, type Server, startServer } from "./support/server.ts";
+import { collectorFolder, installed, laidOut, runCommand, sh, started, tools, write } from "./support/snippets.ts";
 
 /** Servers that run as printed; the signal is what ends them in order. */
 const RUN: Record<string, NodeJS.Signals> = {

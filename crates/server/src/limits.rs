@@ -93,15 +93,15 @@ pub const UPLOAD: RouteLimits = RouteLimits {
     slow_answer: SlowAnswer::Timeout408,
     gate: Gate::Upload,
 };
-/// A thread of the store that works and has not beaten for so long is missing: `/livez` answers 503. A piece of work
-/// between two beats takes milliseconds; the longest waits for a disk.
+/// A storage thread is missing when it is busy and its last heartbeat is older than this: `/livez` answers 503. Work
+/// between two heartbeats takes milliseconds; the longest waits for a disk.
 pub const HEARTBEAT_SILENCE_MAX: Duration = minutes(2);
-/// A thread that stores nothing, works and has not beaten for so long is named by `/livez` and in the log. The longest piece
-/// of work between two beats waits for a mail server's answers.
+/// The same for threads that store nothing: `/livez` stays 200 and names the thread, and so does the log. The longest work
+/// between two heartbeats waits for a mail server.
 pub const BACKGROUND_SILENCE_MAX: Duration = minutes(10);
-/// How often the log is told of such threads.
+/// Interval between two checks of these threads, and between two log lines about one.
 pub const BACKGROUND_LOOK_PAUSE: Duration = minutes(1);
-/// Journal records that are set aside together lie in files of about so many bytes.
+/// Target size of a file of journal records that were set aside, bytes.
 pub const LOST_FILE_BYTES: usize = 8 * MIB;
 /// Space that is kept for opening the control database on a full disk: SQLite's index of its log takes 32 KiB.
 pub const CONTROL_RESERVE_BYTES: usize = 256 * KB;

@@ -2,7 +2,7 @@
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
-import { connect, createServer } from "node:net";
+import { connect } from "node:net";
 import { homedir } from "node:os";
 import { dirname, join } from "node:path";
 import { setTimeout as after } from "node:timers/promises";
@@ -67,16 +67,6 @@ export async function installed(folder: string, commands: string): Promise<void>
 export async function sh(command: string, cwd: string): Promise<string> {
   const run = promisify(execFile)("bash", ["-euc", command], { cwd, env: environment(), maxBuffer: 1 << 26 });
   return (await run).stdout;
-}
-
-export async function freePort(): Promise<number> {
-  const probe = createServer();
-  probe.listen(0, "127.0.0.1");
-  await once(probe, "listening");
-  const { port } = probe.address() as { port: number };
-  probe.close();
-  await once(probe, "close");
-  return port;
 }
 
 export interface Running {

@@ -129,8 +129,8 @@ fn burst(quota: Quota) -> f64 {
     quota.records_a_second as f64 * limits::RATE_BURST.as_secs_f64()
 }
 
-/// So many seconds, at least one, and up to a tenth more: the day ends for all projects and all their senders at once, and
-/// nobody is told to come back before the quota allows it. DECISIONS 19.
+/// `Retry-After` in seconds: `seconds`, at least one, plus a random delay of up to a tenth. The daily quota of every
+/// project resets at the same moment; the delay spreads the retries after it, and none comes before it. DECISIONS 19.
 fn spread(seconds: u64) -> u64 {
     let few = limits::RETRY_AFTER_SECONDS.end() - limits::RETRY_AFTER_SECONDS.start();
     let most = limits::QUOTA_RETRY_SPREAD_MAX.as_secs();

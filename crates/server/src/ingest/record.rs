@@ -16,8 +16,8 @@
 //! computed with (`prices`); 0: none in particular. Records from before 60 are too old. 68 is how many names a service may
 //! have on one day, 0 for any number; all bits set: what the store is opened with.
 //!
-//! Version 3 ends at 68: the store's own limit of names applies. Versions 1 and 2 end at 52: no price table, nothing is too old, and health checks are left out by version 2 instead of
-//! the flag.
+//! Version 3 ends at 68: the store's own limit of names applies. Versions 1 and 2 end at 52: no price table, nothing is too
+//! old, and version 2 takes the place of the flag for health checks.
 
 use std::sync::Arc;
 

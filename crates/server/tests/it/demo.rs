@@ -96,7 +96,7 @@ async fn loads(database: &On) {
     let demo_drops = drops(&harness, &demo).await;
     assert!(demo_drops["requests"].as_array().expect("a list").iter().all(|one| one["outcome"] == "accepted"));
 
-    // Nobody else's figures know of it.
+    // Other projects count none of it.
     let other = drops(&harness, &first).await;
     assert_eq!((&other["kept"], &other["requests"], &other["series"]), (&json!([]), &json!([]), &json!([])));
     assert_eq!(harness.got(&first, "/api/services").await["services"], json!([]));

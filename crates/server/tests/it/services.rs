@@ -145,7 +145,7 @@ async fn services_of_a_project_are_nobody_elses() {
     harness.api_as(&stranger, "GET", &path, &Value::Null).await.expect(403);
 }
 
-/// Senders are counted apart from records: what `/api/drops` and the server's own figures say stays what it was.
+/// Counts by sender change neither `/api/drops` nor the server's metrics.
 #[tokio::test]
 async fn counts_by_sender_are_no_records() {
     let (harness, project, _) = at_noon().await;
@@ -159,7 +159,7 @@ async fn counts_by_sender_are_no_records() {
     assert!(counted.iter().all(|one| one.outcome != "sent"), "a sender's name is no label: {counted:?}");
 }
 
-/// Whoever has a token chooses the names: a minute holds so many of them, and the rest together.
+/// Service names come from senders: their number per minute is bounded, and further ones are counted together.
 #[tokio::test]
 async fn too_many_services_are_counted_together() {
     let (harness, project, _) = at_noon().await;

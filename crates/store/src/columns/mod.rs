@@ -172,8 +172,8 @@ impl Rows {
         self
     }
 
-    /// The same rows, whose service may have so many names on one day; 0: any number. A replay of a record passes what
-    /// applied when the record was accepted.
+    /// Sets the limit of distinct names per service and day; 0: no limit, `None`: the store's own. A replay passes the
+    /// limit that applied when the record was accepted.
     pub fn with_names_max(mut self, names_max: Option<usize>) -> Rows {
         self.names_max = names_max;
         self

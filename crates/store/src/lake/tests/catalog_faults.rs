@@ -100,17 +100,20 @@ fn a_flush_in_doubt_is_there_once_after_a_restart() {
     }
 }
 
+/// Where a replacement fails: it has not happened, has happened unnoticed, or the catalog cannot be asked.
+const FAULTS: [&[(Step, usize)]; 6] = [
+    &[(Step::Begin, 1)],
+    &[(Step::Statement, 1)],
+    &[(Step::Commit, 1)],
+    &[(Step::Committed, 1)],
+    &[(Step::Commit, 1), (Step::Open, 2)],
+    &[(Step::Committed, 1), (Step::Open, 2)],
+];
+
 /// What upkeep writes is given back each time, so that a catalog that fails does not fill the disk.
 #[test]
 fn merges_that_cannot_be_registered_leave_no_files() {
-    for faults in [
-        &[(Step::Begin, 1)][..],
-        &[(Step::Statement, 1)],
-        &[(Step::Commit, 1)],
-        &[(Step::Committed, 1)],
-        &[(Step::Commit, 1), (Step::Open, 2)],
-        &[(Step::Committed, 1), (Step::Open, 2)],
-    ] {
+    for faults in FAULTS {
         let (mut bench, fault) = Bench::failing(5);
         let lake = bench.open();
         for n in 1..=3 {
@@ -144,14 +147,7 @@ fn merges_that_cannot_be_registered_leave_no_files() {
 /// Key files as parts: what cannot be registered is given back each time.
 #[test]
 fn key_files_that_cannot_be_registered_are_given_back() {
-    for faults in [
-        &[(Step::Begin, 1)][..],
-        &[(Step::Statement, 1)],
-        &[(Step::Commit, 1)],
-        &[(Step::Committed, 1)],
-        &[(Step::Commit, 1), (Step::Open, 2)],
-        &[(Step::Committed, 1), (Step::Open, 2)],
-    ] {
+    for faults in FAULTS {
         let (bench, fault) = Bench::failing(9);
         let lake = bench.open();
         // Two key files of a quarter of the day that is over, and one of the next.
