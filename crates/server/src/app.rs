@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::{Arc, mpsc};
 use std::time::Instant;
 
-use anyhow::Context;
+use anyhow::{Context, bail};
 use arrow::record_batch::RecordBatch;
 use tidewatch_domain::model::Signal;
 use tidewatch_journal::disk::{Disk, RealDisk};
@@ -35,6 +35,7 @@ use crate::ingest::quota::Quotas;
 use crate::ingest::refusals::Refusals;
 use crate::mail::{Mailer, letters};
 use crate::metrics::{IngestMetrics, StoreMetrics};
+use crate::missing_accounts;
 use crate::query_threads::QueryThreads;
 use crate::reserve::Reserve;
 use crate::secrets::seal::Sealer;
@@ -140,6 +141,12 @@ impl App {
             None => secrets::sealing_key(data).context("cannot read or make the key for secrets")?,
         };
         let database = config.control_database()?;
+        if config.has_local_control() {
+            let data = data.clone();
+            if let Some(missing) = tokio::task::spawn_blocking(move || missing_accounts::find(&data)).await?? {
+                bail!("{missing}; nothing was changed");
+            }
+        }
         let reserve = config.has_local_control().then(|| Reserve::of(data));
         reserve.iter().for_each(Reserve::release);
         let control =

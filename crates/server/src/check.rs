@@ -4,9 +4,9 @@
 //! Read-only: databases are opened as copies in a temporary directory. The data directory, or a backup of it, must not be
 //! in use; [`lock`] sees to that.
 
-use std::fs::{self, File, TryLockError};
+use std::fs::{File, TryLockError};
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::{Context, bail, ensure};
@@ -18,7 +18,8 @@ use tidewatch_store::sqlite_wal;
 use crate::backup::manifest::{self, Manifest};
 use crate::config::Config;
 use crate::control;
-use crate::ingest::record;
+use crate::ingest::{prices, record};
+use crate::missing_accounts::{self, copy_database};
 use crate::symbols;
 
 const LOCK: &str = "lake.lock";
@@ -47,8 +48,11 @@ pub fn run(config: &Config, say: fn(&str)) -> anyhow::Result<()> {
     if is_backup(data) {
         checked.findings.extend(Manifest::differences(data));
     }
-    let uses_postgres = config.database_url.is_some() || config.database_url_file.is_some();
-    if uses_postgres {
+    if config.has_local_control() {
+        if !is_backup(data) {
+            checked.findings.extend(missing_accounts::find(data)?.map(|missing| missing.to_string()));
+        }
+    } else {
         say("the control database is in PostgreSQL and was not checked");
     }
     checked.findings.iter().for_each(|finding| say(finding));
@@ -112,22 +116,16 @@ pub fn check_directory(data: &Path, in_full: bool) -> anyhow::Result<Checked> {
             Err(error) => checked.findings.push(format!("{}: {error:#}", place.display())),
         }
     }
+    let prices =
+        prices::damaged(data).with_context(|| format!("cannot list the price tables in {}", data.display()))?;
+    let of_prices =
+        |path: &PathBuf| format!("{}: it does not hold the prices that its name stands for", path.display());
+    checked.findings.extend(prices.iter().map(of_prices));
     // A damaged one keeps nobody from backing up, or from restoring telemetry.
     if in_full {
         checked.symbol_files = symbols::check::check(&data.join("blobs"), &mut checked.findings);
     }
     Ok(checked)
-}
-
-/// The database with its log, as a crash left them; the path of the copy.
-fn copy_database(data: &Path, name: &str, to: &Path) -> anyhow::Result<std::path::PathBuf> {
-    for name in [name.to_owned(), format!("{name}-wal")] {
-        match fs::copy(data.join(&name), to.join(&name)) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-            copied => drop(copied.with_context(|| format!("cannot copy {}", data.join(&name).display()))?),
-        }
-    }
-    Ok(to.join(name))
 }
 
 /// The records that a start would replay, and those before them that are still there.
@@ -164,6 +162,12 @@ fn check_journal(data: &Path, disk: &dyn Disk, covered: Position, checked: &mut 
             }
             Err(error) => found.push(format!("{}: {error}", folder.display())),
         }
+    }
+    match tidewatch_journal::header_damage(&folder, disk) {
+        Ok(paths) => {
+            found.extend(paths.iter().map(|path| format!("{}: one copy of the header is damaged", path.display())));
+        }
+        Err(error) => found.push(format!("{}: {error}", folder.display())),
     }
     found.sort();
     found.dedup();

@@ -49,6 +49,7 @@ pub mod log_throttle;
 pub mod machine;
 pub mod mail;
 pub mod metrics;
+pub mod missing_accounts;
 pub mod outbound;
 pub mod own_traces;
 pub mod query;

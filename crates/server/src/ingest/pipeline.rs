@@ -323,3 +323,66 @@ fn request_key(header: &Header, body: &[u8]) -> u128 {
     hash.update(body);
     hash.digest128()
 }
+
+#[cfg(test)]
+mod tests {
+    use tidewatch_domain::decode::Encoding;
+    use tidewatch_domain::model::ProjectId;
+    use tidewatch_domain::project::IngestSettings;
+
+    use super::super::prices::{NO_TABLE, PriceTable};
+    use super::*;
+
+    const RECORDS: usize = 1000;
+
+    /// A field of a protobuf message.
+    fn field(number: u8, payload: &[u8]) -> Vec<u8> {
+        let mut bytes = vec![number << 3 | 2];
+        let mut length = payload.len();
+        while length >= 0x80 {
+            bytes.push(length as u8 | 0x80);
+            length >>= 7;
+        }
+        bytes.push(length as u8);
+        bytes.extend(payload);
+        bytes
+    }
+
+    /// Memory for rows counts before they are made: records of a few bytes take hundreds each.
+    #[test]
+    fn what_is_made_of_a_body_counts_against_its_memory() {
+        let span = [field(1, &[1; 16]), field(2, &[2; 8])].concat();
+        let points = field(5, &field(1, &[]).repeat(RECORDS));
+        for (signal, records) in [
+            (Signal::Traces, field(2, &span).repeat(RECORDS)),
+            (Signal::Logs, field(2, &[]).repeat(RECORDS)),
+            (Signal::Metrics, field(2, &points)),
+        ] {
+            let body = field(1, &field(2, &records));
+            let header = Header {
+                project_number: 1,
+                project: ProjectId([1; 16]),
+                signal,
+                encoding: Encoding::Protobuf,
+                coding: Coding::Identity,
+                received_ns: 1,
+                settings: IngestSettings::default(),
+                prices: NO_TABLE,
+                names_max: None,
+            };
+            let knowledge = Knowledge { prices: PriceTable { prices: &[], id: NO_TABLE }, symbols: None };
+            let mut held = 0;
+            let prepare = |holds: &mut dyn FnMut(usize) -> bool| {
+                prepare_within(&header, &body, 1 << 20, &knowledge, holds).map(|prepared| prepared.rows.records())
+            };
+            let made = prepare(&mut |bytes| {
+                held = held.max(bytes);
+                true
+            });
+            assert_eq!(made.expect("a good body"), RECORDS, "{signal:?}");
+            assert!(held >= RECORDS * limits::ROW_BYTES, "{signal:?}: {held} bytes");
+            let refused = prepare(&mut |bytes| bytes < held).expect_err("there is no memory for it");
+            assert_eq!(refused.reason, RejectReason::Overloaded, "{signal:?}");
+        }
+    }
+}

@@ -218,6 +218,11 @@ impl Harness {
     /// Stops as on SIGTERM and starts again on the same data.
     pub async fn restart(&mut self) {
         self.stop().await;
+        self.start_again().await;
+    }
+
+    /// After [`Harness::stop`], on the same data.
+    pub async fn start_again(&mut self) {
         self.running =
             Some(run(self.data.path(), &self.change, self.disk.clone(), self.clock.clone(), &self.gave_up).await);
     }
@@ -247,8 +252,7 @@ impl Harness {
         copy(self.data.path(), image.path());
         self.stop().await;
         self.data = image;
-        self.running =
-            Some(run(self.data.path(), &self.change, self.disk.clone(), self.clock.clone(), &self.gave_up).await);
+        self.start_again().await;
     }
 
     /// Stops as on SIGTERM; the server ends without an error.

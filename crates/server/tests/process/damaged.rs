@@ -74,3 +74,72 @@ fn a_start_refuses_accounts_whose_log_is_damaged() {
     let (status, bundle) = server.call("GET", "/api/me/login-bundle", Some(&account.jwt), &json!({}));
     assert_eq!((status, &bundle["user"]["name"]), (200, &json!("Three")), "the refused starts changed nothing");
 }
+
+/// Damage in the last transactions of SQLite's log looks like a power cut. A server that was just set up would come up
+/// without an account, beside telemetry that nobody could open any more.
+#[test]
+fn a_start_refuses_telemetry_without_any_account() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let data = folder.path().join("data");
+    let mut server = Server::start(&data, &[]);
+    server.kill();
+    let (control, log) = (data.join("control.sqlite"), data.join("control.sqlite-wal"));
+    // An empty log is no log.
+    let read = || [&control, &log].map(|path| std::fs::read(path).ok().filter(|file| path != &log || !file.is_empty()));
+    let write = |files: &[Option<Vec<u8>>; 2]| {
+        for (path, bytes) in [&control, &log].into_iter().zip(files) {
+            match bytes {
+                Some(bytes) => std::fs::write(path, bytes).expect("the file is written"),
+                None => drop(std::fs::remove_file(path)),
+            }
+        }
+    };
+    let before = read();
+    // Neither accounts nor telemetry: nothing is amiss.
+    server.restart();
+    let account = server.register();
+    let body = json!({"resourceSpans": [{"scopeSpans": [{"spans": [{
+        "traceId": "0102030405060708090a0b0c0d0e0f10", "spanId": "0102030405060708", "name": "GET /a", "kind": 2,
+        "startTimeUnixNano": "1760000000000000000", "endTimeUnixNano": "1760000000000000000",
+    }]}]}]});
+    let (status, answer) = server.call("POST", "/api/otel/v1/traces", Some(&account.project_token), &body);
+    assert_eq!(status, 200, "{answer}");
+    server.kill();
+    let whole = read();
+    let serve = ["serve", "--listen", "127.0.0.1:0", "--retention-days", "0"];
+    let why = "control.sqlite has no account, but there is telemetry of projects beside it";
+    for lost in [before, [whole[0].clone(), None], [Some(Vec::new()), None], [None, None]] {
+        write(&lost);
+        fails(&tidewatch(&serve, &data), &format!("{why}; nothing was changed"));
+        fails(&tidewatch(&["check"], &data), why);
+        assert!(read() == lost, "the refused start changed nothing");
+    }
+    write(&whole);
+    server.restart();
+    let (status, _) = server.call("GET", "/api/me/login-bundle", Some(&account.jwt), &json!({}));
+    assert_eq!(status, 200);
+}
+
+/// Guarantee: a check finds damage that a start would pass over, because it has another copy or does without.
+#[test]
+fn a_check_finds_damage_that_a_start_passes_over() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let data = folder.path().join("data");
+    let mut server = Server::start(&data, &[]);
+    server.register();
+    server.stop();
+    assert!(tidewatch(&["check"], &data).status.success());
+    for (place, folder, extension) in [
+        (20, "journal", "segment"),
+        (2048 + 20, "journal", "segment"),
+        (1000, "journal", "segment"),
+        (200, "ai-prices", "json"),
+    ] {
+        let is_wanted = |path: &PathBuf| path.extension().is_some_and(|found| found == extension);
+        let path = files(&data.join(folder)).into_iter().find(is_wanted).expect("a file");
+        flip(&path, place);
+        fails(&tidewatch(&["check"], &data), &path.file_name().expect("a name").to_string_lossy());
+        flip(&path, place);
+    }
+    assert!(tidewatch(&["check"], &data).status.success(), "as it was");
+}
