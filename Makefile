@@ -6,7 +6,7 @@ DATA_DIR ?= ./data
 LISTEN ?= 127.0.0.1:8080
 BIN_RELEASE = $(CARGO_TARGET_DIR)/release/tidewatch
 
-.PHONY: compilers run test dev demo bench web check snapshots sbom fuzz clean
+.PHONY: compilers run test dev demo bench web check snapshots sbom release fuzz clean
 
 ## Start the server with embedded storage; prints the URL and how to send the first span.
 run: compilers web
@@ -49,6 +49,10 @@ snapshots:
 ## What the binary is made of, as CycloneDX: sbom/*.cdx.json.
 sbom:
 	bash scripts/sbom.sh
+
+## The files of a release, with checksums, bills of materials, provenance and a signature by RELEASE_KEY: release/.
+release:
+	bash scripts/release.sh
 
 ## Fuzzing of every parser of outside bytes, FUZZ_SECONDS a target; installs nightly Rust and cargo-fuzz, or says why not.
 fuzz:

@@ -31,14 +31,40 @@ has_llvm() {
   return 1
 }
 
+# The languages of the Connect page's snippets, which web/e2e/snippets.spec.ts runs or parses.
+need_snippet_languages() {
+  local missing=()
+  command -v javac >/dev/null || missing+=(default-jdk-headless)
+  command -v ruby >/dev/null || missing+=(ruby)
+  command -v php >/dev/null || missing+=(php-cli)
+  command -v elixir >/dev/null || missing+=(elixir)
+  command -v go >/dev/null || missing+=(golang-go)
+  [ ${#missing[@]} -eq 0 ] || install "${missing[@]}"
+  need_go
+}
+
+# Go 1.21 fetches the release that a module asks for by itself. An older one fetches this release here, as a module with
+# its checksum in the public database.
+GO=1.26.8
+need_go() {
+  local minor
+  minor=$(go env GOVERSION | sed -E 's/^go1\.([0-9]+).*/\1/')
+  [ "$minor" -lt 21 ] || return 0
+  local release="golang.org/toolchain@v0.0.1-go$GO.$(go env GOOS)-$(go env GOARCH)"
+  GOMODCACHE="$CACHE/go/mod" GOFLAGS=-modcacherw go mod download "$release"
+  chmod +x "$CACHE/go/mod/$release"/bin/* "$CACHE/go/mod/$release"/pkg/tool/*/*
+  export PATH="$CACHE/go/mod/$release/bin:$PATH"
+}
+
 # Debian packages that the tests use: a browser, Python with venv for a real OpenTelemetry SDK, PostgreSQL, curl for the
-# upload scripts of app teams, and LLVM, which builds Mach-O and ELF images and says what their addresses are.
+# upload scripts of app teams, ssh-keygen for signatures of releases, and LLVM, which builds Mach-O and ELF images and says what their addresses are.
 need_system_packages() {
   local missing=()
   [ -x /usr/bin/chromium ] || missing+=(chromium fonts-liberation)
   command -v python3 >/dev/null || missing+=(python3 python3-venv)
   compgen -G '/usr/lib/postgresql/*/bin/postgres' >/dev/null || missing+=(postgresql)
   command -v curl >/dev/null || missing+=(curl)
+  command -v ssh-keygen >/dev/null || missing+=(openssh-client)
   command -v valgrind >/dev/null || missing+=(valgrind)
   has_llvm || missing+=(clang lld llvm)
   need_compilers

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Every test of the project. Installs what a bare Debian machine lacks (a browser, Python's venv, PostgreSQL); needs Rust, Node, make and git.
+# Every test of the project. Installs what a bare Debian machine lacks (a browser, PostgreSQL, languages); needs Rust, Node, make and git.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 source scripts/setup.sh
@@ -8,6 +8,7 @@ step() { printf '\n== %s ==\n' "$*"; }
 
 step "set-up"
 need_system_packages
+need_snippet_languages
 need_web
 
 step "format and lints"
@@ -23,6 +24,9 @@ if timeout 120 cargo deny fetch db >/dev/null 2>&1; then
 else
   echo "advisories: their database cannot be had here; not checked"
 fi
+
+# Likewise: the registry says what is known of the packages that reach the browser.
+(cd web && npm run --silent audit)
 
 step "web: types, lints, unit tests"
 (cd web && npm run --silent check && npm test --silent)

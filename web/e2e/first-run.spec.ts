@@ -1,5 +1,6 @@
 // A new server: register through the UI, wait for the first span, see it, and see what was turned away.
-import { expect, test } from "@playwright/test";
+import { expect, type Page, test } from "@playwright/test";
+import { snippets } from "../src/model/snippets.ts";
 import { serious } from "./support/axe.ts";
 import { post, resourceSpans } from "./support/otlp.ts";
 import { startServer } from "./support/server.ts";
@@ -62,7 +63,12 @@ test("a newcomer registers, sends a first span and opens its trace", async ({ pa
   }
 });
 
-test("every language's snippet carries the address and the token, and the test trace arrives", async ({ page }) => {
+test("every language's snippet can be copied with the address and the token, and the test trace arrives", async ({
+  page,
+  context,
+}) => {
+  test.setTimeout(180_000);
+  await context.grantPermissions(["clipboard-read", "clipboard-write"]);
   const server = await startServer();
   try {
     await page.goto(`${server.url}/register`);
@@ -76,20 +82,40 @@ test("every language's snippet carries the address and the token, and the test t
       await page.getByLabel(label).fill(text);
     await page.getByRole("button", { name: "Create account and project" }).click();
     const languages = page.getByRole("navigation", { name: "Language" }).getByRole("link");
-    await expect(languages).toHaveCount(11);
-    for (const language of await languages.all()) {
-      await language.click();
+    const shown = snippets(`${server.url}/api/otel`, await projectToken(page));
+    await expect(languages).toHaveText(shown.map((one) => one.label));
+    for (const { label, steps, check } of shown) {
+      const language = languages.filter({ hasText: new RegExp(`^${escaped(label)}$`) });
+      await language.focus();
+      await page.keyboard.press("Enter");
       await expect(language).toHaveAttribute("aria-current", "page");
-      await expect(
-        page
-          .locator("pre")
-          .filter({ hasText: `${server.url}/api/otel` })
-          .first(),
-      ).toBeVisible();
+      const parts = [
+        ...steps,
+        ...(check ? [{ title: "Send a request, in a second terminal", code: check.request }] : []),
+      ];
+      await expect(page.getByRole("button", { name: /^Copy: / })).toHaveCount(parts.length);
+      for (const [place, { title, code }] of parts.entries()) {
+        const name = `Copy: ${parts.length > 1 ? `${place + 1}. ` : ""}${title}`;
+        await page.getByRole("button", { name, exact: true }).click();
+        const copied = () => page.evaluate(() => navigator.clipboard.readText());
+        await expect.poll(copied, `${label}: ${title}`).toBe(code);
+      }
     }
+    // A phone: the groups wrap, nothing makes the page wider.
+    await page.setViewportSize({ width: 390, height: 844 });
+    await expect(page.getByRole("list", { name: "Frontend & mobile" }).getByRole("link")).toHaveCount(5);
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(390);
+    expect(await serious(page)).toEqual([]);
     await page.getByRole("button", { name: "Send a test trace" }).click();
     await expect(page.getByText(/Got 3 spans/)).toBeVisible();
   } finally {
     await server.stop();
   }
 });
+
+const escaped = (text: string) => text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
+
+async function projectToken(page: Page): Promise<string> {
+  await page.getByRole("button", { name: "Show the project token" }).click();
+  return (await page.locator("code", { hasText: /^[0-9a-f]{32}$/ }).textContent()) ?? "";
+}

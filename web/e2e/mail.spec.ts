@@ -83,8 +83,7 @@ test("who has an account signs in and accepts; somebody else is told whose invit
   await expect(grace.getByRole("heading", { level: 1 })).toHaveText("Join Navy");
   await grace.getByRole("button", { name: "Accept as Grace" }).click();
   await expect(grace.getByText("You have joined")).toBeVisible();
-  const session = await grace.evaluate(() => localStorage.getItem("tidewatch.token"));
-  const bundle = await call<Bundle>(shop, "GET", "/api/me/login-bundle", undefined, session ?? "");
+  const bundle: Bundle = await (await grace.request.get(`${shop.url}/api/me/login-bundle`)).json();
   expect(bundle.organizations.find((one) => one.name === "Navy")?.role).toBe("admin");
   await grace.context().close();
 });

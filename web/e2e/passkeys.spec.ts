@@ -43,7 +43,8 @@ async function signIn(page: Page, server: Server): Promise<void> {
 }
 
 async function signOut(page: Page): Promise<void> {
-  await page.evaluate(() => localStorage.removeItem("tidewatch.token"));
+  await page.evaluate(() => localStorage.removeItem("tidewatch.signed-in"));
+  await page.context().clearCookies();
 }
 
 async function add(page: Page, server: Server, name: string): Promise<void> {

@@ -6,6 +6,9 @@ test("an agent's plan is looked at, made, and the agent gets the tokens", async 
   await page.goto(at(shop, "/connect"));
   const card = page.getByRole("region", { name: "Set up by a coding agent" });
   await card.getByRole("button", { name: "Make a prompt for the agent" }).click();
+  await expect(card.locator("pre")).toContainText("••••");
+  expect(await card.locator("pre").textContent()).not.toMatch(/tws_\w+/);
+  await card.getByRole("button", { name: /^Show the token: / }).click();
   const prompt = (await card.locator("pre").textContent()) ?? "";
   const token = /tws_\w+/.exec(prompt)?.[0] ?? "";
   expect(token).not.toBe("");

@@ -6,6 +6,7 @@ import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
 import { whenSessionExpires } from "./api/client";
 import { queryClient } from "./api/query-client";
+import { StepUp } from "./parts/StepUp";
 import { router } from "./router";
 import "./styles/app.css";
 import { ToastArea } from "./ui/Toasts";
@@ -35,6 +36,7 @@ createRoot(document.getElementById("root")!).render(
       <QueryClientProvider client={queryClient}>
         <Tooltip.Provider delay={350}>
           <RouterProvider router={router} />
+          <StepUp />
           <ToastArea />
         </Tooltip.Provider>
       </QueryClientProvider>

@@ -12,7 +12,7 @@ import { bundleQuery, hasOrganizations } from "./api/account";
 import { ApiError } from "./api/client";
 import { keepLinkToken, keptLinkToken, linkTokenIn } from "./api/link-token";
 import { queryClient } from "./api/query-client";
-import { lastProject, sessionToken } from "./api/session";
+import { hasSession, lastProject } from "./api/session";
 import type { ConsentSearch } from "./model/consent";
 import { flag, oneOf, parseSearch, positive, stringifySearch, text, whole } from "./model/search";
 import { FILE_KINDS, type FileKind, PLATFORMS, type Platform } from "./model/symbol-kinds";
@@ -38,7 +38,7 @@ const home = createRoute({
 
 /** The signed-in user's projects; otherwise on to the first run or the login page. */
 async function needSession(next: string) {
-  if (sessionToken()) {
+  if (hasSession()) {
     try {
       return await queryClient.ensureQueryData(bundleQuery);
     } catch (error) {

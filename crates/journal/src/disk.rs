@@ -163,10 +163,21 @@ impl Disk for RealDisk {
     fn lock(&self, path: &Path) -> io::Result<DiskLock> {
         let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path)?;
         match file.try_lock() {
-            Ok(()) => Ok(Box::new(file)),
+            Ok(()) => Ok(Box::new(RealLock(file))),
             Err(TryLockError::WouldBlock) => Err(io::ErrorKind::WouldBlock.into()),
             Err(TryLockError::Error(error)) => Err(error),
         }
+    }
+}
+
+/// Unlocks when it is dropped. To close the file alone is not enough: a child process that was forked and has not called
+/// `exec` yet holds the same lock.
+struct RealLock(File);
+
+impl Drop for RealLock {
+    fn drop(&mut self) {
+        // Closing the file comes next, and unlocks it too unless there is such a child.
+        let _ = self.0.unlock();
     }
 }
 

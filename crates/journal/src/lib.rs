@@ -37,7 +37,7 @@ pub use append::{Journal, Opened, Waiting};
 pub use copy::{read_damaged, read_records};
 pub use errors::{AppendError, OpenError};
 pub use options::Options;
-pub use replay::{CorruptRange, ReplayReport, TornTail, inspect};
+pub use replay::{CorruptRange, ReplayReport, TornTail, header_damage, inspect};
 pub use segments::{DurableSegment, Hold};
 pub use times::Times;
 

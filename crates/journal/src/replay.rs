@@ -200,6 +200,21 @@ fn found(disk: &dyn Disk, path: PathBuf, bytes: u64) -> Result<Option<Found>, Op
     Ok(Some(Found { path, bytes, base, file, header }))
 }
 
+/// Segments whose header is whole in one copy only, or has stray bytes beside it. A replay reads them; one more damaged
+/// byte may cost the segment.
+pub fn header_damage(dir: &Path, disk: &dyn Disk) -> Result<Vec<PathBuf>, OpenError> {
+    let mut damaged = Vec::new();
+    for (path, bytes) in disk.list(dir).map_err(OpenError::io("list", dir))? {
+        let Some(segment) = found(disk, path, bytes)? else { continue };
+        let mut block = vec![0; HEADER_BYTES as usize];
+        let read = segment.file.read_at(&mut block, 0).map_err(OpenError::io("read", &segment.path))?;
+        if segment.header.is_some_and(|header| header.encode() != block[..read]) {
+            damaged.push(segment.path);
+        }
+    }
+    Ok(damaged)
+}
+
 /// `Err` is the version of a format this program does not know.
 pub(crate) fn read_header(file: &dyn DiskFile, base: Position) -> Result<Option<Header>, u32> {
     let mut block = vec![0; HEADER_BYTES as usize];

@@ -4,18 +4,20 @@ use std::collections::BTreeSet;
 use std::sync::{Arc, mpsc};
 use std::time::Instant;
 
-use anyhow::Context;
+use anyhow::{Context, bail};
 use arrow::record_batch::RecordBatch;
 use tidewatch_domain::model::Signal;
 use tidewatch_journal::disk::{Disk, RealDisk};
 use tidewatch_store::StoreError;
-use tidewatch_store::lake::{GiveUp, Lake};
+use tidewatch_store::lake::{GiveUp, Lake, RequestMemory};
 use tidewatch_store::plan::Plan;
 use tokio::sync::Semaphore;
 
+use crate::background::Background;
 use crate::clock::Clock;
 use crate::config::Config;
 use crate::control::{By, Control};
+use crate::demo::load::Demos;
 use crate::error::ApiError;
 use crate::http::auth::passkeys::relying_party;
 use crate::http::auth::sso::Sso;
@@ -33,6 +35,7 @@ use crate::ingest::quota::Quotas;
 use crate::ingest::refusals::Refusals;
 use crate::mail::{Mailer, letters};
 use crate::metrics::{IngestMetrics, StoreMetrics};
+use crate::missing_accounts;
 use crate::query_threads::QueryThreads;
 use crate::reserve::Reserve;
 use crate::secrets::seal::Sealer;
@@ -101,6 +104,8 @@ pub struct App {
     pub symbols: Arc<Symbols>,
     /// Requests by client address.
     pub per_ip: PerIpCounts,
+    /// Threads beside those that store and answer.
+    pub background: Background,
     /// The telemetry store and its journal.
     pub intake: Intake,
     pub ingest_metrics: IngestMetrics,
@@ -110,6 +115,8 @@ pub struct App {
     pub hints: Hints,
     /// What refused senders did.
     pub refusals: Refusals,
+    /// Demo data that is being loaded.
+    pub demos: Demos,
     /// Questions answered at once.
     pub asking: Admission,
     query_threads: QueryThreads,
@@ -134,6 +141,12 @@ impl App {
             None => secrets::sealing_key(data).context("cannot read or make the key for secrets")?,
         };
         let database = config.control_database()?;
+        if config.has_local_control() {
+            let data = data.clone();
+            if let Some(missing) = tokio::task::spawn_blocking(move || missing_accounts::find(&data)).await?? {
+                bail!("{missing}; nothing was changed");
+            }
+        }
         let reserve = config.has_local_control().then(|| Reserve::of(data));
         reserve.iter().for_each(Reserve::release);
         let control =
@@ -168,7 +181,10 @@ impl App {
             control.tell_people(Box::new(move |notice| letters::notice(&base_url, notice)));
         }
         let (alive, gone) = mpsc::channel();
+        let background = Background::default();
+        background.add(symbols.builder.heartbeat());
         let app = Arc::new(App {
+            background,
             admission: Admission::new(slots, waiting),
             bodies: Budget::new(limits::INGEST_BYTES_HELD_MAX, config.ingest_body_bytes_max()),
             json_bodies: Budget::new(limits::JSON_BYTES_HELD_MAX, limits::JSON.body_bytes_max),
@@ -182,6 +198,7 @@ impl App {
             rejection_log: RejectionLog::default(),
             hints: Hints::default(),
             refusals: Refusals::default(),
+            demos: Demos::default(),
             logins: Logins::new(&key),
             sso,
             passkeys: relying_party(&config),
@@ -207,17 +224,27 @@ impl App {
     ///
     /// `deadline` covers waiting too; after it: 504. A scan whose asker has gone away ends by its deadline and counts
     /// until then.
-    pub async fn ask(&self, plan: Plan, deadline: Instant) -> Result<RecordBatch, ApiError> {
+    pub async fn ask(
+        &self,
+        memory: Arc<RequestMemory>,
+        plan: Plan,
+        deadline: Instant,
+    ) -> Result<RecordBatch, ApiError> {
         let plan = keeping::only_kept(&self.control, plan, self.retention_ns());
         self.note_gaps(&plan);
-        self.scan(deadline, move |lake| lake.ask(&plan, deadline)).await
+        self.scan(deadline, move |lake| lake.ask_within(&memory, &plan, deadline)).await
     }
 
     /// As [`App::ask`], of rows, with the number of all that pass the filter.
-    pub async fn ask_page(&self, plan: Plan, deadline: Instant) -> Result<(RecordBatch, u64), ApiError> {
+    pub async fn ask_page(
+        &self,
+        memory: Arc<RequestMemory>,
+        plan: Plan,
+        deadline: Instant,
+    ) -> Result<(RecordBatch, u64), ApiError> {
         let plan = keeping::only_kept(&self.control, plan, self.retention_ns());
         self.note_gaps(&plan);
-        self.scan(deadline, move |lake| lake.ask_page(&plan, deadline)).await
+        self.scan(deadline, move |lake| lake.ask_page(&memory, &plan, deadline)).await
     }
 
     /// The time that decides what is kept no longer. It does not follow a clock that jumped. DECISIONS 25.

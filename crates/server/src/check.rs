@@ -1,21 +1,28 @@
-//! `tidewatch check`: everything on the disk against its checksums, the catalog against the files, roll-ups against rows.
+//! `tidewatch check`: everything on the disk against its checksums, the catalog against the files, roll-ups against rows,
+//! symbol files against the hashes recorded at their upload.
 //!
 //! Read-only: databases are opened as copies in a temporary directory. The data directory, or a backup of it, must not be
 //! in use; [`lock`] sees to that.
 
-use std::fs::{self, File, TryLockError};
+use std::fs::{File, TryLockError};
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::{Context, bail, ensure};
 use tidewatch_journal::disk::{Disk, RealDisk};
 use tidewatch_journal::{Position, ReplayReport};
 use tidewatch_store::lake::check as lake_check;
+use tidewatch_store::sqlite_wal;
 
+use crate::backup::manifest::{self, Manifest};
 use crate::config::Config;
 use crate::control;
-use crate::ingest::record;
+use crate::ingest::{prices, record};
+use crate::missing_accounts::{self, copy_database};
+use crate::symbols;
+
+const LOCK: &str = "lake.lock";
 
 /// What a check has read and found.
 #[derive(Debug, Clone, Default)]
@@ -24,6 +31,8 @@ pub struct Checked {
     pub rows: u64,
     pub key_files: u64,
     pub records: u64,
+    /// Symbol files and source maps.
+    pub symbol_files: u64,
     /// A sentence each.
     pub findings: Vec<String>,
 }
@@ -35,16 +44,23 @@ pub fn run(config: &Config, say: fn(&str)) -> anyhow::Result<()> {
     let _lock = lock(data)?.with_context(|| {
         format!("a server uses {}: stop it, or check a backup of it (tidewatch backup)", data.display())
     })?;
-    let checked = check_directory(data, true)?;
-    let uses_postgres = config.database_url.is_some() || config.database_url_file.is_some();
-    if uses_postgres {
+    let mut checked = check_directory(data, true)?;
+    if is_backup(data) {
+        checked.findings.extend(Manifest::differences(data));
+    }
+    if config.has_local_control() {
+        if !is_backup(data) {
+            checked.findings.extend(missing_accounts::find(data)?.map(|missing| missing.to_string()));
+        }
+    } else {
         say("the control database is in PostgreSQL and was not checked");
     }
     checked.findings.iter().for_each(|finding| say(finding));
-    let Checked { parts, rows, key_files, records, findings } = &checked;
+    let Checked { parts, rows, key_files, records, symbol_files, findings } = &checked;
     match findings.len() {
         0 => {
-            say(&format!("{parts} parts with {rows} rows, {key_files} key files, {records} records: all is well"));
+            let stored = format!("{parts} parts with {rows} rows, {key_files} key files, {records} records");
+            say(&format!("{stored}, {symbol_files} symbol files: all is well"));
             Ok(())
         }
         1 => bail!("one finding in {}", data.display()),
@@ -52,9 +68,14 @@ pub fn run(config: &Config, say: fn(&str)) -> anyhow::Result<()> {
     }
 }
 
+/// A backup that no server was started on: its files are those that its manifest lists.
+fn is_backup(data: &Path) -> bool {
+    data.join(manifest::NAME).exists() && !data.join(LOCK).exists()
+}
+
 /// Keeps servers from the directory while the value lives; `None`: one uses it.
 pub fn lock(data: &Path) -> anyhow::Result<Option<File>> {
-    let path = data.join("lake.lock");
+    let path = data.join(LOCK);
     let file = match File::open(&path) {
         // A backup has none, and no server uses it.
         Err(error) if error.kind() == io::ErrorKind::NotFound => File::open(data),
@@ -68,12 +89,12 @@ pub fn lock(data: &Path) -> anyhow::Result<Option<File>> {
     }
 }
 
-/// `with_rows`: also every row, and roll-ups against them. Blocks.
-pub fn check_directory(data: &Path, with_rows: bool) -> anyhow::Result<Checked> {
+/// `in_full`: also every row, roll-ups against them, and symbol files. Blocks.
+pub fn check_directory(data: &Path, in_full: bool) -> anyhow::Result<Checked> {
     let copies = tempfile::TempDir::new().context("cannot make a temporary directory")?;
     let disk: Arc<dyn Disk> = Arc::new(RealDisk);
     let catalog = copy_database(data, "catalog.sqlite", copies.path())?;
-    let lake = lake_check::check(data, &catalog, &disk, with_rows);
+    let lake = lake_check::check(data, &catalog, &disk, in_full);
     let mut checked = Checked { parts: lake.parts, rows: lake.rows, key_files: lake.key_files, ..Checked::default() };
     let sentence = |finding: &lake_check::Finding| {
         // Most errors name their file.
@@ -85,6 +106,9 @@ pub fn check_directory(data: &Path, with_rows: bool) -> anyhow::Result<Checked> 
     if data.join("control.sqlite").exists() {
         let control = copy_database(data, "control.sqlite", copies.path())?;
         let place = data.join("control.sqlite");
+        checked
+            .findings
+            .extend(sqlite_wal::find_damage(&place).with_context(|| format!("cannot read {}", place.display()))?);
         match control::integrity(&control) {
             Ok(lines) => {
                 checked.findings.extend(lines.iter().map(|line| format!("{}: {line}", place.display())));
@@ -92,18 +116,16 @@ pub fn check_directory(data: &Path, with_rows: bool) -> anyhow::Result<Checked> 
             Err(error) => checked.findings.push(format!("{}: {error:#}", place.display())),
         }
     }
-    Ok(checked)
-}
-
-/// The database with its log, as a crash left them; the path of the copy.
-fn copy_database(data: &Path, name: &str, to: &Path) -> anyhow::Result<std::path::PathBuf> {
-    for name in [name.to_owned(), format!("{name}-wal")] {
-        match fs::copy(data.join(&name), to.join(&name)) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-            copied => drop(copied.with_context(|| format!("cannot copy {}", data.join(&name).display()))?),
-        }
+    let prices =
+        prices::damaged(data).with_context(|| format!("cannot list the price tables in {}", data.display()))?;
+    let of_prices =
+        |path: &PathBuf| format!("{}: it does not hold the prices that its name stands for", path.display());
+    checked.findings.extend(prices.iter().map(of_prices));
+    // A damaged one keeps nobody from backing up, or from restoring telemetry.
+    if in_full {
+        checked.symbol_files = symbols::check::check(&data.join("blobs"), &mut checked.findings);
     }
-    Ok(to.join(name))
+    Ok(checked)
 }
 
 /// The records that a start would replay, and those before them that are still there.
@@ -140,6 +162,12 @@ fn check_journal(data: &Path, disk: &dyn Disk, covered: Position, checked: &mut 
             }
             Err(error) => found.push(format!("{}: {error}", folder.display())),
         }
+    }
+    match tidewatch_journal::header_damage(&folder, disk) {
+        Ok(paths) => {
+            found.extend(paths.iter().map(|path| format!("{}: one copy of the header is damaged", path.display())));
+        }
+        Err(error) => found.push(format!("{}: {error}", folder.display())),
     }
     found.sort();
     found.dedup();

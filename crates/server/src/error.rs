@@ -9,7 +9,7 @@ use axum::response::{IntoResponse, Response};
 use serde::Serialize;
 use tidewatch_store::StoreError;
 
-use crate::control::ControlError;
+use crate::control::{ControlError, Outage};
 use crate::limits;
 
 /// A request that is not answered as asked. Each variant is one status.
@@ -24,6 +24,9 @@ pub enum ApiError {
     /// 403: known, but not allowed.
     #[error("{0}")]
     Forbidden(&'static str),
+    /// 403 with the code `step_up_required`: allowed once the person has proved again who they are.
+    #[error("confirm that it is you first: POST /api/me/step-up")]
+    StepUpRequired,
     /// 404.
     #[error("{0}")]
     NotFound(String),
@@ -90,6 +93,15 @@ impl ApiError {
         ApiError::Internal
     }
 
+    /// 503 for a control database that works again later, with the cause logged here.
+    fn unavailable(outage: Outage, cause: &ControlError) -> ApiError {
+        tracing::error!(%cause, "a request was refused: {cause}");
+        ApiError::Overloaded(match outage {
+            Outage::NoSpace => "no space left on the disk of the accounts database; try again later",
+            Outage::Unreachable => "the accounts database cannot be reached; try again later",
+        })
+    }
+
     /// What a token endpoint answers for this grant: a device-code poll over its limit hears `slow_down`.
     pub fn for_grant(self, grant_type: &str) -> ApiError {
         match self {
@@ -104,7 +116,7 @@ impl ApiError {
         match self {
             ApiError::Malformed(_) | ApiError::SlowDown => StatusCode::BAD_REQUEST,
             ApiError::Unauthorized(_) => StatusCode::UNAUTHORIZED,
-            ApiError::Forbidden(_) => StatusCode::FORBIDDEN,
+            ApiError::Forbidden(_) | ApiError::StepUpRequired => StatusCode::FORBIDDEN,
             ApiError::NotFound(_) => StatusCode::NOT_FOUND,
             ApiError::MethodNotAllowed(_) => StatusCode::METHOD_NOT_ALLOWED,
             ApiError::Slow => StatusCode::REQUEST_TIMEOUT,
@@ -118,6 +130,11 @@ impl ApiError {
             ApiError::Overloaded(_) => StatusCode::SERVICE_UNAVAILABLE,
             ApiError::Deadline => StatusCode::GATEWAY_TIMEOUT,
         }
+    }
+
+    /// For programs.
+    fn code(&self) -> Option<&'static str> {
+        matches!(self, ApiError::StepUpRequired).then_some("step_up_required")
     }
 
     /// `Retry-After` in seconds, where the status has one. Never 0; jittered for 503. DECISIONS 19.
@@ -135,7 +152,11 @@ const DEVICE_CODE_GRANT: &str = "urn:ietf:params:oauth:grant-type:device_code";
 
 /// A number of seconds from [`limits::RETRY_AFTER_SECONDS`], another for each caller.
 fn jittered_seconds() -> u64 {
-    let (low, high) = (*limits::RETRY_AFTER_SECONDS.start(), *limits::RETRY_AFTER_SECONDS.end());
+    random_in(*limits::RETRY_AFTER_SECONDS.start(), *limits::RETRY_AFTER_SECONDS.end())
+}
+
+/// Another number for each caller.
+pub fn random_in(low: u64, high: u64) -> u64 {
     // Not a secret: any spread will do when the system has no randomness to give.
     let random = getrandom::u32().unwrap_or(0);
     low + u64::from(random) % (high - low + 1)
@@ -146,11 +167,15 @@ fn jittered_seconds() -> u64 {
 pub struct ErrorBody {
     /// One sentence.
     pub error: String,
+    /// For programs, where they can do something about it: `step_up_required`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub code: Option<&'static str>,
 }
 
 impl IntoResponse for ApiError {
     fn into_response(self) -> Response {
-        let mut response = (self.status(), Json(ErrorBody { error: self.to_string() })).into_response();
+        let body = ErrorBody { error: self.to_string(), code: self.code() };
+        let mut response = (self.status(), Json(body)).into_response();
         if let Some(seconds) = self.retry_after_seconds() {
             response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(seconds));
         }
@@ -179,7 +204,10 @@ impl From<ControlError> for ApiError {
             ControlError::InvalidTarget => ApiError::malformed("invalid_target"),
             ControlError::TooMany(_) => ApiError::Unprocessable(error.to_string()),
             ControlError::TooOften(why, seconds) => ApiError::OverQuota(why, seconds),
-            other => ApiError::internal(other),
+            other => match other.outage() {
+                Some(outage) => ApiError::unavailable(outage, &other),
+                None => ApiError::internal(other),
+            },
         }
     }
 }

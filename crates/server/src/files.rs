@@ -1,13 +1,18 @@
-//! What the process asks of the system for its files: as many open ones as it is allowed, and files nobody else reads.
+//! What the process asks of the system for its files: as many open ones as it is allowed, and files nobody else reads;
+//! checksums of files.
 
 use std::fs::{DirBuilder, Permissions};
-use std::io;
+use std::io::{self, Read, Write};
 use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 use std::path::Path;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use rustix::fs::{Mode, statvfs};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit, umask};
+use xxhash_rust::xxh3::Xxh3;
+
+/// Bytes read at a time.
+const PIECE_BYTES: usize = 1 << 20;
 
 /// Makes the data directory, readable to its owner alone: telemetry and accounts lie in it. One that is there stays as
 /// its owner made it.
@@ -54,6 +59,22 @@ pub fn allow_as_many_as_possible() {
     if let Err(error) = setrlimit(Resource::Nofile, Rlimit { current: maximum, maximum }) {
         tracing::warn!(%error, "cannot open more than {current:?} files: {error}");
     }
+}
+
+/// Copies everything to `to`; returns its length and its XXH3-128 as 32 hex digits.
+pub fn copy_hashed(mut from: impl Read, to: &mut dyn Write) -> io::Result<(u64, String)> {
+    let (mut hasher, mut bytes, mut piece) = (Xxh3::new(), 0, vec![0; PIECE_BYTES]);
+    loop {
+        let read = match from.read(&mut piece) {
+            Ok(0) => break,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            read => read?,
+        };
+        hasher.update(&piece[..read]);
+        to.write_all(&piece[..read])?;
+        bytes += read as u64;
+    }
+    Ok((bytes, format!("{:032x}", hasher.digest128())))
 }
 
 #[cfg(test)]

@@ -31,6 +31,7 @@
 
 pub mod admin;
 pub mod app;
+pub mod background;
 pub mod backup;
 pub mod bench;
 pub mod check;
@@ -48,6 +49,7 @@ pub mod log_throttle;
 pub mod machine;
 pub mod mail;
 pub mod metrics;
+pub mod missing_accounts;
 pub mod outbound;
 pub mod own_traces;
 pub mod query;

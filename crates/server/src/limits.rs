@@ -93,10 +93,15 @@ pub const UPLOAD: RouteLimits = RouteLimits {
     slow_answer: SlowAnswer::Timeout408,
     gate: Gate::Upload,
 };
-/// A thread of the store that works and has not beaten for so long is missing: `/livez` answers 503. A piece of work
-/// between two beats takes milliseconds; the longest waits for a disk.
+/// A storage thread is missing when it is busy and its last heartbeat is older than this: `/livez` answers 503. Work
+/// between two heartbeats takes milliseconds; the longest waits for a disk.
 pub const HEARTBEAT_SILENCE_MAX: Duration = minutes(2);
-/// Journal records that are set aside together lie in files of about so many bytes.
+/// The same for threads that store nothing: `/livez` stays 200 and names the thread, and so does the log. The longest work
+/// between two heartbeats waits for a mail server.
+pub const BACKGROUND_SILENCE_MAX: Duration = minutes(10);
+/// Interval between two checks of these threads, and between two log lines about one.
+pub const BACKGROUND_LOOK_PAUSE: Duration = minutes(1);
+/// Target size of a file of journal records that were set aside, bytes.
 pub const LOST_FILE_BYTES: usize = 8 * MIB;
 /// Space that is kept for opening the control database on a full disk: SQLite's index of its log takes 32 KiB.
 pub const CONTROL_RESERVE_BYTES: usize = 256 * KB;
@@ -153,6 +158,8 @@ pub const CONNECTION_SHARES: usize = 10;
 pub const CONNECTIONS_RESERVED: usize = 64;
 /// Connections to the metrics' listener.
 pub const METRICS_CONNECTIONS_MAX: usize = 100;
+/// More of a request body than this, left unread, ends an HTTP/1 connection. Bytes.
+pub const UNREAD_BODY_BYTES: u64 = 8 * 1024;
 /// How long a refused body is thrown away after its answer, so that its sender reads the answer.
 pub const LINGER_MAX: Duration = seconds(5);
 /// How often the TLS certificate's files are looked at.
@@ -210,6 +217,8 @@ pub const JOURNAL_QUEUE_BYTES_MAX: usize = 64 * MIB;
 pub const JSON_BYTES_HELD_MAX: usize = 64 * MIB;
 /// Decoded requests that a replay holds ahead of the one it applies.
 pub const REPLAY_AHEAD: usize = 4;
+/// How often a replay that waits for a flush looks whether flushes fail.
+pub const REPLAY_LOOK: Duration = seconds(1);
 /// How long a replay waits for a flush before it says so.
 pub const REPLAY_WAIT: Duration = seconds(30);
 /// A request on `admin.sock`.
@@ -233,6 +242,8 @@ pub const BODY_BYTES_FIRST_MAX: usize = 1 << 20;
 
 /// `Retry-After` of a 503 is drawn from this range, in seconds, so that clients do not come back as one. DECISIONS 19.
 pub const RETRY_AFTER_SECONDS: std::ops::RangeInclusive<u64> = 1..=5;
+/// `Retry-After` of a quota is up to a tenth later than the moment it waits for, and by no more than this.
+pub const QUOTA_RETRY_SPREAD_MAX: Duration = minutes(15);
 
 /// One question to the store, unless its route says otherwise.
 pub const ASK_MAX: Duration = seconds(30);
@@ -303,6 +314,22 @@ pub const PROJECT_RETENTION_DAYS_MAX: u32 = 3650;
 pub const BCRYPT_COST_MAX: u32 = 14;
 /// Life of a login. WIRE 5.1.
 pub const LOGIN_LIFE: Duration = Duration::from_secs(7 * 24 * 60 * 60);
+/// A session's cookie gets another value after this much use.
+pub const SESSION_ROTATION: Duration = minutes(15);
+/// The value before is taken this much longer once the new one was seen.
+pub const SESSION_COOKIE_GRACE: Duration = minutes(1);
+/// A browser is known to an account for this long after a sign-in.
+pub const DEVICE_LIFE: Duration = Duration::from_secs(180 * 24 * 60 * 60);
+/// Known browsers of one person; beyond it, the one of the oldest sign-in is forgotten.
+pub const DEVICES_MAX: i64 = 50;
+/// How long the account may be proved that a provider's sign-in is to be linked to.
+pub const LINK_PROOF_MAX: Duration = minutes(10);
+/// Codes mailed to one account for that, within [`SECOND_FACTOR_WINDOW`].
+pub const LINK_MAILS_MAX: i64 = 3;
+/// Sessions of one person; beyond it, the one that was not seen for longest ends.
+pub const SESSIONS_MAX: i64 = 200;
+/// After a proof of who they are, a person may change credentials and roles and delete for this long.
+pub const STEP_UP_LIFE: Duration = minutes(5);
 /// Life of an access token. WIRE 5.4.
 pub const ACCESS_LIFE: Duration = minutes(15);
 /// Life of a refresh token from its last use. WIRE 5.4.
@@ -505,6 +532,8 @@ windows! {
     SecondFactorChange: 10 a minute, "second factor, changes", "our own";
     /// Change of one's own password.
     PasswordChange: 10 a minute, "/me/password", "our own";
+    /// Proofs of who is signed in.
+    StepUp: 10 a minute, "/me/step-up", "our own";
     /// Challenges for passkeys.
     Passkey: 20 a minute, "passkey, challenges", "our own";
     /// Sign-in with a passkey.
@@ -567,6 +596,19 @@ pub const RESOLVE_REQUEST_MAX: Duration = Duration::from_millis(100);
 pub const SYMBOL_NAME_BYTES_MAX: usize = 200;
 /// Of a file's, a tool's or an app version's name, as its sender wrote it.
 pub const UPLOAD_NAME_CHARS_SHOWN: usize = 200;
+
+/// Services that one answer lists.
+pub const SERVICES_LISTED_MAX: usize = 200;
+/// Endpoints, Tasks, AI Traces or Issues that are counted for the Connect page.
+pub const PROMOTED_NAMES_MAX: usize = 1000;
+/// Minutes of traffic that demo data is made of.
+pub const DEMO_HISTORY_MINUTES: u64 = 60;
+/// The same at most.
+pub const DEMO_HISTORY_MINUTES_MAX: u64 = 240;
+/// How often an export of demo data is tried while the server is too busy to store it.
+pub const DEMO_ATTEMPTS: u32 = 20;
+/// Between two of them.
+pub const DEMO_PAUSE: Duration = Duration::from_millis(250);
 
 /// Own spans that wait to be sent, at most; more are dropped and counted.
 pub const OWN_SPANS_WAITING_MAX: usize = 4096;

@@ -15,7 +15,7 @@ use crate::app::App;
 use crate::files;
 use crate::http::connections::ConnectionCounts;
 use crate::http::routes;
-use crate::limits::{HEARTBEAT_SILENCE_MAX, METRIC_BUCKETS_MS};
+use crate::limits::{BACKGROUND_SILENCE_MAX, HEARTBEAT_SILENCE_MAX, METRIC_BUCKETS_MS};
 use crate::own_traces::Tracer;
 use crate::telemetry::log_writer;
 
@@ -334,14 +334,22 @@ pub fn text(app: &App, traffic: &Traffic, tracer: Option<&Tracer>) -> String {
                 writeln!(text, "{RECORDS}{{signal=\"{signal}\",outcome=\"{outcome}\",reason=\"{reason}\"}} {count}");
         }
     }
-    head(&mut text, "tidewatch_thread_alive", "gauge", "Whether a thread that stores gets on.");
+    head(&mut text, "tidewatch_thread_alive", "gauge", "Whether a thread gets on.");
     for heartbeat in app.intake.heartbeats() {
         let is_alive = heartbeat.missing(Instant::now(), HEARTBEAT_SILENCE_MAX).is_none();
+        let _ = writeln!(text, "tidewatch_thread_alive{{thread=\"{}\"}} {}", heartbeat.name(), u8::from(is_alive));
+    }
+    for heartbeat in app.background.heartbeats() {
+        let is_alive = heartbeat.missing(Instant::now(), BACKGROUND_SILENCE_MAX).is_none();
         let _ = writeln!(text, "tidewatch_thread_alive{{thread=\"{}\"}} {}", heartbeat.name(), u8::from(is_alive));
     }
     head(&mut text, "tidewatch_set_aside_total", "counter", "What of the journal was set aside in lost/, by reason.");
     for (reason, count) in app.intake.set_aside() {
         let _ = writeln!(text, "tidewatch_set_aside_total{{reason=\"{}\"}} {count}", reason.as_str());
+    }
+    head(&mut text, "tidewatch_demo_loads_total", "counter", "Loads of demo data that ended, by how.");
+    for (end, count) in app.demos.ended() {
+        let _ = writeln!(text, "tidewatch_demo_loads_total{{end=\"{}\"}} {count}", end.as_str());
     }
     let lost = log_writer::lines_lost();
     figures(

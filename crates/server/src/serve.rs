@@ -5,10 +5,12 @@ use std::sync::Arc;
 
 use anyhow::Context;
 use axum::Router;
-use parking_lot::RwLock;
+use parking_lot::{Mutex, RwLock};
+use tidewatch_journal::heartbeat::Heartbeat;
 use tokio::sync::watch;
 
 use crate::app::{App, Outside, Settings};
+use crate::background::{self, Running};
 use crate::backup::socket;
 use crate::config::{self, Config};
 use crate::http::door::Door;
@@ -101,9 +103,14 @@ pub async fn serve_routes(
     let noting = tokio::spawn(notes::run(app.symbols.clone(), stopped.clone()));
     let keeping = tokio::spawn(keeping::run(app.clone(), stopped.clone()));
     let administering = tokio::spawn(socket::serve(app.clone(), stopped.clone()));
-    tokio::spawn(reload(reloaded, stopped));
+    let heartbeat = Heartbeat::new("reload");
+    app.background.add(&heartbeat);
+    tracer.iter().for_each(|tracer| app.background.add(tracer.heartbeat()));
+    tokio::spawn(background::watch(app.clone(), stopped.clone()));
+    tokio::spawn(reload(Arc::new(Mutex::new(reloaded)), Running(heartbeat), stopped));
     ready(&address, &app);
     listening.await.context("the listener failed")?;
+    app.demos.close().await;
     app.symbols.builder.close();
     let _ = resolving.await;
     let _ = noting.await;
@@ -125,7 +132,7 @@ struct Reloaded {
 }
 
 /// Reads settings and certificate again on SIGHUP, and the certificate once a while.
-async fn reload(mut reloaded: Reloaded, mut stopped: watch::Receiver<bool>) {
+async fn reload(reloaded: Arc<Mutex<Reloaded>>, running: Running, mut stopped: watch::Receiver<bool>) {
     use tokio::signal::unix::{SignalKind, signal};
     let mut asked = signal(SignalKind::hangup()).expect("SIGHUP can be listened for");
     loop {
@@ -134,17 +141,17 @@ async fn reload(mut reloaded: Reloaded, mut stopped: watch::Receiver<bool>) {
             () = tokio::time::sleep(limits::TLS_RELOAD_PAUSE) => false,
             _ = stopped.wait_for(|stop| *stop) => return,
         };
-        let done = tokio::task::spawn_blocking(move || {
-            reloaded.read(is_asked);
-            reloaded
-        });
-        match done.await {
-            Ok(read) => reloaded = read,
-            Err(error) => {
-                tracing::error!(%error, "reading the settings again failed, and is not tried any more: {error}");
-                return;
-            }
-        }
+        running.0.beat();
+        read_again(&reloaded, is_asked).await;
+        running.0.rest();
+    }
+}
+
+/// A panic while files are read leaves everything as it was, and the next attempt reads them again.
+async fn read_again(reloaded: &Arc<Mutex<Reloaded>>, is_asked: bool) {
+    let reading = reloaded.clone();
+    if let Err(error) = tokio::task::spawn_blocking(move || reading.lock().read(is_asked)).await {
+        tracing::error!(%error, "reading the settings and the certificate again failed: {error}");
     }
 }
 
@@ -189,4 +196,40 @@ pub async fn signalled() {
         _ = interrupt.recv() => {}
     }
     tracing::info!("stopping: finishing what is in flight");
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::SocketAddr;
+    use std::sync::atomic::{AtomicU32, Ordering};
+
+    use super::*;
+
+    /// A panic, then an error, then other settings: they are read again each time.
+    #[tokio::test]
+    async fn settings_are_read_again_after_a_panic_and_after_an_error() {
+        let config = || Config::new(SocketAddr::from(([127, 0, 0, 1], 0)), "data");
+        let before = config().trust().expect("the default");
+        let trust = Arc::new(RwLock::new(before.clone()));
+        let reads = Arc::new(AtomicU32::new(0));
+        let counted = reads.clone();
+        let settings: Settings = Box::new(move || match counted.fetch_add(1, Ordering::Relaxed) {
+            0 => panic!("on purpose"),
+            1 => anyhow::bail!("no such file"),
+            _ => {
+                let mut config = config();
+                config.trusted_proxy_header = Some("x-real-ip".to_owned());
+                Ok((config, Vec::new()))
+            }
+        });
+        let reloaded = Reloaded { tls: None, settings: Some(settings), trust: trust.clone() };
+        let reloaded = Arc::new(Mutex::new(reloaded));
+        for expected in [1, 2] {
+            read_again(&reloaded, true).await;
+            assert_eq!(reads.load(Ordering::Relaxed), expected);
+            assert_eq!(*trust.read(), before, "what cannot be read changes nothing");
+        }
+        read_again(&reloaded, true).await;
+        assert_ne!(*trust.read(), before);
+    }
 }

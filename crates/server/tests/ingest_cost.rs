@@ -61,6 +61,7 @@ fn header(signal: Signal) -> Header {
         received_ns: 1_800_000_000_000_000_000,
         settings: IngestSettings::default(),
         prices: NO_TABLE,
+        names_max: None,
     }
 }
 

@@ -12,6 +12,7 @@ mod error;
 pub mod lake;
 pub mod plan;
 mod rollup;
+pub mod sqlite_wal;
 pub mod tables;
 
 pub use answer::Answer;

@@ -243,8 +243,12 @@ pub const INGEST_COUNTS: &[Column] = &[
     PROJECT,
     column("time", Kind::I64, "start of the minute"),
     column("signal", Kind::Text, "traces, metrics or logs"),
-    column("outcome", Kind::Text, "accepted, rejected (requests); bytes; kept, dropped, trimmed (records)"),
-    column("reason", Kind::Text, "why rejected, dropped or trimmed, else empty"),
+    column("outcome", Kind::Text, "accepted, rejected (requests); bytes; kept, dropped, trimmed, sent (records)"),
+    column(
+        "reason",
+        Kind::Text,
+        "why rejected, dropped or trimmed; of sent: service, SDK language, name and version, service version, separated by U+001F; else empty",
+    ),
     column("count", Kind::U64, "requests, bytes or records"),
 ];
 

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use crate::{
     DebugId, SymbolError,
     error::Result,
-    js::{debug_id_of_map, inline_map, script_debug_id, strip_prefixes},
+    js::{RamBundle, debug_id_of_map, inline_map, is_ram_bundle, script_debug_id, strip_prefixes},
     native,
     r8::{looks_like_mapping, map_id},
 };
@@ -30,7 +30,7 @@ pub enum Upload {
         /// Its `debugId`.
         debug_id: Option<DebugId>,
     },
-    /// A script: the other half of a source map, or a whole one with its map inside.
+    /// A script: the other half of a source map, or a whole one with its map inside. Also React Native's RAM bundle.
     Script {
         /// Its `//# debugId=` comment.
         debug_id: Option<DebugId>,
@@ -71,6 +71,10 @@ pub fn detect(bytes: &[u8], name: Option<&str>) -> Result<Upload> {
         return Err(SymbolError::unusable(format!("this is {what}: upload the files in it")));
     }
     let is_script = name.and_then(|n| n.rsplit('.').next()).is_some_and(is_script_extension);
+    if is_ram_bundle(bytes) {
+        let startup = String::from_utf8_lossy(RamBundle::read(bytes)?.startup());
+        return Ok(Upload::Script { debug_id: script_debug_id(&startup), inline_map: inline_map(&startup) });
+    }
     if !is_script && strip_prefixes(bytes).trim_ascii_start().starts_with(b"{") {
         return Ok(Upload::SourceMap { debug_id: debug_id_of_map(bytes)? });
     }

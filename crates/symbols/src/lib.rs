@@ -89,6 +89,7 @@
 //! | 7 | 12 | scopes: script line, column, name of the function from there on; sorted |
 //! | 8 | 16 | functions by original position (React Native): source, line (one-based), column, name; sorted |
 //! | 9 | 4 | modules of a RAM bundle (React Native), by number: the map's line (zero-based) that the module begins at, or none; artifacts of older servers have no such section |
+//! | 10 | 16 | files of a bundle in segments (React Native): number of the segment, the first line of its file in sections 1 and 9 (zero-based), its first row in section 9, how many; empty for a bundle in one file |
 //!
 //! ## Versions
 //! 1. The first one.

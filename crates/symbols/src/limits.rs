@@ -60,8 +60,11 @@ pub const SEGMENTS_MAX: usize = 8 << 20;
 /// Entries of `sources` and of `names` of one source map.
 pub const MAP_LIST_MAX: usize = 1 << 20;
 
-/// Sections of an index map.
+/// Sections of an index map, those within sections included; segments of a React Native bundle.
 pub const MAP_SECTIONS_MAX: usize = 4096;
+
+/// Index maps within index maps.
+pub const MAP_NESTING_MAX: usize = 4;
 
 /// Function scopes taken from one script.
 pub const SCRIPT_SCOPES_MAX: usize = 2 << 20;

@@ -77,13 +77,57 @@ let invitations = [
   },
 ];
 let tokens = [
-  { id: 1, name: "deploy script", prefix: "twp_3f9a", createdAt: ago(40), expiresAt: ahead(50), lastUsedAt: ago(0.01) },
-  { id: 2, name: "old laptop", prefix: "twp_77c1", createdAt: ago(400), expiresAt: ago(35), lastUsedAt: ago(90) },
-  { id: 3, name: "grafana", prefix: "twp_b00b", createdAt: ago(3), expiresAt: null, lastUsedAt: null },
+  {
+    id: 1,
+    name: "deploy script",
+    prefix: "twp_3f9a",
+    scopes: ["read", "write"],
+    createdAt: ago(40),
+    expiresAt: ahead(50),
+    lastUsedAt: ago(0.01),
+  },
+  {
+    id: 2,
+    name: "old laptop",
+    prefix: "twp_77c1",
+    scopes: ["read", "write"],
+    createdAt: ago(400),
+    expiresAt: ago(35),
+    lastUsedAt: ago(90),
+  },
+  {
+    id: 3,
+    name: "grafana",
+    prefix: "twp_b00b",
+    scopes: ["read"],
+    createdAt: ago(3),
+    expiresAt: null,
+    lastUsedAt: null,
+  },
+];
+const session_ = (id: number, current: boolean, userAgent: string, address: string, days: number) => ({
+  id,
+  current,
+  userAgent,
+  address,
+  createdAt: ago(days),
+  lastSeenAt: ago(days / 100),
+  expiresAt: ahead(7 - days),
+});
+let sessions = [
+  session_(1, true, "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0", "192.0.2.7", 1),
+  session_(2, false, "curl/8.9.1", "203.0.113.40", 3),
 ];
 let grants = [
-  { id: "g1", clientName: "Command line", clientId: "traceway-cli", createdAt: ago(9), lastUsedAt: ago(0.002) },
-  { id: "g2", clientName: "Cursor", clientId: "c_8f1d", createdAt: ago(2), lastUsedAt: null },
+  {
+    id: "g1",
+    clientName: "Command line",
+    clientId: "traceway-cli",
+    scopes: ["read", "write"],
+    createdAt: ago(9),
+    lastUsedAt: ago(0.002),
+  },
+  { id: "g2", clientName: "Cursor", clientId: "c_8f1d", scopes: ["read"], createdAt: ago(2), lastUsedAt: null },
 ];
 const two = {
   totp: false,
@@ -181,6 +225,15 @@ export const PEOPLE: [string, Handler][] = [
   ["PUT /api/me", (body) => Object.assign(data.user, body)],
   ["PUT /api/me/password", (body) => wrong(body) ?? { token: "mock" }],
   ["POST /api/me/sessions/revoke", () => ({ token: "mock" })],
+  ["GET /api/me/sessions", () => sessions],
+  [
+    "DELETE /api/me/sessions/:id",
+    (_b, _u, parts) => {
+      sessions = sessions.filter((one) => String(one.id) !== parts[4]);
+      return { status: "ended" };
+    },
+  ],
+  ["POST /api/me/logout", () => ({ status: "ok" })],
   ["GET /api/me/two-factor", () => ({ ...two })],
   [
     "POST /api/me/two-factor/totp",
@@ -225,6 +278,8 @@ export const PEOPLE: [string, Handler][] = [
         id: tokens.length + 9,
         name: String(body.name),
         prefix: "twp_a1b2",
+        scopes: body.scopes as string[],
+        projectIds: body.projectIds ?? null,
         createdAt: iso(Date.now()),
         expiresAt: days ? ahead(days) : null,
         lastUsedAt: null,

@@ -78,6 +78,9 @@ const ROUTES: [string, Handler][] = [
     (_body, _url, parts) => data.traceAnswer(parts[3]).spans.find((span) => span.spanId === parts[4]),
   ],
   ["GET /api/refusals", () => data.refusals()],
+  ["GET /api/services", () => data.services()],
+  ["GET /api/organizations/:id/demo", () => data.demo(false)],
+  ["POST /api/organizations/:id/demo", () => data.demo(true)],
   ["GET /api/metrics/discover", () => ({ metrics: data.METRICS })],
   ["GET /api/metrics/discover/tags", () => ({ values: ["storefront-1", "storefront-2", "cart-1"] })],
   ["POST /api/metrics/query", (body) => data.metricAnswer(body as never)],
@@ -94,6 +97,7 @@ const EMPTY: Record<string, unknown> = {
   "/api/metrics/discover": { metrics: [] },
   "/api/symbols": { data: [], pagination: { page: 1, pageSize: 20, total: 0, totalPages: 0 } },
   "/api/symbols/missing": [],
+  "/api/services": { ...data.services(), services: [] },
   "/api/logs/histogram": { buckets: [], intervalMinutes: 15, services: [] },
 };
 const NO_ROWS = {

@@ -10,10 +10,12 @@ export interface Server {
   url: string;
   /** A folder with the mails it has sent, one file each. */
   mails: string;
+  /** As `kill -9`; then it is started again on the same data. */
+  kill: () => Promise<void>;
   stop: () => Promise<void>;
 }
 
-async function freePort(): Promise<number> {
+export async function freePort(): Promise<number> {
   const probe = createServer();
   probe.listen(0, "127.0.0.1");
   await once(probe, "listening");
@@ -31,19 +33,30 @@ export async function startServer(name = "127.0.0.1", setupCode = "off"): Promis
   const data = await mkdtemp(join(tmpdir(), "tidewatch-e2e-"));
   const url = `http://${name}:${port}`;
   const mails = join(data, "mails");
-  const process_ = spawn(
-    binary,
-    ["serve", "--listen", `127.0.0.1:${port}`, "--data-dir", data, "--base-url", url, "--mail-dir", mails],
-    { stdio: ["ignore", "pipe", "pipe"], env: { ...process.env, TIDEWATCH_SETUP_CODE: setupCode } },
-  );
-  const output = collect(process_);
-  await ready(`http://127.0.0.1:${port}`, process_, output);
+  const launch = async () => {
+    const started = spawn(
+      binary,
+      ["serve", "--listen", `127.0.0.1:${port}`, "--data-dir", data, "--base-url", url, "--mail-dir", mails],
+      { stdio: ["ignore", "pipe", "pipe"], env: { ...process.env, TIDEWATCH_SETUP_CODE: setupCode } },
+    );
+    await ready(`http://127.0.0.1:${port}`, started, collect(started));
+    return started;
+  };
+  let running = await launch();
+  const end = async (signal: "SIGTERM" | "SIGKILL") => {
+    const ended = running.exitCode === null ? once(running, "exit") : null;
+    running.kill(signal);
+    await ended;
+  };
   return {
     url,
     mails,
+    kill: async () => {
+      await end("SIGKILL");
+      running = await launch();
+    },
     stop: async () => {
-      process_.kill("SIGTERM");
-      if (process_.exitCode === null) await once(process_, "exit");
+      await end("SIGTERM");
       await rm(data, { recursive: true, force: true });
     },
   };

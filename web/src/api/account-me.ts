@@ -8,6 +8,7 @@ import type {
   Challenge,
   Grant,
   Passkey,
+  Session,
   ThemePreference,
   TotpSetup,
   TwoFactor,
@@ -16,7 +17,7 @@ import type {
 import { request } from "./client";
 import { makePasskey } from "./passkeys";
 import { applyPreferences } from "./preferences";
-import { keepSession } from "./session";
+import { endSession } from "./session";
 
 export interface MeChange {
   name?: string;
@@ -48,7 +49,7 @@ export function useChangeMe() {
 
 export async function changePassword(currentPassword: string, newPassword: string): Promise<void> {
   const body = { currentPassword, newPassword };
-  keepSession((await request<{ token: string }>("PUT", "/api/me/password", { body, challenge: true })).token);
+  await request("PUT", "/api/me/password", { body, challenge: true });
 }
 
 /** What outlives sessions and can be ended with them. */
@@ -57,7 +58,23 @@ export interface AlsoEnd {
   endPasskeys: boolean;
 }
 export async function revokeSessions(also: AlsoEnd): Promise<void> {
-  keepSession((await request<{ token: string }>("POST", "/api/me/sessions/revoke", { body: also })).token);
+  await request("POST", "/api/me/sessions/revoke", { body: also });
+}
+
+export const sessionsQuery = queryOptions({
+  queryKey: ["me", "sessions"],
+  queryFn: () => request<Session[]>("GET", "/api/me/sessions"),
+});
+export function endOtherSession(id: Session["id"]): Promise<unknown> {
+  return request("DELETE", `/api/me/sessions/${encodeURIComponent(id)}`);
+}
+/** Ends this session, on the server too. One that is over already is no failure. */
+export async function signOut(): Promise<void> {
+  try {
+    await request("POST", "/api/me/logout", { body: {}, anonymous: true });
+  } finally {
+    endSession();
+  }
 }
 
 /** What happened to one's own account, newest first; `before`: the id of a line. */

@@ -13,11 +13,18 @@ export function login(email: string, password: string): Promise<LoginAnswer> {
 export interface SecondStepProof {
   code?: string;
   recoveryCode?: string;
+  password?: string;
+  mailCode?: string;
   challengeId?: string;
   passkey?: unknown;
 }
 export function secondStep(mfaToken: string, proof: SecondStepProof): Promise<SignedIn> {
   return request("POST", "/api/login/mfa", { body: { mfaToken, ...proof }, anonymous: true });
+}
+
+/** A code to the address of the account, for `mailCode`. */
+export function mailLinkCode(mfaToken: string): Promise<unknown> {
+  return request("POST", "/api/login/mfa/mail", { body: { mfaToken }, anonymous: true });
 }
 
 type Asking = Challenge<PublicKeyCredentialRequestOptionsJSON>;

@@ -17,7 +17,8 @@ export type People = Omit<Bundle, "user" | "projects"> & { user: User; projects:
 /** What signing in gives; after registering, the first project comes along. */
 export type SignedIn = People & { token: string; project?: ProjectExtra };
 
-export type SecondStep = "totp" | "passkey" | "recovery";
+/** `password` and `email` prove an account that a provider is linked to. */
+export type SecondStep = "totp" | "passkey" | "recovery" | "password" | "email";
 export interface MfaRequired {
   mfaRequired: true;
   mfaToken: string;
@@ -74,6 +75,17 @@ export interface AccessToken {
   createdAt: string;
   expiresAt?: string | null;
   lastUsedAt?: string | null;
+}
+export interface Session {
+  id: number;
+  /** The one of this browser. */
+  current: boolean;
+  userAgent: string;
+  /** Where it was last seen. */
+  address: string;
+  createdAt: string;
+  lastSeenAt: string;
+  expiresAt: string;
 }
 export interface Grant {
   id: string | number;

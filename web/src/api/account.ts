@@ -31,9 +31,9 @@ export function hasOrganizations(): Promise<{ hasOrganizations: boolean; needsSe
 }
 
 /** Keeps the session and everything that came with it; what was cached for somebody else goes. */
-export function enterSession(client: QueryClient, { token, user, projects, organizations }: SignedIn): void {
+export function enterSession(client: QueryClient, { user, projects, organizations }: People): void {
   client.clear();
-  keepSession(token);
+  keepSession();
   applyPreferences(user);
   client.setQueryData(bundleQuery.queryKey, { user, projects, organizations });
 }

@@ -1,7 +1,7 @@
 // One door to the server: JSON in, JSON out, errors as ApiError with the server's own sentence.
 import { retryAfterSeconds } from "../model/retry";
 import { noteAnswer } from "./incomplete";
-import { endSession, sessionToken } from "./session";
+import { endSession } from "./session";
 
 export class ApiError extends Error {
   constructor(
@@ -38,14 +38,15 @@ export function whenSessionExpires(run: () => void): void {
   onExpired = run;
 }
 
+let onStepUp: () => Promise<boolean> = async () => false;
+/** Called when the server wants to know again who is there; true: they have proved it, and the call is made again. */
+export function whenStepUpIsNeeded(run: () => Promise<boolean>): void {
+  onStepUp = run;
+}
+
 export async function request<T>(method: "GET" | "POST" | "PUT" | "DELETE", path: string, call: Call = {}): Promise<T> {
   const answer = await ask(method, path, call);
   return (await answer.json()) as T;
-}
-
-/** A GET with a token that is not (yet) the session. */
-export async function requestAs<T>(token: string, path: string): Promise<T> {
-  return (await (await ask("GET", path, { anonymous: true }, token)).json()) as T;
 }
 
 /** A file, with the name the server gives it. */
@@ -65,10 +66,8 @@ export function saveAs(url: string, name: string): void {
   setTimeout(() => URL.revokeObjectURL(url), 10_000);
 }
 
-async function ask(method: string, path: string, call: Call, as?: string): Promise<Response> {
+async function ask(method: string, path: string, call: Call, isAgain = false): Promise<Response> {
   const headers: Record<string, string> = {};
-  const token = as ?? (call.anonymous ? null : sessionToken());
-  if (token) headers.authorization = `Bearer ${token}`;
   if (call.linkToken) headers["link-token"] = call.linkToken;
   if (call.body !== undefined) headers["content-type"] = "application/json";
   const answer = await send(path + queryText(call.query), {
@@ -86,7 +85,12 @@ async function ask(method: string, path: string, call: Call, as?: string): Promi
     onExpired();
   }
   const wait = retryAfterSeconds(answer.headers.get("retry-after"), Date.now());
-  throw new ApiError(answer.status, await sentence(answer), wait ?? (answer.status === 429 ? WAIT_SECONDS : null));
+  const problem = await said(answer);
+  if (problem.code === "step_up_required" && !isAgain) {
+    if (await onStepUp()) return ask(method, path, call, true);
+    throw new ApiError(answer.status, "You did not confirm that it is you. Nothing was changed.");
+  }
+  throw new ApiError(answer.status, problem.sentence, wait ?? (answer.status === 429 ? WAIT_SECONDS : null));
 }
 
 async function send(url: string, init: RequestInit): Promise<Response> {
@@ -98,12 +102,12 @@ async function send(url: string, init: RequestInit): Promise<Response> {
   }
 }
 
-async function sentence(answer: Response): Promise<string> {
+async function said(answer: Response): Promise<{ sentence: string; code?: string }> {
   try {
     const body = await answer.json();
-    if (typeof body?.error === "string") return body.error;
+    if (typeof body?.error === "string") return { sentence: body.error, code: body.code };
   } catch {}
-  return `The server answered ${answer.status}${answer.statusText ? ` (${answer.statusText})` : ""}.`;
+  return { sentence: `The server answered ${answer.status}${answer.statusText ? ` (${answer.statusText})` : ""}.` };
 }
 
 function queryText(query: Call["query"]): string {

@@ -755,6 +755,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/login/mfa/mail": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Mails a code to the account that a provider's sign-in waits to be linked to. `POST /api/login/mfa` takes it as
+         *     `mailCode`.
+         */
+        post: operations["mailLinkCode"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/login/mfa/passkey/start": {
         parameters: {
             query?: never;
@@ -908,6 +928,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/me/logout": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Signs out: ends the session of this request and takes its cookie away. */
+        post: operations["signOut"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/me/passkeys/finish": {
         parameters: {
             query?: never;
@@ -994,6 +1031,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/me/sessions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Where one is signed in, the session seen last first. */
+        get: operations["listSessions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/me/sessions/revoke": {
         parameters: {
             query?: never;
@@ -1005,6 +1059,57 @@ export interface paths {
         put?: never;
         /** Signs out everywhere else, and ends personal access tokens and passkeys where asked. The answer is a new login. */
         post: operations["revokeSessions"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/me/sessions/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** Ends one of one's sessions, at once. */
+        delete: operations["endSession"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/me/step-up": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Proves it. Signing in anew, with a provider too, is a proof by itself: in the new session. */
+        post: operations["stepUp"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/me/step-up/start": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** How one can prove who one is. */
+        post: operations["beginStepUp"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1261,6 +1366,27 @@ export interface paths {
         get: operations["exportAuditLog"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/organizations/{id}/demo": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Whether there is demo data, and how far its loading is. */
+        get: operations["getDemo"];
+        put?: never;
+        /**
+         * Makes a project of demo data and begins to load it. Demo data that is there or on its way stays as it is; what was
+         *     interrupted or has failed is deleted, and loaded anew.
+         */
+        post: operations["loadDemo"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1654,6 +1780,23 @@ export interface paths {
         put?: never;
         /** The first account, its organization and project, with the code that the server printed. Only while there is none. */
         post: operations["register"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/services": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Services that sent telemetry, what of it is stored, and what it was promoted to. */
+        get: operations["getServices"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -2417,6 +2560,43 @@ export interface components {
             /** @description The project's name, so that nobody deletes the wrong one. */
             name: string;
         };
+        /** @description Body of `POST /api/organizations/{id}/demo`. */
+        DemoRequest: {
+            /**
+             * Format: int64
+             * @description Minutes of traffic up to now, 1 to 240; 60 when absent.
+             * @default null
+             */
+            historyMinutes: number | null;
+        };
+        /**
+         * @description How far the loading of demo data is.
+         * @enum {string}
+         */
+        DemoState: "none" | "loading" | "loaded" | "interrupted" | "failed";
+        /** @description `GET` and `POST /api/organizations/{id}/demo`. */
+        DemoView: {
+            /** @description No project of the organization has ever received anything. */
+            isEmpty: boolean;
+            /** @description Why the loading failed; null otherwise. */
+            message?: string | null;
+            /**
+             * Format: int32
+             * @description Of the traffic, 0 to 100.
+             */
+            percent: number;
+            /**
+             * Format: uuid
+             * @description The project that holds it; null without one.
+             */
+            projectId?: string | null;
+            /**
+             * Format: int64
+             * @description Stored by the loading that runs or ended last since the server's start.
+             */
+            spans: number;
+            state: components["schemas"]["DemoState"];
+        };
         /** @description The body of an entity's page: when it was recorded, so that only 24 hours either side are read. */
         DetailRequest: {
             /**
@@ -2763,6 +2943,8 @@ export interface components {
         };
         /** @description Body of every error answer outside OTLP. */
         ErrorBody: {
+            /** @description For programs, where they can do something about it: `step_up_required`. */
+            code?: string | null;
             /** @description One sentence. */
             error: string;
         };
@@ -2986,6 +3168,10 @@ export interface components {
             receivedAt: string;
             serviceName: string;
             traceId: string;
+        };
+        /** @description Body of `POST /api/login/mfa/mail`. */
+        LinkMailRequest: {
+            mfaToken: string;
         };
         /** @description Every list body. Both times default to the last 24 hours. */
         ListRequest: {
@@ -3730,6 +3916,8 @@ export interface components {
             backendUrl: string;
             /** Format: date-time */
             createdAt: string;
+            /** @description The project holds demo data: `/api/organizations/{id}/demo`. */
+            demo: boolean;
             framework: string;
             /** Format: uuid */
             id: string;
@@ -3753,6 +3941,28 @@ export interface components {
             sourceMapToken?: string | null;
             /** @description What exporters send; 32 hexadecimal digits. */
             token: string;
+        };
+        Promoted: {
+            /** @description Without runs of tools. */
+            aiTraces: components["schemas"]["PromotedCount"];
+            endpoints: components["schemas"]["PromotedCount"];
+            issues: components["schemas"]["PromotedCount"];
+            tasks: components["schemas"]["PromotedCount"];
+        };
+        /** @description What spans and log records were promoted to, in the last hour of the range. */
+        PromotedCount: {
+            /**
+             * Format: int64
+             * @description Occurrences, weighted by sampling.
+             */
+            count: number;
+            /** @description The most frequent name, or the Issue's hash; null without any. */
+            first?: string | null;
+            /**
+             * Format: int64
+             * @description Distinct ones.
+             */
+            names: number;
         };
         /** @description RFC 9728. */
         ProtectedResource: {
@@ -3952,19 +4162,75 @@ export interface components {
             /** @description For five minutes. */
             mfaToken: string;
         };
-        /** @description Body of `POST /api/login/mfa`: one of the two codes, or a passkey and its challenge. */
+        /** @description Body of `POST /api/login/mfa`: one of the codes, a passkey and its challenge, or a password. */
         SecondFactorRequest: {
             challengeId?: string | null;
             /** @description Six digits. */
             code?: string | null;
+            /** @description Where `methods` names `email`: the code that `POST /api/login/mfa/mail` sends. */
+            mailCode?: string | null;
             mfaToken: string;
             passkey?: components["schemas"]["AuthenticationResponse"] | null;
+            /** @description Where `methods` names `password`. */
+            password?: string | null;
             recoveryCode?: string | null;
         };
         ServiceCount: {
             /** Format: int64 */
             count: number;
             name: string;
+        };
+        /** @description A service, as its latest resource describes it. */
+        ServiceSeen: {
+            /** @description `telemetry.sdk.language` */
+            language?: string | null;
+            /**
+             * Format: date-time
+             * @description When anything was received last, by the minute.
+             */
+            lastSeen: string;
+            /** @description Log records. */
+            logs: components["schemas"]["SignalSeen"];
+            /** @description Metric points. */
+            metrics: components["schemas"]["SignalSeen"];
+            /** @description `service.name`; empty when absent. */
+            name: string;
+            /** @description `telemetry.sdk.name` */
+            sdkName?: string | null;
+            /** @description `telemetry.sdk.version` */
+            sdkVersion?: string | null;
+            /** @description Spans. */
+            traces: components["schemas"]["SignalSeen"];
+            /** @description `service.version` */
+            version?: string | null;
+        };
+        /** @description `GET /api/services`. */
+        Services: {
+            promoted: components["schemas"]["Promoted"];
+            /** @description Latest first. */
+            services: components["schemas"]["ServiceSeen"][];
+            /** @description There are more services than are listed. */
+            truncated: boolean;
+        };
+        /** @description One of one's sessions. */
+        SessionView: {
+            /** @description Where it was last seen. */
+            address: string;
+            /** Format: date-time */
+            createdAt: string;
+            /** @description The session of this request. */
+            current: boolean;
+            /** Format: date-time */
+            expiresAt: string;
+            /** Format: int64 */
+            id: number;
+            /**
+             * Format: date-time
+             * @description To the minute.
+             */
+            lastSeenAt: string;
+            /** @description Of the browser or program that signed in. */
+            userAgent: string;
         };
         /** @description A plan that waits for its person's answer. */
         SetupDraftView: {
@@ -4008,6 +4274,24 @@ export interface components {
              * @description The first one the caller may write to when absent.
              */
             organizationId?: number | null;
+        };
+        /** @description Stored records of one signal. */
+        SignalSeen: {
+            /**
+             * Format: int64
+             * @description In the range.
+             */
+            count: number;
+            /**
+             * Format: int64
+             * @description In the last hour of the range.
+             */
+            lastHour: number;
+            /**
+             * Format: date-time
+             * @description When the last of them was received, by the minute; null without any.
+             */
+            lastSeen?: string | null;
         };
         /** @description An accepted slowness of one Endpoint. */
         SlowOffset: {
@@ -4223,6 +4507,29 @@ export interface components {
         /** @description A change that says what came of it in one word. */
         StatusAnswer: {
             status: string;
+        };
+        /** @description What needs a fresh proof is allowed until then. */
+        StepUpAnswer: {
+            /** Format: date-time */
+            until: string;
+        };
+        /** @description Body of `POST /api/me/step-up`: the password; or `mfaToken` with a code, or with a passkey and its challenge. */
+        StepUpRequest: {
+            challengeId?: string | null;
+            /** @description Six digits. */
+            code?: string | null;
+            mfaToken?: string | null;
+            passkey?: components["schemas"]["AuthenticationResponse"] | null;
+            password?: string | null;
+        };
+        /** @description How one can prove who one is. */
+        StepUpWays: {
+            /** @description `password`, `totp`, `passkey`. */
+            methods: string[];
+            /** @description For `totp` and `passkey`, five minutes; a challenge comes from `POST /api/login/mfa/passkey/start`. */
+            mfaToken?: string | null;
+            /** @description Providers to sign in with anew: `GET /api/auth/start/{provider}?fresh=true`. */
+            providers: string[];
         };
         /** @description One uploaded file, or one architecture of it. */
         SymbolFile: {
@@ -5259,7 +5566,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description To `/auth/callback#token=...&needsSetup=...`, to `/auth/callback#mfaToken=...&methods=...` for the second step, or to `/login?error=` with `oauth_no_email`, `oauth_email_unverified`, `invite_required`, `oauth_denied`, `oauth_state` or `oauth_failed` */
+            /** @description To `/auth/callback#token=...&needsSetup=...`, to `/auth/callback#mfaToken=...&methods=...` for the second step, the same with `&link=` and the provider's name for a proof of the account that the provider is linked to, to `redirect` after a step-up, or to `/login?error=` with `oauth_no_email`, `oauth_email_unverified`, `invite_required`, `oauth_denied`, `oauth_state`, `oauth_link_refused`, `oauth_not_fresh`, `oauth_other_person` or `oauth_failed` */
             302: {
                 headers: {
                     [name: string]: unknown;
@@ -5569,6 +5876,8 @@ export interface operations {
             query?: {
                 /** @description Where to go afterwards: a path of this server; anything else is ignored. */
                 redirect?: string;
+                /** @description Asks the provider to have the person sign in again there, for step-up. */
+                fresh?: boolean;
             };
             header?: never;
             path: {
@@ -8178,6 +8487,111 @@ export interface operations {
             };
         };
     };
+    mailLinkCode: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["LinkMailRequest"];
+            };
+        };
+        responses: {
+            /** @description Sent */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StatusAnswer"];
+                };
+            };
+            /** @description The request cannot be read. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No token, or a bad one. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Not a project one may open. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No such thing in this project. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description It was sent before */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Readable, but against a rule of the operation. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many requests of this address in this minute; `Retry-After` says when to come back. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many questions at once; `Retry-After` says when to come back. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The deadline of the question passed. */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
     beginPasskeySecondStep: {
         parameters: {
             query?: never;
@@ -8940,6 +9354,80 @@ export interface operations {
             };
         };
     };
+    signOut: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Signed out */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StatusAnswer"];
+                };
+            };
+            /** @description The request cannot be read. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No token, or a bad one. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Not a project one may open. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Readable, but against a rule of the operation. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many questions at once; `Retry-After` says when to come back. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The deadline of the question passed. */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
     addPasskey: {
         parameters: {
             query?: never;
@@ -9496,6 +9984,80 @@ export interface operations {
             };
         };
     };
+    listSessions: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SessionView"][];
+                };
+            };
+            /** @description The request cannot be read. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No token, or a bad one. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Not a project one may open. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Readable, but against a rule of the operation. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many questions at once; `Retry-After` says when to come back. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The deadline of the question passed. */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
     revokeSessions: {
         parameters: {
             query?: never;
@@ -9547,6 +10109,262 @@ export interface operations {
             };
             /** @description Readable, but against a rule of the operation. */
             422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many questions at once; `Retry-After` says when to come back. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The deadline of the question passed. */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    endSession: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The session's id */
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Ended */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StatusAnswer"];
+                };
+            };
+            /** @description The request cannot be read. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No token, or a bad one. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Not a project one may open. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No such thing in this project. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Readable, but against a rule of the operation. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many questions at once; `Retry-After` says when to come back. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The deadline of the question passed. */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    stepUp: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["StepUpRequest"];
+            };
+        };
+        responses: {
+            /** @description Proved */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StepUpAnswer"];
+                };
+            };
+            /** @description The request cannot be read. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No token, or a bad one. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Not a project one may open. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Readable, but against a rule of the operation. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many requests of this address in this minute; `Retry-After` says when to come back. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many questions at once; `Retry-After` says when to come back. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The deadline of the question passed. */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    beginStepUp: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StepUpWays"];
+                };
+            };
+            /** @description The request cannot be read. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No token, or a bad one. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Not a project one may open. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Readable, but against a rule of the operation. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many requests of this address in this minute; `Retry-After` says when to come back. */
+            429: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -10870,6 +11688,171 @@ export interface operations {
                 };
                 content: {
                     "text/csv": string;
+                };
+            };
+            /** @description The request cannot be read. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No token, or a bad one. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Not a project one may open. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Readable, but against a rule of the operation. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many questions at once; `Retry-After` says when to come back. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The deadline of the question passed. */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    getDemo: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DemoView"];
+                };
+            };
+            /** @description The request cannot be read. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No token, or a bad one. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Not a project one may open. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Readable, but against a rule of the operation. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many questions at once; `Retry-After` says when to come back. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The deadline of the question passed. */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    loadDemo: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["DemoRequest"];
+            };
+        };
+        responses: {
+            /** @description There is demo data */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DemoView"];
+                };
+            };
+            /** @description It is being loaded */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DemoView"];
                 };
             };
             /** @description The request cannot be read. */
@@ -13389,6 +14372,85 @@ export interface operations {
             };
             /** @description Too many requests of this address in this minute; `Retry-After` says when to come back. */
             429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many questions at once; `Retry-After` says when to come back. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The deadline of the question passed. */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    getServices: {
+        parameters: {
+            query: {
+                /** @description Missing or malformed: 400; of a project one may not open: 403. */
+                projectId: string;
+                from?: string;
+                to?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Services"];
+                };
+            };
+            /** @description The request cannot be read. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No token, or a bad one. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Not a project one may open. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Readable, but against a rule of the operation. */
+            422: {
                 headers: {
                     [name: string]: unknown;
                 };

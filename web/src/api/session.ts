@@ -1,21 +1,27 @@
-// The signed-in session: a JWT in localStorage, sent as Bearer. Of the user, nothing else is kept but the chosen theme.
+// Whether this browser is signed in. The session itself is a cookie that no script can read (HttpOnly, SameSite=Strict);
+// kept here is only that there is one, so that pages know without asking. Of the user, nothing but the chosen theme.
 
-const KEY = "tidewatch.token";
+const KEY = "tidewatch.signed-in";
+/** Held the session before it was a cookie. */
+const OLD = "tidewatch.token";
 
-export function sessionToken(): string | null {
+export function hasSession(): boolean {
   try {
-    return localStorage.getItem(KEY);
+    return localStorage.getItem(KEY) !== null;
   } catch {
-    return null;
+    return false;
   }
 }
 
-export function keepSession(token: string): void {
-  localStorage.setItem(KEY, token);
+export function keepSession(): void {
+  localStorage.setItem(KEY, "1");
+  localStorage.removeItem(OLD);
 }
 
+/** Forgets it. The cookie ends with `signOut` (account-me.ts), or has ended already. */
 export function endSession(): void {
   localStorage.removeItem(KEY);
+  localStorage.removeItem(OLD);
 }
 
 const LAST_PROJECT = "tidewatch.project";

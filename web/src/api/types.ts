@@ -57,6 +57,12 @@ export type IssueOccurrence = Schemas["Occurrence"];
 export type IssueDetail = Schemas["IssueDetail"];
 export type TagDistribution = Schemas["TagDistribution"];
 
+export type Services = Schemas["Services"];
+export type ServiceSeen = Schemas["ServiceSeen"];
+export type SignalSeen = Schemas["SignalSeen"];
+export type PromotedCount = Schemas["PromotedCount"];
+export type DemoView = Schemas["DemoView"];
+
 export type LogRow = Schemas["LogView"];
 export type LogHistogram = Schemas["LogHistogram"];
 

@@ -14,13 +14,20 @@ it("429 points at the countdown, 403 at who can help", () => {
   expect(problemWords({ status: 403, message: "only owners may do this" })).toMatch(/^Only owners may do this\. .*ask/);
 });
 
-it.each(["oauth_no_email", "oauth_email_unverified", "invite_required", "oauth_denied", "oauth_state", "oauth_failed"])(
-  "%s has its own words",
-  (code) => {
-    expect(oauthErrorWords(code)).toBeTruthy();
-    expect(oauthErrorWords(code)).not.toBe(oauthErrorWords("something_new"));
-  },
-);
+it.each([
+  "oauth_no_email",
+  "oauth_email_unverified",
+  "invite_required",
+  "oauth_denied",
+  "oauth_state",
+  "oauth_link_refused",
+  "oauth_not_fresh",
+  "oauth_other_person",
+  "oauth_failed",
+])("%s has its own words", (code) => {
+  expect(oauthErrorWords(code)).toBeTruthy();
+  expect(oauthErrorWords(code)).not.toBe(oauthErrorWords("something_new"));
+});
 
 it("unknown codes are never shown as text", () => {
   expect(oauthErrorWords("<b>call 555</b>")).toBe("Signing in through the provider did not work. Try again.");

@@ -1,5 +1,6 @@
 import { expect, it } from "vitest";
-import { publicAddress, snippets } from "./snippets";
+import { publicAddress } from "./public-address";
+import { GROUPS, snippets } from "./snippets";
 import { testTrace } from "./test-trace";
 
 it("fills address and token into every snippet", () => {
@@ -10,18 +11,24 @@ it("fills address and token into every snippet", () => {
     expect(code, snippet.key).toContain("abc123");
   }
   expect(all.map((one) => one.key)).toEqual([
-    "node",
-    "python",
-    "go",
-    "java",
-    "dotnet",
-    "php",
-    "ruby",
-    "rust",
-    "browser",
-    "collector",
-    "curl",
+    ...["node", "python", "go", "java", "dotnet", "php", "ruby", "rust", "elixir"],
+    ...["browser", "ios", "android", "flutter", "react-native"],
+    ...["edge", "cloudflare", "collector", "curl"],
   ]);
+  // The page shows group after group.
+  const groups = all.map((one) => GROUPS.indexOf(one.group));
+  expect(groups).toEqual(groups.toSorted((a, b) => a - b));
+});
+
+it("asks for http/protobuf wherever an SDK reads the environment, and for TLS where the address needs it", () => {
+  for (const { key, steps } of snippets("http://x/api/otel", "t")) {
+    for (const { code } of steps.filter((step) => step.code.includes("OTEL_EXPORTER_OTLP_ENDPOINT"))) {
+      expect(code, key).toContain("OTEL_EXPORTER_OTLP_PROTOCOL=http/protobuf");
+    }
+  }
+  const rust = (otlp: string) => JSON.stringify(snippets(otlp, "t").find((one) => one.key === "rust"));
+  expect(rust("https://x/api/otel")).toContain("reqwest-rustls");
+  expect(rust("http://x/api/otel")).not.toContain("reqwest-rustls");
 });
 
 it("gives curl a JSON document once the shell has filled it in", () => {

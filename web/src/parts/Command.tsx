@@ -1,16 +1,23 @@
+import { useState } from "react";
 import { CopyButton } from "../ui/Copy";
+import { RevealButton, SecretCode } from "./Secret";
 
-/** A shell command, to be read and copied. */
-export function CommandBlock({ label, code }: { label: string; code: string }) {
+/** A shell command, to be read and copied. `secret`: a token in it, masked until it is asked for. */
+export function CommandBlock({ label, code, secret }: { label: string; code: string; secret?: string }) {
+  const [shown, setShown] = useState(false);
   return (
     <div className="rounded-control border border-line bg-panel">
       <div className="flex items-center justify-between gap-2 pt-1 pr-1 pl-2.5 text-dense text-ink2">
-        {label}
+        <span className="min-w-0 flex-1">{label}</span>
+        {secret && <RevealButton shown={shown} onToggle={() => setShown(!shown)} what={`the token: ${label}`} />}
         <CopyButton text={code} label={`Copy the command: ${label}`} words="Copy" />
       </div>
-      <pre className="overflow-x-auto px-2.5 pb-2.5 font-mono text-dense" tabIndex={0}>
-        {code}
-      </pre>
+      <SecretCode
+        code={code}
+        secret={secret}
+        shown={shown}
+        className="overflow-x-auto px-2.5 pb-2.5 font-mono text-dense"
+      />
     </div>
   );
 }

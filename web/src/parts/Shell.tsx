@@ -21,6 +21,7 @@ import { UnknownProject } from "./UnknownProject";
 // Loaded when first opened: the first page does without them.
 const Palette = lazy(() => import("./Palette").then((part) => ({ default: part.Palette })));
 const Help = lazy(() => import("./Help").then((part) => ({ default: part.Help })));
+const DemoBanner = lazy(() => import("./Demo").then((part) => ({ default: part.DemoBanner })));
 const NewProject = lazy(() => import("./NewProject").then((part) => ({ default: part.NewProject })));
 
 const NARROW_KEY = "tidewatch.rail";
@@ -90,6 +91,11 @@ function Frame() {
           onNewProject={() => setNewProject(true)}
         />
         <Incomplete />
+        {project?.demo && (
+          <Suspense fallback={null}>
+            <DemoBanner key={project.id} project={project} />
+          </Suspense>
+        )}
         <main id="main" tabIndex={-1} className="min-h-0 flex-1 overflow-auto">
           {project ? <Outlet /> : <UnknownProject onNew={() => setNewProject(true)} />}
         </main>

@@ -1,6 +1,9 @@
 import { Link } from "@tanstack/react-router";
+import { lazy, Suspense } from "react";
 import { useBundle } from "../api/account";
 import { mayCreateProject } from "../model/roles";
+
+const DemoOffer = lazy(() => import("./Demo").then((part) => ({ default: part.DemoOffer })));
 
 /** The address names a project that this user cannot open, or there is none yet. */
 export function UnknownProject({ onNew }: { onNew: () => void }) {
@@ -28,9 +31,14 @@ export function UnknownProject({ onNew }: { onNew: () => void }) {
         ))}
       </ul>
       {projects.length === 0 && mayCreateProject(bundle?.organizations) && (
-        <button type="button" className="btn btn-primary mt-4" onClick={onNew}>
-          New project
-        </button>
+        <div className="mt-4 flex flex-wrap gap-2">
+          <button type="button" className="btn btn-primary" onClick={onNew}>
+            New project
+          </button>
+          <Suspense fallback={null}>
+            <DemoOffer />
+          </Suspense>
+        </div>
       )}
     </div>
   );

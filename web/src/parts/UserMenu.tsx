@@ -3,8 +3,9 @@ import { useQueryClient } from "@tanstack/react-query";
 import { Link, useNavigate } from "@tanstack/react-router";
 import { Building2, Check, LogOut, Monitor, Moon, Sun, UserRound } from "lucide-react";
 import { bundleQuery, useBundle } from "../api/account";
+import { signOut } from "../api/account-me";
 import { request } from "../api/client";
-import { endSession } from "../api/session";
+import { say } from "../ui/Toasts";
 import { setTheme, type ThemeChoice, useThemeChoice } from "../ui/theme";
 
 const THEMES: { value: ThemeChoice; label: string; icon: typeof Sun }[] = [
@@ -66,8 +67,10 @@ export function UserMenu() {
             <Menu.Separator className="my-1 border-line border-t" />
             <Menu.Item
               className="menu-item"
-              onClick={() => {
-                endSession();
+              onClick={async () => {
+                await signOut().catch(() =>
+                  say("The server could not be told: the session lasts there until it expires."),
+                );
                 client.clear();
                 navigate({ to: "/login" });
               }}

@@ -144,6 +144,10 @@ fn stored_owner_table() {
         span(6, 7, None, ""),
         span(7, 6, None, ""),
         span(8, 0, None, ""),
+        // DECISIONS 11: caller and callee share an id.
+        span(10, 0, None, ""),
+        span(10, 0, Some(EntityKind::Endpoint), "GET /b"),
+        span(11, 10, None, ""),
     ]);
     for (start, expected) in [
         (1, Some("GET /a")),
@@ -154,6 +158,8 @@ fn stored_owner_table() {
         (6, None),
         (8, None),
         (9, None),
+        (10, Some("GET /b")),
+        (11, Some("GET /b")),
         (0, None),
     ] {
         assert_eq!(owners.owner(SpanId([start; 8])).map(|owner| owner.name), expected, "from {start}");

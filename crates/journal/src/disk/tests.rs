@@ -211,3 +211,16 @@ fn a_removed_directory_is_gone_or_back_after_a_power_cut() {
     }
     assert!((10..90).contains(&back), "{back}");
 }
+
+/// What a child process has between `fork` and `exec`.
+#[test]
+#[expect(clippy::disallowed_methods, reason = "a forked child has such a clone; nothing is read")]
+fn a_lock_is_released_although_its_file_is_open_elsewhere() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("lock");
+    let held = RealDisk.lock(&path).unwrap();
+    let copy = held.downcast_ref::<super::RealLock>().expect("a lock of the real disk").0.try_clone().unwrap();
+    drop(held);
+    RealDisk.lock(&path).unwrap();
+    drop(copy);
+}

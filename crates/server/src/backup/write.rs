@@ -1,6 +1,6 @@
 //! Writes a backup. Parts are hard links where the file system allows it, since they never change.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::fs::{self, DirBuilder, File};
 use std::io::{self, Read};
 use std::os::unix::fs::DirBuilderExt;
@@ -12,9 +12,12 @@ use tidewatch_store::lake::check::{ListedFile, listed_files};
 
 use super::manifest::{self, Entry, Manifest};
 use super::source::Source;
+use crate::files::copy_hashed;
+use crate::symbols::check::is_upload;
+use crate::symbols::info::Info;
 
 const CATALOG: &str = "catalog.sqlite";
-/// Attempts to open a file that may be renamed in between.
+/// Attempts to copy a file that may be renamed or replaced in between.
 const TRIES: usize = 3;
 
 /// Blocks. `target`: absolute, missing or empty.
@@ -33,6 +36,7 @@ pub fn write(
         copy.listed_parts(source)?;
     }
     copy.tree(Path::new("blobs"))?;
+    copy.uploads_of_one_moment()?;
     copy.file_if_there(Path::new("ai-prices.json"))?;
     // Tables that journal records were priced with.
     copy.tree(Path::new("ai-prices"))?;
@@ -133,6 +137,42 @@ impl Copy<'_> {
         Ok(())
     }
 
+    /// Copies again what was uploaded between the copy of a file and the copy of its `.info`, which records its hash.
+    fn uploads_of_one_moment(&mut self) -> anyhow::Result<()> {
+        for _ in 0..TRIES {
+            let hashes = self.others.iter().map(|entry| (entry.path.as_str(), entry.xxh3.as_str())).collect();
+            let is_torn = |original: &String| self.is_torn(original, &hashes);
+            let torn: Vec<String> = self.originals().into_iter().filter(is_torn).collect();
+            if torn.is_empty() {
+                break;
+            }
+            for original in torn {
+                for path in [info_of(&original), original] {
+                    self.others.retain(|entry| entry.path != path);
+                    match fs::remove_file(self.target.join(&path)) {
+                        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error.into()),
+                        _ => self.file_if_there(Path::new(&path))?,
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Uploads of which the file or its `.info` is copied.
+    fn originals(&self) -> BTreeSet<String> {
+        let paths = self.others.iter().map(|entry| entry.path.as_str());
+        let uploads = paths.filter(|path| is_upload(Path::new("blobs"), Path::new(path)));
+        uploads.map(|path| path.strip_suffix(".info").unwrap_or(path).to_owned()).collect()
+    }
+
+    /// `hashes`: of the copies, by path.
+    fn is_torn(&self, original: &str, hashes: &HashMap<&str, &str>) -> bool {
+        let info = fs::read(self.target.join(info_of(original))).ok();
+        let info = info.and_then(|text| serde_json::from_slice::<Info>(&text).ok());
+        info.is_none_or(|info| hashes.get(original) != Some(&info.hash.as_str()))
+    }
+
     fn file_if_there(&mut self, name: &Path) -> anyhow::Result<()> {
         let place = self.target.join(name);
         make_parent(&place).with_context(|| format!("cannot make the folder of {}", place.display()))?;
@@ -206,7 +246,7 @@ pub fn copy_bytes(from: &Path, to: &Path, name: &Path, bytes_max: u64) -> io::Re
     let source = File::open(from)?;
     let mut copy = File::create_new(to)?;
     copy.set_permissions(source.metadata()?.permissions())?;
-    let (bytes, xxh3) = manifest::hash(source.take(bytes_max), &mut copy)?;
+    let (bytes, xxh3) = copy_hashed(source.take(bytes_max), &mut copy)?;
     copy.sync_all()?;
     Ok(Entry::new(name, bytes, xxh3))
 }
@@ -229,6 +269,10 @@ pub fn sync_folders(root: &Path) -> anyhow::Result<()> {
         folders.extend(sync().with_context(|| format!("cannot sync {}", folder.display()))?);
     }
     Ok(())
+}
+
+fn info_of(original: &str) -> String {
+    format!("{original}.info")
 }
 
 fn is_hidden(name: &Path) -> bool {

@@ -251,6 +251,7 @@ fn header(signal: Signal, received_ns: i64) -> Header {
         received_ns,
         settings: IngestSettings::default(),
         prices: prices::NO_TABLE,
+        names_max: None,
     }
 }
 

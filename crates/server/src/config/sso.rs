@@ -90,6 +90,11 @@ pub struct SsoSettings {
     /// A file with that key.
     #[arg(long, env = "OAUTH_SESSION_SECRET_FILE", conflicts_with = "oauth_session_secret")]
     pub oauth_session_secret_file: Option<PathBuf>,
+    /// Take providers on other machines at `http://` addresses. Others on the way can then read codes, secrets and who
+    /// signs in, and sign in as anybody. Loopback addresses are always taken.
+    #[arg(long, env = "SSO_ALLOW_HTTP", action = ArgAction::Set, value_parser = BoolishValueParser::new(),
+        num_args = 0..=1, default_value = "false", default_missing_value = "true")]
+    pub sso_allow_http: bool,
     /// Nobody signs in with a password.
     #[arg(long, env = "DISABLE_PASSWORD_LOGIN", action = ArgAction::Set, value_parser = BoolishValueParser::new(),
         num_args = 0..=1, default_value = "false", default_missing_value = "true")]
@@ -124,6 +129,7 @@ impl Default for SsoSettings {
             oidc_auto_create_users: false,
             oauth_session_secret: None,
             oauth_session_secret_file: None,
+            sso_allow_http: false,
             disable_password_login: false,
         }
     }
@@ -172,12 +178,19 @@ impl SsoSettings {
         Ok(map)
     }
 
-    /// Over `http://` everybody on the way reads codes, secrets and who signs in; between processes of one machine nobody
-    /// is on the way.
-    pub fn warn_of_plain_http(&self) {
+    /// Addresses of the providers in use that others on the way can read: `http://` to another machine.
+    fn plain_http(&self) -> impl Iterator<Item = &str> {
+        let google = self.google_client_id.is_some().then_some(&self.google_issuer_url);
+        let github = self.github_client_id.is_some().then_some([&self.github_url, &self.github_api_url]);
         let oidc = [&self.oidc_issuer_url, &self.oidc_auth_url, &self.oidc_token_url, &self.oidc_userinfo_url];
-        let fixed = [&self.google_issuer_url, &self.github_url, &self.github_api_url].map(String::as_str);
-        for url in oidc.into_iter().flatten().map(String::as_str).chain(fixed).filter(|url| is_plain_http(url)) {
+        let oidc = self.oidc_client_id.is_some().then_some(oidc);
+        let all = google.into_iter().chain(github.into_iter().flatten()).chain(oidc.into_iter().flatten().flatten());
+        all.map(String::as_str).filter(|url| is_plain_http(url))
+    }
+
+    /// Warns of addresses that are taken because of `sso_allow_http`.
+    pub fn warn_of_plain_http(&self) {
+        for url in self.plain_http() {
             tracing::warn!(url, "{url} is not https: sign-ins through it can be read and changed on their way");
         }
     }
@@ -205,6 +218,11 @@ impl SsoSettings {
                 "oidc needs either oidc_issuer_url, or oidc_auth_url, oidc_token_url and oidc_userinfo_url"
             );
         }
+        if let (Some(url), false) = (self.plain_http().next(), self.sso_allow_http) {
+            bail!(
+                "{url} is not https: others on the way could sign in as anybody; sso_allow_http takes it all the same"
+            );
+        }
         let has_provider =
             self.google_client_id.is_some() || self.github_client_id.is_some() || self.oidc_client_id.is_some();
         ensure!(
@@ -216,7 +234,7 @@ impl SsoSettings {
 }
 
 /// `http://` to another machine.
-fn is_plain_http(url: &str) -> bool {
+pub fn is_plain_http(url: &str) -> bool {
     let Ok(url) = url::Url::parse(url) else { return false };
     let is_here = match url.host() {
         Some(url::Host::Domain(name)) => name == "localhost" || name.ends_with(".localhost"),
@@ -245,6 +263,41 @@ mod tests {
         ] {
             assert_eq!(is_plain_http(url), expected, "{url}");
         }
+    }
+
+    #[test]
+    fn plain_http_is_refused_unless_allowed() {
+        let oidc = |change: fn(&mut SsoSettings)| {
+            let (id, secret) = (Some("id".to_owned()), Some("secret".to_owned()));
+            let issuer = Some("https://id.example".to_owned());
+            let mut settings = SsoSettings {
+                oidc_client_id: id,
+                oidc_client_secret: secret,
+                oidc_issuer_url: issuer,
+                ..SsoSettings::default()
+            };
+            change(&mut settings);
+            settings.check().map_err(|error| error.to_string())
+        };
+        let plain = |settings: &mut SsoSettings| settings.oidc_issuer_url = Some("http://id.example".to_owned());
+        assert_eq!(oidc(|_| ()), Ok(()));
+        assert_eq!(oidc(|settings| settings.oidc_issuer_url = Some("http://127.0.0.1:9".to_owned())), Ok(()));
+        let refused = oidc(plain).expect_err("a provider without TLS");
+        assert!(refused.starts_with("http://id.example is not https"), "{refused}");
+        let told = |settings: &mut SsoSettings| {
+            settings.oidc_issuer_url = None;
+            settings.oidc_auth_url = Some("https://id.example/authorize".to_owned());
+            settings.oidc_token_url = Some("http://id.example/token".to_owned());
+            settings.oidc_userinfo_url = Some("https://id.example/me".to_owned());
+        };
+        assert!(oidc(told).is_err(), "where codes are exchanged");
+        // A provider that is not set up matters to nobody.
+        assert_eq!(oidc(|settings| settings.github_url = "http://git.example".to_owned()), Ok(()));
+        let allowed = |settings: &mut SsoSettings| {
+            settings.oidc_issuer_url = Some("http://id.example".to_owned());
+            settings.sso_allow_http = true;
+        };
+        assert_eq!(oidc(allowed), Ok(()));
     }
 
     #[test]

@@ -1,8 +1,9 @@
-//! Copies of the control database for backups, and SQLite's own check of one.
+//! Copies of the control database for backups, and what can be asked of a file that is not opened for use.
 
 use std::path::Path;
 
-use sqlx::Row;
+use sqlx::sqlite::SqliteConnectOptions;
+use sqlx::{Connection, Row, SqliteConnection};
 
 use super::db::{Database, Engine, Location};
 use super::{Control, ControlError};
@@ -35,12 +36,38 @@ async fn copy(database: &Database, to: &Path) -> Result<bool, ControlError> {
 
 /// What SQLite finds wrong with a file; empty: nothing. The file is written to. Blocks; not for async threads.
 pub fn integrity(file: &Path) -> anyhow::Result<Vec<String>> {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    runtime.block_on(async {
+    blocking(async {
         let database = Database::connect(&Location::file(file)).await?;
         let rows = sqlx::query("PRAGMA integrity_check").fetch_all(&database.pool).await;
         database.close().await;
         let lines: Vec<String> = rows?.iter().map(|row| row.try_get(0)).collect::<Result<_, _>>()?;
         Ok(lines.into_iter().filter(|line| line != "ok").collect())
     })
+}
+
+/// Whether anybody has, or ever had, an account in an SQLite file; `false` also without a file. Writes nothing. Blocks; not
+/// for async threads.
+pub fn has_had_accounts(file: &Path) -> anyhow::Result<bool> {
+    if !file.exists() {
+        return Ok(false);
+    }
+    blocking(async {
+        // A connection that cannot write leaves the log as it is when it closes.
+        let options = SqliteConnectOptions::new().filename(file).read_only(true);
+        let mut connection = SqliteConnection::connect_with(&options).await?;
+        let mut found = false;
+        for (table, any_row) in
+            [("users", "SELECT EXISTS (SELECT 1 FROM users)"), ("audit_log", "SELECT EXISTS (SELECT 1 FROM audit_log)")]
+        {
+            let any_table = "SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE name = $1)";
+            found |= sqlx::query_scalar(any_table).bind(table).fetch_one(&mut connection).await?
+                && sqlx::query_scalar(any_row).fetch_one(&mut connection).await?;
+        }
+        connection.close().await?;
+        Ok(found)
+    })
+}
+
+fn blocking<T>(work: impl Future<Output = anyhow::Result<T>>) -> anyhow::Result<T> {
+    tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(work)
 }

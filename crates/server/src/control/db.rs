@@ -4,11 +4,12 @@
 //! every change goes through [`Write`]: one writer at a time in the whole installation, so that a transaction reads and
 //! writes as if it were alone and a test of a rule on one engine holds on the other.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use sqlx::any::AnyPoolOptions;
-use sqlx::{Any, AnyConnection, AnyPool, Executor, Transaction};
+use sqlx::{Any, AnyConnection, AnyPool, Connection, Executor, Transaction};
+use tidewatch_store::sqlite_wal;
 
 use super::audit::{self, Entry};
 use super::{Control, ControlError, notices};
@@ -27,6 +28,8 @@ pub struct Location {
     pub engine: Engine,
     /// With the password, if it has one: never logged.
     url: String,
+    /// SQLite's.
+    file: Option<PathBuf>,
 }
 
 /// Advisory lock of PostgreSQL that the writer holds; the same on every node.
@@ -35,6 +38,7 @@ const WRITER: &str = "SELECT pg_advisory_xact_lock(7308901741)";
 impl Location {
     /// A file, made when missing.
     pub fn file(path: &Path) -> Location {
+        let file = Some(path.to_owned());
         // What a URL would read as its own is escaped.
         let path: String = path
             .to_string_lossy()
@@ -44,13 +48,13 @@ impl Location {
                 other => other.to_string(),
             })
             .collect();
-        Location { engine: Engine::Sqlite, url: format!("sqlite://{path}?mode=rwc") }
+        Location { engine: Engine::Sqlite, url: format!("sqlite://{path}?mode=rwc"), file }
     }
 
     /// `postgres://user:password@host/database`, with options such as `?sslmode=verify-full`.
     pub fn postgres(url: &str) -> Option<Location> {
         let known = url.starts_with("postgres://") || url.starts_with("postgresql://");
-        known.then(|| Location { engine: Engine::Postgres, url: url.to_owned() })
+        known.then(|| Location { engine: Engine::Postgres, url: url.to_owned(), file: None })
     }
 }
 
@@ -64,6 +68,11 @@ pub struct Database {
 impl Database {
     pub async fn connect(location: &Location) -> Result<Database, ControlError> {
         sqlx::any::install_default_drivers();
+        // The first connection overwrites what is behind the damage.
+        let damage = location.file.as_deref().map(sqlite_wal::find_damage).transpose().map_err(sqlx::Error::Io)?;
+        if let Some(damage) = damage.flatten() {
+            return Err(ControlError::Damaged(damage));
+        }
         let engine = location.engine;
         let pool = AnyPoolOptions::new()
             .max_connections(limits::CONTROL_CONNECTIONS)
@@ -71,6 +80,9 @@ impl Database {
             // Local ones neither age nor cost anything.
             .idle_timeout((engine == Engine::Postgres).then_some(limits::CONTROL_IDLE_MAX))
             .max_lifetime((engine == Engine::Postgres).then_some(limits::CONTROL_LIFE_MAX))
+            // SQLite ends a transaction by itself when the disk is full. sqlx's own rollback fails then, and the connection
+            // would count as inside a transaction for good: it is closed, and another one takes its place.
+            .before_acquire(|connection, _| Box::pin(async move { Ok(!connection.is_in_transaction()) }))
             .after_connect(move |connection, _| {
                 Box::pin(async move {
                     if engine == Engine::Sqlite {
@@ -162,5 +174,34 @@ impl<'a> Write<'a> {
             self.control.refresh().await?;
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::control::Outage;
+
+    /// Guarantee: a write that found the disk full takes no connection out of use.
+    #[tokio::test]
+    async fn connections_outlive_a_full_disk() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let database = Database::connect(&Location::file(&folder.path().join("a.sqlite"))).await.expect("a database");
+        let mut write = database.begin().await.expect("a transaction");
+        write.execute("CREATE TABLE a (x BLOB)").await.expect("a table");
+        write.commit().await.expect("it is written");
+        for _ in 0..2 * limits::CONTROL_CONNECTIONS {
+            let mut write = database.begin().await.expect("a transaction");
+            write.execute("PRAGMA max_page_count = 3").await.expect("a limit of this connection");
+            let full = write.execute("INSERT INTO a VALUES (zeroblob(1000000))").await.expect_err("it is full");
+            assert_eq!(ControlError::from(full).outage(), Some(Outage::NoSpace));
+            drop(write);
+        }
+        for _ in 0..2 * limits::CONTROL_CONNECTIONS {
+            let mut write = database.begin().await.expect("a transaction after a full disk");
+            write.execute("PRAGMA max_page_count = 100000").await.expect("no limit");
+            write.execute("INSERT INTO a VALUES (1)").await.expect("a row");
+            write.commit().await.expect("it is written");
+        }
     }
 }

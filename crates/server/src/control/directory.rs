@@ -85,7 +85,18 @@ pub struct Project {
     pub organization_id: i64,
     /// Nanoseconds since the epoch.
     pub created_ns: i64,
+    /// None: the project holds no demo data.
+    pub demo: Option<Demo>,
     pub settings: ProjectSettings,
+}
+
+/// How far the demo data of a project is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Demo {
+    /// It is being loaded, or its loading was interrupted.
+    Loading,
+    /// All of it is there.
+    Loaded,
 }
 
 /// A project that is no more. Its telemetry and its uploads go.
@@ -229,6 +240,20 @@ impl Control {
         let directory = self.directory.read();
         let at = directory.projects.binary_search_by_key(&number, |project| project.number).ok()?;
         Some(directory.projects[at].clone())
+    }
+
+    /// The organization's project of demo data.
+    pub fn demo_project(&self, organization: i64) -> Option<Arc<Project>> {
+        let directory = self.directory.read();
+        let is_it = |project: &&Arc<Project>| project.demo.is_some() && project.organization_id == organization;
+        directory.projects.iter().find(is_it).cloned()
+    }
+
+    /// Numbers of the organization's projects, ascending.
+    pub fn project_numbers(&self, organization: i64) -> Vec<u32> {
+        let directory = self.directory.read();
+        let its = directory.projects.iter().filter(|project| project.organization_id == organization);
+        its.map(|project| project.number).collect()
     }
 
     /// Days by project number, of those that have their own.

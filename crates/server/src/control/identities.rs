@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::audit::By;
@@ -15,7 +16,7 @@ use super::users::{NewUser, insert_user};
 use super::{Control, ControlError, NewProject, Project, Role, User};
 
 /// Who somebody is, as a provider says.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProviderProfile {
     /// Never given to another person by the provider.
     pub subject: String,
@@ -28,12 +29,15 @@ pub struct ProviderProfile {
     pub role: Option<Role>,
     /// It has asked the person for several factors.
     pub is_multi_factor: bool,
+    /// When the person signed in there, in nanoseconds since the epoch; none: the provider does not say. It may be long
+    /// before the sign-in here.
+    pub signed_in_ns: Option<i64>,
     /// Where new people join, and where `role` counts.
     pub organization: Place,
 }
 
 /// The organization that a provider's word is about. Other organizations of the person are none of its business.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Place {
     /// The operator named no claim: the oldest.
     First,
@@ -48,6 +52,8 @@ pub enum Place {
 pub enum Entered {
     /// `needs_setup`: there is no organisation yet; the person makes the first.
     In { user: Arc<User>, needs_setup: bool },
+    /// The address is that of an account which the provider is not linked to. Nothing was done.
+    Unproved(Arc<User>),
     /// A new person without a verified address.
     NoEmail,
     /// Nobody invited them, and people are not let in without.
@@ -55,13 +61,15 @@ pub enum Entered {
 }
 
 impl Control {
-    /// Finds or makes the person. `may_create`: people nobody invited are let in.
+    /// Finds or makes the person. `may_create`: people nobody invited are let in. `proved`: the account that the person
+    /// has proved to be theirs; the provider is linked to it when it has the profile's address.
     pub async fn enter(
         &self,
         by: &By,
         provider: &str,
         profile: &ProviderProfile,
         may_create: bool,
+        proved: Option<i64>,
     ) -> Result<Entered, ControlError> {
         let mut write = self.write().await?;
         let known: Option<i64> =
@@ -80,7 +88,11 @@ impl Control {
                     .await?;
                 let is_new = same.is_none();
                 let user = match same {
-                    Some(user) => user,
+                    Some(user) if proved == Some(user) => user,
+                    // An address that the provider vouches for is no proof by itself.
+                    Some(user) => {
+                        return Ok(self.user(user).map_or(Entered::InviteRequired, Entered::Unproved));
+                    }
                     None => match join(&mut write, by, email, profile, may_create).await? {
                         Some(user) => user,
                         None => return Ok(Entered::InviteRequired),
@@ -139,6 +151,16 @@ impl Control {
             // Disabled.
             None => Ok(Entered::InviteRequired),
         }
+    }
+
+    /// Whose identity it is.
+    pub async fn user_of_identity(&self, provider: &str, subject: &str) -> Result<Option<Arc<User>>, ControlError> {
+        let id: Option<i64> = sqlx::query_scalar("SELECT user_id FROM identities WHERE provider = $1 AND subject = $2")
+            .bind(provider)
+            .bind(subject)
+            .fetch_optional(self.pool())
+            .await?;
+        Ok(id.and_then(|id| self.user(id)))
     }
 
     /// The first organisation and project, of a person who signed in elsewhere.

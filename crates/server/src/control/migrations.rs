@@ -24,6 +24,9 @@ const LATER: &[&str] = &[
     include_str!("migrations/0009_ai_conventions.sql"),
     include_str!("migrations/0010_quotas.sql"),
     include_str!("migrations/0011_sign_ins.sql"),
+    include_str!("migrations/0012_sessions.sql"),
+    include_str!("migrations/0013_devices.sql"),
+    include_str!("migrations/0014_demo_projects.sql"),
 ];
 
 /// Runs what has not run yet. A newer database than this program is refused.

@@ -5,12 +5,14 @@
 //! - [`directory`]: users, roles, projects and tokens in memory. What a request needs to know is answered from it.
 //! - [`role`]: roles and what they open. [`audit`]: who changed what.
 //! - `sign_ins`, `notices`: what happens to people's accounts, in the log and by mail.
-//! - `identities`, `second_factor`, `passkeys`: sign-in elsewhere, in two steps, without a password. `support`: what `tidewatch admin` does.
+//! - `sessions`: sign-ins of people that last; `devices`: the browsers they sign in from.
+//! - `identities`, `second_factor`, `passkeys`: sign-in elsewhere, in two steps, without a password; `provider_links`: a
+//!   sign-in elsewhere that waits for a proof of the account. `support`: what `tidewatch admin` does.
 //! - `access_tokens`, `device_codes`, `oauth`, `grants`, `ack`, `setup`: credentials of machines and clients; `scope`:
 //!   what they may do.
 //! - `copies`: for backups.
 //! - [`tokens`], [`users`], [`people`], [`organizations`], [`members`] (and what is allowed: [`member_rules`]),
-//!   [`invitations`], [`resets`], [`projects`], [`preferences`], [`outbox`]: one table or a few, each.
+//!   [`invitations`], [`resets`], [`projects`], `demo`, [`preferences`], [`outbox`]: one table or a few, each.
 //!
 //! A change looks like this, everywhere:
 //!
@@ -27,7 +29,9 @@ mod ack;
 pub mod audit;
 mod copies;
 pub mod db;
+mod demo;
 mod device_codes;
+mod devices;
 pub mod directory;
 mod grants;
 mod identities;
@@ -38,15 +42,18 @@ mod migrations;
 mod notices;
 mod oauth;
 mod organizations;
+mod outage;
 mod outbox;
 mod passkeys;
 mod people;
 mod preferences;
 mod projects;
+mod provider_links;
 mod resets;
 mod role;
 mod scope;
 mod second_factor;
+mod sessions;
 mod setup;
 mod sign_ins;
 mod support;
@@ -61,10 +68,10 @@ use parking_lot::RwLock;
 pub use access_tokens::{PERSONAL_PREFIX, PersonalToken};
 pub use ack::AckLink;
 pub use audit::{AuditLine, AuditQuestion, By};
-pub use copies::{copy_database, integrity};
+pub use copies::{copy_database, has_had_accounts, integrity};
 pub use db::Location;
 pub use device_codes::{DeviceCode, DeviceRequest, Poll};
-pub use directory::{DeletedProject, Membership, Organization, Project, ProjectSettings, User};
+pub use directory::{DeletedProject, Demo, Membership, Organization, Project, ProjectSettings, User};
 pub use grants::{Grant, Issued};
 pub use identities::{Entered, Place, ProviderProfile};
 pub use invitations::{Invitation, Invited, NewInvitation};
@@ -72,14 +79,17 @@ pub use members::Member;
 pub use notices::Notice;
 pub use oauth::{Exchange, Exchanged, NewCode, OauthClient};
 pub use organizations::{NewAccount, OrganizationChange, OrganizationSettings};
+pub use outage::Outage;
 pub use outbox::{Claimed, Mail};
 pub use passkeys::{AddedPasskey, Ceremony, Passkey, Proof, user_handle};
 pub use people::{AlsoEnd, Profile};
 pub use preferences::SlowEndpoint;
 pub use projects::{NewProject, ProjectChange};
+pub use provider_links::{LinkMail, PendingLink};
 pub use role::{Need, Role};
 pub use scope::{Scope, ScopeLevel};
 pub use second_factor::{Answered, SecondFactors, Shown};
+pub use sessions::{BegunSession, HeldSession, Session};
 pub use setup::{PlannedProject, SetupSession, SetupStatus};
 pub use tokens::TokenKind;
 pub use users::{NewUser, StoredUser};
@@ -132,6 +142,8 @@ pub enum ControlError {
     /// Again after so many seconds.
     #[error("{0}")]
     TooOften(&'static str, u64),
+    #[error("{0}; nothing was changed; restore a backup (docs/operations.md, Damaged accounts)")]
+    Damaged(String),
     #[error("the control database holds {0} that cannot be read")]
     Unreadable(&'static str),
     #[error(transparent)]

@@ -67,6 +67,8 @@ impl Control {
 pub(super) async fn end_sessions(write: &mut Write<'_>, user: i64, at_ns: i64) -> Result<(), ControlError> {
     for statement in [
         "UPDATE users SET session_epoch = session_epoch + 1 WHERE id = $1",
+        "DELETE FROM sessions WHERE user_id = $1",
+        "DELETE FROM devices WHERE user_id = $1",
         "DELETE FROM oauth_codes WHERE user_id = $1 AND used_ns IS NULL",
         "UPDATE device_codes SET status = 'denied' WHERE user_id = $1 AND status = 'approved'",
     ] {

@@ -132,25 +132,33 @@ impl Control {
     /// used again.
     pub async fn delete_project(&self, by: &By, project: &Project) -> Result<(), ControlError> {
         let mut write = self.write().await?;
-        let deleted = sqlx::query("DELETE FROM projects WHERE number = $1")
-            .bind(i64::from(project.number))
-            .execute(write.on())
-            .await?;
-        if deleted.rows_affected() == 0 {
+        if !delete_project(&mut write, by, project).await? {
             return Err(ControlError::UnknownProject);
         }
-        sqlx::query("INSERT INTO deleted_projects (number, deleted_ns, id) VALUES ($1, $2, $3)")
-            .bind(i64::from(project.number))
-            .bind(by.at_ns)
-            .bind(project.id.to_string())
-            .execute(write.on())
-            .await?;
-        let details = json!({ "name": project.name });
-        let entry = by.did("project.delete").on("project", project.id).within(project.organization_id).with(details);
-        write.audit(entry).await?;
         write.changes_directory();
         write.commit().await
     }
+}
+
+/// Within the caller's transaction. False: there is no such project any more.
+pub(super) async fn delete_project(write: &mut Write<'_>, by: &By, project: &Project) -> Result<bool, ControlError> {
+    let deleted = sqlx::query("DELETE FROM projects WHERE number = $1")
+        .bind(i64::from(project.number))
+        .execute(write.on())
+        .await?;
+    if deleted.rows_affected() == 0 {
+        return Ok(false);
+    }
+    sqlx::query("INSERT INTO deleted_projects (number, deleted_ns, id) VALUES ($1, $2, $3)")
+        .bind(i64::from(project.number))
+        .bind(by.at_ns)
+        .bind(project.id.to_string())
+        .execute(write.on())
+        .await?;
+    let details = json!({ "name": project.name });
+    let entry = by.did("project.delete").on("project", project.id).within(project.organization_id).with(details);
+    write.audit(entry).await?;
+    Ok(true)
 }
 
 /// A limit as the database has it: 0 is none.

@@ -8,7 +8,7 @@
 //! | owner | yes | yes | yes | yes |
 
 /// Most powerful first.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
 pub enum Role {
     Owner,
     Admin,

@@ -2,12 +2,15 @@
 //! of their own; here they count like the codes.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use serde_json::json;
 
 use super::audit::By;
 use super::db::Write;
 use super::passkeys::Proof;
+use super::people::end_sessions;
+use super::provider_links::{PendingLink, mail_code_hash};
 use super::tokens::{hash, prefixed_token};
 use super::{Control, ControlError, User};
 use crate::limits;
@@ -38,12 +41,22 @@ pub enum Shown<'a> {
     Code(&'a str),
     RecoveryCode(&'a str),
     Passkey(&'a Proof<'a>),
+    /// The account's password, compared by the caller. Only for [`PendingLink`]s of accounts without a second factor.
+    Password {
+        is_right: bool,
+    },
+    /// A code mailed for the same.
+    MailCode(&'a str),
 }
 
 /// What came of it.
 #[derive(Debug, Clone)]
 pub enum Answered {
-    In(Arc<User>),
+    /// With what waited for it: `link` is to be linked ([`Control::enter`]).
+    In {
+        user: Arc<User>,
+        link: Option<PendingLink>,
+    },
     No,
     /// Too many wrong ones for this account, whoever sends them.
     TooMany,
@@ -113,7 +126,7 @@ impl Control {
         write.commit().await
     }
 
-    /// Removes every second factor.
+    /// Removes every second factor and ends all sessions: whoever asks for this has lost a device that may be signed in.
     pub async fn remove_second_factors(&self, by: &By, user: i64) -> Result<(), ControlError> {
         let mut write = self.write().await?;
         for statement in [
@@ -123,6 +136,7 @@ impl Control {
         ] {
             sqlx::query(statement).bind(user).execute(write.on()).await?;
         }
+        end_sessions(&mut write, user, by.at_ns).await?;
         write.audit(by.did("two_factor.disable").on("user", user)).await?;
         write.changes_directory();
         write.commit().await
@@ -139,6 +153,16 @@ impl Control {
 
     /// The password was right: a token that the second factor is shown with, for [`limits::SECOND_FACTOR_MAX`].
     pub async fn await_second_factor(&self, user: i64, now_ns: i64) -> Result<String, ControlError> {
+        self.insert_waiting(user, None, limits::SECOND_FACTOR_MAX, now_ns).await
+    }
+
+    pub(super) async fn insert_waiting(
+        &self,
+        user: i64,
+        link_sealed: Option<&str>,
+        life: Duration,
+        now_ns: i64,
+    ) -> Result<String, ControlError> {
         let token = prefixed_token("twm_")?;
         let mut write = self.write().await?;
         sqlx::query("DELETE FROM challenges WHERE kind = $1 AND created_ns < $2")
@@ -147,14 +171,15 @@ impl Control {
             .execute(write.on())
             .await?;
         sqlx::query(
-            "INSERT INTO challenges (token_hash, kind, user_id, state_sealed, created_ns, expires_ns) \
-             SELECT $1, $2, id, CAST(session_epoch AS TEXT), $4, $5 FROM users WHERE id = $3",
+            "INSERT INTO challenges (token_hash, kind, user_id, state_sealed, created_ns, expires_ns, link_sealed) \
+             SELECT $1, $2, id, CAST(session_epoch AS TEXT), $4, $5, $6 FROM users WHERE id = $3",
         )
         .bind(hash(&token))
         .bind(WAITING)
         .bind(user)
         .bind(now_ns)
-        .bind(now_ns.saturating_add(limits::SECOND_FACTOR_MAX.as_nanos() as i64))
+        .bind(now_ns.saturating_add(life.as_nanos() as i64))
+        .bind(link_sealed)
         .execute(write.on())
         .await?;
         write.commit().await?;
@@ -164,8 +189,8 @@ impl Control {
     /// The second factor of a sign-in. Each code opens once; wrong ones are counted by account.
     pub async fn show_second_factor(&self, by: &By, token: &str, shown: Shown<'_>) -> Result<Answered, ControlError> {
         let mut write = self.write().await?;
-        let waiting: Option<(i64, String)> = sqlx::query_as(
-            "SELECT user_id, state_sealed FROM challenges \
+        let waiting: Option<(i64, String, Option<String>, Option<String>)> = sqlx::query_as(
+            "SELECT user_id, state_sealed, link_sealed, mail_code_hash FROM challenges \
              WHERE token_hash = $1 AND kind = $2 AND used_ns IS NULL AND expires_ns > $3",
         )
         .bind(hash(token))
@@ -173,7 +198,7 @@ impl Control {
         .bind(by.at_ns)
         .fetch_optional(write.on())
         .await?;
-        let Some((id, epoch)) = waiting else { return Ok(Answered::No) };
+        let Some((id, epoch, link, mail_code)) = waiting else { return Ok(Answered::No) };
         // A password changed meanwhile is another password.
         let user = self.user(id).filter(|user| user.session_epoch.to_string() == epoch);
         let Some(user) = user else { return Ok(Answered::No) };
@@ -189,10 +214,14 @@ impl Control {
         if tries >= limits::SECOND_FACTOR_TRIES_MAX {
             return Ok(Answered::TooMany);
         }
+        // Whoever has a second factor proves the account with nothing less.
+        let takes_less = link.is_some() && !user.has_two_factor;
         let is_right = match shown {
             Shown::Code(code) => self.use_code(&mut write, &user, code, by.at_ns).await?,
             Shown::RecoveryCode(code) => use_recovery_code(&mut write, id, code, by.at_ns).await?,
             Shown::Passkey(proof) => self.use_second_passkey(&mut write, by, &user, token, proof).await?,
+            Shown::Password { is_right } => takes_less && is_right,
+            Shown::MailCode(code) => takes_less && mail_code.is_some_and(|sent| sent == mail_code_hash(token, code)),
         };
         let statement = if is_right {
             "UPDATE challenges SET used_ns = $2 WHERE token_hash = $1"
@@ -209,7 +238,11 @@ impl Control {
             write.audit(by.did("two_factor.recover").on("user", id)).await?;
         }
         write.commit().await?;
-        Ok(if is_right { Answered::In(user) } else { Answered::No })
+        if !is_right {
+            return Ok(Answered::No);
+        }
+        let link = link.map(|sealed| self.open_link(&sealed)).transpose()?;
+        Ok(Answered::In { user, link })
     }
 
     /// RFC 6238, 5.2: no code is taken twice, nor one older than the last.

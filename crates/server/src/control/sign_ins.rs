@@ -13,8 +13,15 @@ const SIGNED_IN_ANEW: &str = "sign_in.new_device";
 impl Control {
     /// Records a sign-in. `how`: `password`, `passkey`, `second factor`, or a provider.
     ///
-    /// A device is its program and its address; one that is new to an account that has signed in before is worth a mail.
-    pub async fn record_sign_in(&self, by: &By, user: &User, how: &str) -> Result<(), ControlError> {
+    /// One from a device that is new to an account that has signed in before is worth a mail. `is_known_device`: by its
+    /// cookie ([`Control::knows_device`]); none: a program without cookies, known by its name and address.
+    pub async fn record_sign_in(
+        &self,
+        by: &By,
+        user: &User,
+        how: &str,
+        is_known_device: Option<bool>,
+    ) -> Result<(), ControlError> {
         let mut write = self.write().await?;
         let (all, alike): (i64, i64) = sqlx::query_as(
             "SELECT COUNT(*), COALESCE(SUM(CASE WHEN address = $2 AND user_agent = $3 THEN 1 ELSE 0 END), 0) \
@@ -25,7 +32,8 @@ impl Control {
         .bind(&by.user_agent)
         .fetch_one(write.on())
         .await?;
-        let action = if all > 0 && alike == 0 { SIGNED_IN_ANEW } else { SIGNED_IN };
+        let is_known = is_known_device.unwrap_or(alike > 0);
+        let action = if all > 0 && !is_known { SIGNED_IN_ANEW } else { SIGNED_IN };
         let by = By { user_id: Some(user.id), name: user.email.clone(), ..by.clone() };
         write.audit(by.did(action).on("user", user.id).with(json!({ "how": how }))).await?;
         write.commit().await
@@ -45,19 +53,6 @@ impl Control {
         let details = json!({ "how": how, "failures": failures });
         write.audit(by.did("sign_in.refuse").on("user", user).with(details)).await?;
         write.commit().await
-    }
-
-    /// Whether the person has signed in from this address before.
-    pub async fn has_signed_in_from(&self, user: i64, address: &str) -> Result<bool, ControlError> {
-        let count: i64 = sqlx::query_scalar(
-            "SELECT COUNT(*) FROM audit_log WHERE user_id = $1 AND address = $2 \
-             AND action IN ('sign_in.success', 'sign_in.new_device')",
-        )
-        .bind(user)
-        .bind(address)
-        .fetch_one(self.pool())
-        .await?;
-        Ok(count > 0)
     }
 
     /// What happened to a person's account, newest first, older than the line `before`.

@@ -1,9 +1,11 @@
-//! `tidewatch demo`: realistic traffic of a fictional shop, sent through the public OTLP door with a project
-//! token, like anyone else's.
+//! Realistic traffic of a fictional shop. `tidewatch demo` sends it through the public OTLP routes with a project token,
+//! as any exporter does; [`load`] puts an hour of it into a project of its own, inside the server.
 
+pub mod load;
 mod otlp;
 pub(crate) mod random;
 mod shop;
+mod traffic;
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -11,6 +13,7 @@ use anyhow::{Context, bail};
 use serde_json::{Value, json};
 
 use shop::Shop;
+use traffic::Traffic;
 
 /// Sends an hour of history, then goes on live until interrupted.
 #[derive(Debug, clap::Args)]
@@ -40,9 +43,6 @@ pub struct DemoArgs {
     seed: u64,
 }
 
-const SECOND_NS: u64 = 1_000_000_000;
-const EXPORT_EVERY_NS: u64 = 10 * SECOND_NS;
-
 /// Runs until interrupted, or until the history is sent with `--once`.
 pub fn run(args: &DemoArgs, mut say: impl FnMut(&str)) -> anyhow::Result<()> {
     let base = args.url.trim_end_matches('/');
@@ -52,34 +52,23 @@ pub fn run(args: &DemoArgs, mut say: impl FnMut(&str)) -> anyhow::Result<()> {
         None => token_by_sign_in(base, args, &mut say)?,
     };
     let now_ns = now_ns()?;
-    let history_ns = args.history_minutes * 60 * SECOND_NS;
-    let started_ns = now_ns - history_ns;
-    // The slow version went live a third of the history ago.
-    let mut shop = Shop::new(args.seed ^ now_ns, started_ns, now_ns - history_ns / 3);
-    let step_ns = (SECOND_NS as f64 / args.rate.clamp(0.01, 10_000.0)) as u64;
-    let mut clock_ns = started_ns;
-    let mut next_export_ns = started_ns + EXPORT_EVERY_NS;
+    let mut traffic = Traffic::until(now_ns, args.history_minutes, args.rate, args.seed ^ now_ns);
     let mut sent = 0;
     say(&format!("sending {} minutes of history to {base}", args.history_minutes));
     loop {
         let live_ns = self::now_ns()?;
-        if clock_ns >= live_ns {
+        if traffic.clock_ns() >= live_ns {
             if args.once {
                 break;
             }
-            std::thread::park_timeout(Duration::from_nanos(clock_ns - live_ns));
+            std::thread::park_timeout(Duration::from_nanos(traffic.clock_ns() - live_ns));
             continue;
         }
-        shop.act(clock_ns);
-        // Uneven, as real arrivals are.
-        clock_ns += step_ns / 2 + shop.random.below(step_ns.max(1));
-        if clock_ns >= next_export_ns {
-            shop.measure(next_export_ns, EXPORT_EVERY_NS);
-            sent += export(base, &token, &mut shop)?;
-            next_export_ns += EXPORT_EVERY_NS;
+        if traffic.go_on() {
+            sent += export(base, &token, &mut traffic.shop)?;
         }
     }
-    sent += export(base, &token, &mut shop)?;
+    sent += export(base, &token, &mut traffic.shop)?;
     say(&format!("sent {sent} spans"));
     Ok(())
 }

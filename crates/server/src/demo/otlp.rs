@@ -215,6 +215,7 @@ fn resource(service: Service, deployed: bool) -> Value {
         ("service.name", json!(service.name)),
         ("service.version", json!(service.versions[usize::from(deployed)])),
         ("telemetry.sdk.language", json!(service.language)),
+        ("telemetry.sdk.name", json!("opentelemetry")),
         ("deployment.environment.name", json!("production")),
         ("host.name", json!(format!("{}-7d9f-x2x9k", service.name))),
     ])})

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use axum::Router;
 use axum::body::Body;
+use axum::http::header::SET_COOKIE;
 use axum::http::{HeaderMap, Request};
 use axum::response::Response;
 use parking_lot::{Mutex, RwLock};
@@ -16,6 +17,7 @@ use tower::ServiceExt;
 use super::frames;
 use super::gate::client_ip::{self, Trust};
 use super::gate::per_ip::ClientAddress;
+use super::gate::session_cookie::CookieJar;
 use crate::clock::Clock;
 use crate::limits;
 use crate::metrics::Traffic;
@@ -107,11 +109,16 @@ impl Door {
             Some((tracer, started))
         });
         request.extensions_mut().insert(ClientAddress(client.address));
+        let cookies = CookieJar::new(is_https);
+        request.extensions_mut().insert(cookies.clone());
         let router = self.router.borrow().clone();
         let mut answer = match router.oneshot(request).await {
             Ok(answer) => answer,
             Err(never) => match never {},
         };
+        for cookie in cookies.take() {
+            answer.headers_mut().append(SET_COOKIE, cookie);
+        }
         frames::guard(answer.headers_mut(), may_be_framed, is_https);
         let took = start.elapsed();
         self.traffic.add(route, answer.status().as_u16(), took);

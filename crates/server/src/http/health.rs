@@ -5,6 +5,8 @@
 //! | `/livez` | the threads that store get on, also while the store is being opened | a thread is missing: restart the process |
 //! | `/health`, `/readyz` | the store is open, and exports can be stored | it is being opened, a thread is missing, or the disk refuses |
 //!
+//! `/livez` names missing threads that do not store (`background`) too: 200 with the status `degraded`.
+//!
 //! A 503 names what is wrong. Nothing of the disk's paths or of the data is in it: anybody may ask.
 
 use std::sync::Arc;
@@ -13,6 +15,7 @@ use std::time::Instant;
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
+use tidewatch_journal::heartbeat::Missing;
 
 use crate::app::App;
 use crate::limits;
@@ -45,7 +48,12 @@ pub async fn starting() -> (StatusCode, Json<Health>) {
 
 /// Whether the threads get on.
 pub async fn alive(State(app): State<Arc<App>>) -> (StatusCode, Json<Health>) {
-    answer(missing_threads(&app))
+    let of_store = missing_threads(&app);
+    let others: Vec<String> = app.background.missing(Instant::now()).iter().map(Missing::to_string).collect();
+    if of_store.is_empty() && !others.is_empty() {
+        return (StatusCode::OK, Json(Health { status: "degraded".to_owned(), problems: others }));
+    }
+    answer([of_store, others].concat())
 }
 
 /// Before the store is open: alive, though not ready.

@@ -5,9 +5,10 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::body::Body;
+use axum::http::header::CONNECTION;
+use axum::http::{HeaderValue, Version};
 use axum::response::IntoResponse;
-use hyper::body::{Body as _, Incoming};
+use hyper::body::Incoming;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::conn::auto;
 use tokio::io::{AsyncRead, AsyncWrite};
@@ -17,6 +18,7 @@ use super::activity::{Activity, Watched};
 use super::connections::{self, Connections, Place};
 use super::door::{Caller, Door};
 use super::lasting;
+use super::request_body;
 use super::socket::{Accepted, Socket, Stream};
 use crate::error::ApiError;
 use crate::limits;
@@ -139,16 +141,21 @@ async fn connection<S: AsyncRead + AsyncWrite + Unpin + Send + 'static>(
     let (requests, is_https, is_reserved) = (activity.clone(), door.is_https(caller), place.is_reserved);
     let service = hyper::service::service_fn(move |request: hyper::Request<Incoming>| {
         let in_flight = requests.request();
-        let (requests, has_body) = (requests.clone(), !request.body().is_end_stream());
+        let (requests, is_http1) = (requests.clone(), request.version() < Version::HTTP_2);
         let may_ask = !is_reserved || connections::is_probe(request.uri().path());
         let door = door.clone();
         async move {
-            let answer = match may_ask {
-                true => door.answer(caller, request.map(Body::new)).await,
+            let (head, body) = request.into_parts();
+            let (body, unread) = request_body::watch(body);
+            let mut answer = match may_ask {
+                true => door.answer(caller, hyper::Request::from_parts(head, body)).await,
                 false => NO_PLACE.into_response(),
             };
-            if has_body && !answer.status().is_success() {
+            if unread.is_left() {
                 requests.leaves_unread();
+            }
+            if is_http1 && unread.ends_connection() {
+                answer.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
             }
             Ok::<_, std::convert::Infallible>(answer.map(|body| lasting::with(body, in_flight)))
         }

@@ -1,6 +1,6 @@
 //! HTTP: the socket, the routes, the gates before them, and the handlers.
 //!
-//! - [`socket`], [`tls`], [`listen`], [`connections`], `activity`, `framing`, `unread`, `lasting`: connections. [`door`]: what every request and answer passes.
+//! - [`socket`], [`tls`], [`listen`], [`connections`], `activity`, `framing`, `unread`, `lasting`, `request_body`: connections. [`door`]: what every request and answer passes.
 //! - [`routes`]: every path; [`api`]: with what describes it. [`gate`]: who may, how much, how fast.
 //! - [`ingest`]: the doors for telemetry; [`uploads`]: for symbol files. [`account`], [`auth`], [`dashboard`]: the API of the UI. [`ui`]: the UI itself.
 //! - [`setup_code`]: what the first account is made with. [`frames`]: headers on every answer. [`openapi`]: the document.
@@ -21,6 +21,7 @@ pub mod ingest;
 mod lasting;
 pub mod listen;
 pub mod openapi;
+mod request_body;
 pub mod routes;
 pub mod setup_code;
 pub mod socket;

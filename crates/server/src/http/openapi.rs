@@ -4,7 +4,7 @@
 
 use serde::Deserialize;
 use utoipa::openapi::schema::ArrayItems;
-use utoipa::openapi::security::{Http, HttpAuthScheme, SecurityScheme};
+use utoipa::openapi::security::{ApiKey, ApiKeyValue, Http, HttpAuthScheme, SecurityScheme};
 use utoipa::openapi::{OpenApi as Document, Ref, RefOr, Schema};
 use utoipa::{IntoParams, IntoResponses, Modify, OpenApi};
 
@@ -64,7 +64,7 @@ pub enum TooMany {
 #[openapi(
     info(title = "Tidewatch", description = "Questions about the telemetry of a project, and the accounts that may ask.", license(name = "Apache-2.0", identifier = "Apache-2.0")),
     modifiers(&Bearer),
-    security(("bearer" = [])),
+    security(("bearer" = []), ("session" = [])),
     tags(
         (name = "account", description = "Registration and login"),
         (name = "organizations", description = "Organisations: members, invitations, settings, audit log"),
@@ -104,12 +104,15 @@ fn rows_by_reference(document: &mut Document) {
     }
 }
 
-/// A JWT from login, as `Authorization: Bearer`.
+/// A JWT from login or another token of a person, as `Authorization: Bearer`; or a page's session cookie.
 struct Bearer;
 
 impl Modify for Bearer {
     fn modify(&self, document: &mut Document) {
         let scheme = SecurityScheme::Http(Http::builder().scheme(HttpAuthScheme::Bearer).bearer_format("JWT").build());
-        document.components.get_or_insert_default().add_security_scheme("bearer", scheme);
+        let components = document.components.get_or_insert_default();
+        components.add_security_scheme("bearer", scheme);
+        let cookie = ApiKeyValue::with_description("tidewatch_session", "Pages; `__Host-tidewatch_session` behind TLS");
+        components.add_security_scheme("session", SecurityScheme::ApiKey(ApiKey::Cookie(cookie)));
     }
 }

@@ -53,7 +53,10 @@ pub struct Prepared {
 /// Takes an export as far as it goes: when this returns `Ok`, its records are durable and every question sees them.
 pub async fn ingest(app: &Arc<App>, mut export: Export<'_>) -> Result<Told, Refused> {
     if app.intake.is_behind() {
-        return Err(Refused::overloaded("the store is catching up; try again later"));
+        return Err(Refused::overloaded(match app.intake.lake().flush_failure() {
+            Some(_) => "the server cannot write to its disk; try again later",
+            None => "the store is catching up; try again later",
+        }));
     }
     let received_ns = app.clock.now_ns();
     let mut settings = export.project.settings.ingest_of(export.signal);
@@ -69,6 +72,7 @@ pub async fn ingest(app: &Arc<App>, mut export: Export<'_>) -> Result<Told, Refu
         received_ns,
         settings,
         prices: app.intake.knowledge().prices.id,
+        names_max: Some(app.config.names_max),
     };
     let bytes_max = app.config.otlp_body_bytes_max;
     let prepared = if is_small(&header, &export.body) {
@@ -277,7 +281,7 @@ fn rows(
         }
     };
     told.trimmed = rows.trimmed() as u64;
-    let rows = rows.of_body(body.len() as u64);
+    let rows = rows.of_body(body.len() as u64).with_names_max(header.names_max);
     Ok(Prepared { rows, request_key: request_key(header, body), told, other_ai })
 }
 
@@ -318,4 +322,67 @@ fn request_key(header: &Header, body: &[u8]) -> u128 {
     hash.update(&[0]);
     hash.update(body);
     hash.digest128()
+}
+
+#[cfg(test)]
+mod tests {
+    use tidewatch_domain::decode::Encoding;
+    use tidewatch_domain::model::ProjectId;
+    use tidewatch_domain::project::IngestSettings;
+
+    use super::super::prices::{NO_TABLE, PriceTable};
+    use super::*;
+
+    const RECORDS: usize = 1000;
+
+    /// A field of a protobuf message.
+    fn field(number: u8, payload: &[u8]) -> Vec<u8> {
+        let mut bytes = vec![number << 3 | 2];
+        let mut length = payload.len();
+        while length >= 0x80 {
+            bytes.push(length as u8 | 0x80);
+            length >>= 7;
+        }
+        bytes.push(length as u8);
+        bytes.extend(payload);
+        bytes
+    }
+
+    /// Memory for rows counts before they are made: records of a few bytes take hundreds each.
+    #[test]
+    fn what_is_made_of_a_body_counts_against_its_memory() {
+        let span = [field(1, &[1; 16]), field(2, &[2; 8])].concat();
+        let points = field(5, &field(1, &[]).repeat(RECORDS));
+        for (signal, records) in [
+            (Signal::Traces, field(2, &span).repeat(RECORDS)),
+            (Signal::Logs, field(2, &[]).repeat(RECORDS)),
+            (Signal::Metrics, field(2, &points)),
+        ] {
+            let body = field(1, &field(2, &records));
+            let header = Header {
+                project_number: 1,
+                project: ProjectId([1; 16]),
+                signal,
+                encoding: Encoding::Protobuf,
+                coding: Coding::Identity,
+                received_ns: 1,
+                settings: IngestSettings::default(),
+                prices: NO_TABLE,
+                names_max: None,
+            };
+            let knowledge = Knowledge { prices: PriceTable { prices: &[], id: NO_TABLE }, symbols: None };
+            let mut held = 0;
+            let prepare = |holds: &mut dyn FnMut(usize) -> bool| {
+                prepare_within(&header, &body, 1 << 20, &knowledge, holds).map(|prepared| prepared.rows.records())
+            };
+            let made = prepare(&mut |bytes| {
+                held = held.max(bytes);
+                true
+            });
+            assert_eq!(made.expect("a good body"), RECORDS, "{signal:?}");
+            assert!(held >= RECORDS * limits::ROW_BYTES, "{signal:?}: {held} bytes");
+            let refused = prepare(&mut |bytes| bytes < held).expect_err("there is no memory for it");
+            assert_eq!(refused.reason, RejectReason::Overloaded, "{signal:?}");
+        }
+    }
 }

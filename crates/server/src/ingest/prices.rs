@@ -9,7 +9,7 @@
 //! data directory, named after it.
 
 use std::collections::HashMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, ensure};
 use serde::{Deserialize, Serialize};
@@ -101,6 +101,17 @@ fn keep(folder: &Path, id: u64, prices: &[Price<'_>]) -> std::io::Result<()> {
     file.sync_data()?;
     RealDisk.rename(&unnamed, &named)?;
     RealDisk.sync_dir(folder)
+}
+
+/// Price tables in the data directory that do not hold what their name says.
+pub fn damaged(data_dir: &Path) -> std::io::Result<Vec<PathBuf>> {
+    let files = match std::fs::read_dir(data_dir.join(FOLDER)) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
+        files => files?,
+    };
+    let paths = files.map(|file| Ok(file?.path())).collect::<std::io::Result<Vec<_>>>()?;
+    let is_table = |path: &PathBuf| path.extension().is_some_and(|extension| extension == "json");
+    Ok(paths.into_iter().filter(|path| is_table(path) && read_kept(path).is_none()).collect())
 }
 
 /// `None`: it is no such file, or does not hold what its name says.

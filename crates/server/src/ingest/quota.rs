@@ -14,7 +14,7 @@ use tidewatch_store::tables::Table;
 use super::outcome::{Refused, RejectReason};
 use crate::app::App;
 use crate::control::Project;
-use crate::error::ApiError;
+use crate::error::{ApiError, random_in};
 use crate::limits;
 use crate::query::ask::{self, Ask};
 use crate::query::time::{DAY, Range, SECOND};
@@ -105,7 +105,7 @@ impl Used {
         }
         let is_full = |used: u64, most: u64| most > 0 && used >= most;
         if is_full(self.bytes, quota.bytes_a_day) || is_full(self.records, quota.records_a_day) {
-            let seconds = seconds((day + 1) * DAY - now_ns);
+            let seconds = spread(seconds((day + 1) * DAY - now_ns));
             let message = "the project has used up its quota of today";
             return Err(Refused::new(RejectReason::OverQuota, ApiError::OverQuota(message, seconds)));
         }
@@ -115,7 +115,7 @@ impl Used {
             self.left = (self.left + since * rate).min(burst(quota));
             self.at_ns = now_ns;
             if self.left <= 0.0 {
-                let seconds = (-self.left / rate).ceil().max(1.0) as u64;
+                let seconds = spread((-self.left / rate).ceil() as u64);
                 let message = "the project sends more records a second than it may";
                 return Err(Refused::new(RejectReason::OverRate, ApiError::OverQuota(message, seconds)));
             }
@@ -127,6 +127,14 @@ impl Used {
 /// Records that a project may send at once after a pause.
 fn burst(quota: Quota) -> f64 {
     quota.records_a_second as f64 * limits::RATE_BURST.as_secs_f64()
+}
+
+/// `Retry-After` in seconds: `seconds`, at least one, plus a random delay of up to a tenth. The daily quota of every
+/// project resets at the same moment; the delay spreads the retries after it, and none comes before it. DECISIONS 19.
+fn spread(seconds: u64) -> u64 {
+    let few = limits::RETRY_AFTER_SECONDS.end() - limits::RETRY_AFTER_SECONDS.start();
+    let most = limits::QUOTA_RETRY_SPREAD_MAX.as_secs();
+    seconds.max(1).saturating_add(random_in(0, (seconds / 10).clamp(few, most)))
 }
 
 fn seconds(ns: i64) -> u64 {
@@ -153,6 +161,8 @@ async fn stored(app: &Arc<App>, project: u32, now_ns: i64) -> Option<Used> {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use super::*;
 
     const NOON: i64 = 20_000 * DAY + DAY / 2;
@@ -170,8 +180,13 @@ mod tests {
             let mut project = Used { bytes, records, ..used() };
             let refused = project.check(quota, NOON);
             assert_eq!(refused.is_ok(), expected, "{bytes} bytes, {records} records");
-            if let Err(refused) = refused {
-                assert_eq!(refused.error.retry_after_seconds(), Some(12 * 60 * 60));
+            if refused.is_err() {
+                const NOON_TO_MIDNIGHT: u64 = 12 * 60 * 60;
+                let waits: BTreeSet<u64> =
+                    (0..50).filter_map(|_| project.check(quota, NOON).err()?.error.retry_after_seconds()).collect();
+                let (first, last) = (waits.first().copied(), waits.last().copied());
+                assert!(first >= Some(NOON_TO_MIDNIGHT) && last <= Some(NOON_TO_MIDNIGHT + 15 * 60), "{waits:?}");
+                assert!(waits.len() > 9, "not all at once: {waits:?}");
             }
             assert!(project.check(quota, NOON + DAY / 2).is_ok(), "the next day");
             assert_eq!((project.bytes, project.records), (0, 0));
@@ -185,7 +200,8 @@ mod tests {
         assert!(project.check(quota, NOON).is_ok());
         project.left -= 30.0;
         let refused = project.check(quota, NOON).expect_err("ten records too many");
-        assert_eq!((refused.reason, refused.error.retry_after_seconds()), (RejectReason::OverRate, Some(5)));
+        let wait = refused.error.retry_after_seconds().expect("it is told when");
+        assert!(refused.reason == RejectReason::OverRate && (5..=9).contains(&wait), "{wait}");
         assert!(project.check(quota, NOON + 5 * SECOND).is_err(), "none is left");
         assert!(project.check(quota, NOON + 6 * SECOND).is_ok());
         assert!(project.check(quota, NOON - DAY / 4).is_ok(), "a clock that goes back takes nothing away");

@@ -3,19 +3,21 @@
 //! Everything the decoder and the rules need is in it, so a replay makes the same rows. Little-endian:
 //!
 //! ```text
-//! 0  version (3)      4  project number u32     24  received, ns i64    36  sample rate f64
+//! 0  version (4)      4  project number u32     24  received, ns i64    36  sample rate f64
 //! 1  signal           8  project id, 16 bytes   32  flags u8            44  error sample rate f64
 //! 2  encoding                                   33  see below           52  price table u64
 //! 3  content coding                                                     60  oldest time kept, ns i64
-//!                                                                       68  own paths, then the body
+//!                                                                       68  names kept u32
+//!                                                                       72  own paths, then the body
 //! ```
 //!
 //! When health checks are left out (WIRE 8.6, a flag), 33 is the number of the list of well-known paths (u8), 34 how many
 //! bytes the project's own paths take (u16); else they are zeros. 52 names the prices of AI models that costs were
-//! computed with (`prices`); 0: none in particular. Records from before 60 are too old.
+//! computed with (`prices`); 0: none in particular. Records from before 60 are too old. 68 is how many names a service may
+//! have on one day, 0 for any number; all bits set: what the store is opened with.
 //!
-//! Versions 1 and 2 end at 52: no price table, nothing is too old, and health checks are left out by version 2 instead of
-//! the flag.
+//! Version 3 ends at 68: the store's own limit of names applies. Versions 1 and 2 end at 52: no price table, nothing is too
+//! old, and version 2 takes the place of the flag for health checks.
 
 use std::sync::Arc;
 
@@ -26,11 +28,14 @@ use tidewatch_domain::rules::healthcheck::{self, Healthchecks};
 
 use super::coding::Coding;
 
-const VERSION: u8 = 3;
+const VERSION: u8 = 4;
+const VERSION_WITHOUT_NAMES: u8 = 3;
 const VERSION_WITHOUT_PRICES: u8 = 1;
 const VERSION_WITH_HEALTHCHECKS: u8 = 2;
 /// Bytes before the project's own paths and the body.
-pub const HEADER_BYTES: usize = 68;
+pub const HEADER_BYTES: usize = 72;
+/// The same in version 3.
+const HEADER_BYTES_WITHOUT_NAMES: usize = 68;
 /// The same in versions 1 and 2.
 const OLD_HEADER_BYTES: usize = 52;
 /// With the longest paths that a record can have.
@@ -53,7 +58,13 @@ pub struct Header {
     pub settings: IngestSettings,
     /// The id of the price table that costs are computed with.
     pub prices: u64,
+    /// Names of Endpoints that a service may have on one day, and as many of Tasks and AI Traces; 0: any number. `None`: as
+    /// many as the store is opened with.
+    pub names_max: Option<usize>,
 }
+
+/// [`Header::names_max`] is `None`.
+const NAMES_OF_THE_STORE: u32 = u32::MAX;
 
 /// Why a record cannot be replayed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -109,6 +120,9 @@ impl Header {
         bytes[44..52].copy_from_slice(&self.settings.error_sample_rate.to_le_bytes());
         bytes[52..60].copy_from_slice(&self.prices.to_le_bytes());
         bytes[60..68].copy_from_slice(&self.settings.oldest_ns.to_le_bytes());
+        let most = NAMES_OF_THE_STORE - 1;
+        let names = self.names_max.map_or(NAMES_OF_THE_STORE, |names| u32::try_from(names).unwrap_or(most).min(most));
+        bytes[68..72].copy_from_slice(&names.to_le_bytes());
         bytes
     }
 }
@@ -118,19 +132,21 @@ pub fn decode(record: &[u8]) -> Result<(Header, &[u8]), RecordError> {
     let Some((&version, _)) = record.split_first() else { return Err(RecordError::Short(0)) };
     let header_bytes = match version {
         VERSION => HEADER_BYTES,
+        VERSION_WITHOUT_NAMES => HEADER_BYTES_WITHOUT_NAMES,
         VERSION_WITHOUT_PRICES | VERSION_WITH_HEALTHCHECKS => OLD_HEADER_BYTES,
         _ => return Err(RecordError::Version(version)),
     };
     let Some((head, body)) = record.split_at_checked(header_bytes) else {
         return Err(RecordError::Short(record.len()));
     };
-    // What an old header lacks is zero.
+    // What an old header lacks is zero, but for the names.
     let mut whole = [0; HEADER_BYTES];
+    whole[68..].copy_from_slice(&NAMES_OF_THE_STORE.to_le_bytes());
     whole[..header_bytes].copy_from_slice(head);
     let header = &whole;
     let has_healthchecks = match version {
-        VERSION => header[32] & HEALTHCHECKS != 0,
-        _ => version == VERSION_WITH_HEALTHCHECKS,
+        VERSION_WITHOUT_PRICES | VERSION_WITH_HEALTHCHECKS => version == VERSION_WITH_HEALTHCHECKS,
+        _ => header[32] & HEALTHCHECKS != 0,
     };
     let (healthchecks, body) = match has_healthchecks {
         false => (None, body),
@@ -171,9 +187,13 @@ pub fn decode(record: &[u8]) -> Result<(Header, &[u8]), RecordError> {
             sample_rate: f64::from_le_bytes(at(header, 36)),
             error_sample_rate: f64::from_le_bytes(at(header, 44)),
             healthchecks,
-            oldest_ns: if version == VERSION { i64::from_le_bytes(at(header, 60)) } else { i64::MIN },
+            oldest_ns: if header_bytes > OLD_HEADER_BYTES { i64::from_le_bytes(at(header, 60)) } else { i64::MIN },
         },
         prices: u64::from_le_bytes(at(header, 52)),
+        names_max: match u32::from_le_bytes(at(header, 68)) {
+            NAMES_OF_THE_STORE => None,
+            names => Some(names as usize),
+        },
     };
     Ok((header, body))
 }
@@ -205,26 +225,39 @@ mod tests {
         let coding = prop_oneof![Just(Coding::Identity), Just(Coding::Gzip), Just(Coding::Deflate), Just(Coding::Zstd)];
         let paths = proptest::option::of("[/a-zé*\n]{0,40}");
         let settings = (any::<bool>(), any::<bool>(), 0.0..=1.0, 0.0..=1.0, paths, any::<bool>(), any::<i64>());
-        (any::<u32>(), any::<[u8; 16]>(), signal, encoding, coding, any::<i64>(), settings, any::<u64>()).prop_map(
-            |(project_number, project, signal, encoding, coding, received_ns, settings, prices)| Header {
-                project_number,
-                project: ProjectId(project),
-                signal,
-                encoding,
-                coding,
-                received_ns,
-                settings: IngestSettings {
-                    keep_unmatched_roots: settings.0,
-                    issues_from_logs: settings.1,
-                    ai_conventions: settings.5,
-                    sample_rate: settings.2,
-                    error_sample_rate: settings.3,
-                    healthchecks: settings.4.map(|paths| Arc::new(Healthchecks::new(&paths))),
-                    oldest_ns: settings.6,
-                },
-                prices,
-            },
+        (
+            any::<u32>(),
+            any::<[u8; 16]>(),
+            signal,
+            encoding,
+            coding,
+            any::<i64>(),
+            settings,
+            (any::<u64>(), proptest::option::of(0..9_usize)),
         )
+            .prop_map(
+                |(project_number, project, signal, encoding, coding, received_ns, settings, (prices, names_max))| {
+                    Header {
+                        project_number,
+                        project: ProjectId(project),
+                        signal,
+                        encoding,
+                        coding,
+                        received_ns,
+                        settings: IngestSettings {
+                            keep_unmatched_roots: settings.0,
+                            issues_from_logs: settings.1,
+                            ai_conventions: settings.5,
+                            sample_rate: settings.2,
+                            error_sample_rate: settings.3,
+                            healthchecks: settings.4.map(|paths| Arc::new(Healthchecks::new(&paths))),
+                            oldest_ns: settings.6,
+                        },
+                        prices,
+                        names_max,
+                    }
+                },
+            )
     }
 
     proptest! {
@@ -234,10 +267,15 @@ mod tests {
             prop_assert_eq!(decode(&record), Ok((header, body.as_slice())));
         }
 
-        /// As versions 1 and 2 wrote them.
+        /// As versions 1 to 3 wrote them.
         #[test]
         fn old_records_are_read(mut header in header(), body: Vec<u8>) {
             let mut bytes = header.encode();
+            bytes[0] = VERSION_WITHOUT_NAMES;
+            let record = [&bytes[..HEADER_BYTES_WITHOUT_NAMES], header.paths(), &body].concat();
+            header.names_max = None;
+            prop_assert_eq!(decode(&record), Ok((header.clone(), body.as_slice())));
+
             bytes[0] = if header.settings.healthchecks.is_some() { 2 } else { 1 };
             bytes[32] &= !HEALTHCHECKS;
             let record = [&bytes[..OLD_HEADER_BYTES], header.paths(), &body].concat();
@@ -262,6 +300,7 @@ mod tests {
             received_ns: 1,
             settings: IngestSettings::default(),
             prices: 7,
+            names_max: Some(usize::MAX),
         };
         let good = header.encode();
         header.settings.healthchecks = Some(Arc::new(Healthchecks::new("/é")));
@@ -273,12 +312,13 @@ mod tests {
         let with = |at, value| changed(good.to_vec(), at, value);
         for (record, expected) in [
             (&[][..], "a record of 0 bytes is too short"),
-            (&good[..67], "a record of 67 bytes is too short"),
+            (&good[..71], "a record of 71 bytes is too short"),
+            (&changed(good[..67].to_vec(), 0, 3), "a record of 67 bytes is too short"),
             (&changed(good[..51].to_vec(), 0, 1), "a record of 51 bytes is too short"),
-            (&with(0, 4), "record version 4 is not known"),
+            (&with(0, 5), "record version 5 is not known"),
             (&with(0, 2), "list of paths 0 is not known"),
-            (&filtered[..70], "a record of 70 bytes is too short"),
-            (&changed(filtered.clone(), 70, b'a'), "the paths of health checks are no text"),
+            (&filtered[..74], "a record of 74 bytes is too short"),
+            (&changed(filtered.clone(), 74, b'a'), "the paths of health checks are no text"),
             (&with(1, 9), "signal 9 is not known"),
             (&with(2, 0), "encoding 0 is not known"),
             (&with(3, 4), "content coding 4 is not known"),

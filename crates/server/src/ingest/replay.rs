@@ -14,6 +14,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread;
+use std::time::Instant;
 
 use anyhow::{Context, bail};
 use tidewatch_journal::{AppendError, Journal, OpenError, Opened, Options, Position, ReplayReport};
@@ -56,7 +57,7 @@ enum Next {
         position: Position,
         received_ns: i64,
         request_key: u128,
-        rows: Rows,
+        rows: Box<Rows>,
     },
     /// It was set aside.
     PassOver(Position),
@@ -168,7 +169,12 @@ impl Records<'_> {
         for _ in 0..ATTEMPTS {
             match catch_unwind(AssertUnwindSafe(|| (self.replay.prepare)(&header, body))) {
                 Ok(Ok(Prepared { rows, request_key, .. })) => {
-                    return Ok(Ok(Next::Apply { position, received_ns: header.received_ns, request_key, rows }));
+                    return Ok(Ok(Next::Apply {
+                        position,
+                        received_ns: header.received_ns,
+                        request_key,
+                        rows: Box::new(rows),
+                    }));
                 }
                 Ok(Err(refused)) => return Ok(Err((Reason::Undecodable, refused.error.to_string()))),
                 Err(_) => pipeline::forget_workspace(),
@@ -180,17 +186,35 @@ impl Records<'_> {
 
 /// Applies until there are no more, or until one panics: then its position.
 fn apply_all(lake: &Lake, all: &Receiver<Next>) -> Result<(), Position> {
+    let mut is_told = false;
     for next in all {
         match next {
             Next::PassOver(position) => lake.pass_over(position),
             Next::Apply { position, received_ns, request_key, rows } => {
-                while !lake.wait_while_behind(limits::REPLAY_WAIT) {
-                    tracing::warn!("the replay waits for the store to flush");
-                }
-                let apply = || lake.apply(position, request_key, received_ns, rows);
+                wait_for_flushes(lake, &mut is_told);
+                let apply = || lake.apply(position, request_key, received_ns, *rows);
                 catch_unwind(AssertUnwindSafe(apply)).map_err(|_| position)?;
             }
         }
     }
     Ok(())
+}
+
+/// Waits while the lake is behind, unless it cannot flush. Then the rows stay in memory, where they were before the
+/// process ended, and the server starts: on a full disk it answers questions, and removes what the disk budget and
+/// retention say, which both begin after the replay. `is_told`: the log says so once.
+fn wait_for_flushes(lake: &Lake, is_told: &mut bool) {
+    let mut told = Instant::now();
+    while lake.flush_failure().is_none() {
+        if lake.wait_while_behind(limits::REPLAY_LOOK) {
+            return;
+        }
+        if told.elapsed() >= limits::REPLAY_WAIT {
+            told = Instant::now();
+            tracing::warn!("the replay waits for the store to flush");
+        }
+    }
+    if lake.is_behind() && !std::mem::replace(is_told, true) {
+        tracing::warn!("the store cannot flush: the rest of the journal is replayed into memory");
+    }
 }

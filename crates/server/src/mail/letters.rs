@@ -37,6 +37,24 @@ pub fn password_reset(base_url: &str, recipient: &str, token: &str) -> Mail {
     .mail()
 }
 
+/// A code that proves whose account a provider is linked to.
+pub fn link_code(base_url: &str, recipient: &str, code: &str) -> Mail {
+    Letter {
+        recipient,
+        subject: "A code for signing in to Tidewatch".to_owned(),
+        lines: &[
+            "Somebody, probably you, signs in to Tidewatch with another provider for the first time.".to_owned(),
+            format!(
+                "The code {code} connects that provider to your account. It is good for ten minutes, in that window."
+            ),
+        ],
+        action: "Look at your account",
+        link: format!("{base_url}/account"),
+        last: "If it was not you, give the code to nobody: without it nothing happens.",
+    }
+    .mail()
+}
+
 /// Something happened to somebody's account.
 pub fn notice(base_url: &str, notice: &Notice) -> Mail {
     let at = jiff::Timestamp::from_nanosecond(i128::from(notice.at_ns)).unwrap_or(jiff::Timestamp::UNIX_EPOCH);

@@ -16,10 +16,12 @@ use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use anyhow::Context;
+use tidewatch_journal::heartbeat::Heartbeat;
 use tokio::runtime::Handle;
 use tokio::sync::Semaphore;
 
 use crate::app::App;
+use crate::background::Running;
 use crate::control::{Claimed, ControlError};
 use crate::limits;
 use transport::{SendError, Transport};
@@ -63,17 +65,23 @@ impl Post {
     pub fn start(self, app: Weak<App>) -> anyhow::Result<()> {
         let Post { transport: Some(transport), woken } = self else { return Ok(()) };
         let (runtime, transport) = (Handle::current(), Arc::new(transport));
+        let running = Running(Heartbeat::new("mail"));
+        app.upgrade().iter().for_each(|app| app.background.add(&running.0));
         let spawned = std::thread::Builder::new().name("mail".to_owned()).spawn(move || {
+            let heartbeat = &running.0;
             loop {
                 let Some(app) = app.upgrade() else { return };
                 let (inside, transport, (done, wait)) = (runtime.clone(), transport.clone(), channel());
+                let beating = heartbeat.clone();
+                beating.beat();
                 runtime.spawn_blocking(move || {
                     // A round that panicked is reported where it did; what it had claimed is due again after its lease.
-                    let round = AssertUnwindSafe(|| inside.block_on(round(&app, &transport)));
+                    let round = AssertUnwindSafe(|| inside.block_on(round(&app, &transport, &beating)));
                     let _ = done.send(catch_unwind(round).unwrap_or(false));
                 });
                 // The runtime ends without having run it.
                 let Ok(is_more) = wait.recv() else { return };
+                heartbeat.rest();
                 let pause = if is_more { Duration::ZERO } else { limits::MAIL_PAUSE };
                 match woken.recv_timeout(pause) {
                     Err(RecvTimeoutError::Disconnected) => return,
@@ -87,7 +95,7 @@ impl Post {
 }
 
 /// Sends what is due; true when there may be more.
-async fn round(app: &Arc<App>, transport: &Arc<Transport>) -> bool {
+async fn round(app: &Arc<App>, transport: &Arc<Transport>, heartbeat: &Heartbeat) -> bool {
     let lease_ns = limits::MAIL_LEASE.as_nanos() as i64;
     let claimed = match app.control.claim_mail(app.clock.now_ns(), lease_ns, limits::MAIL_BATCH).await {
         Ok(claimed) => claimed,
@@ -98,6 +106,7 @@ async fn round(app: &Arc<App>, transport: &Arc<Transport>) -> bool {
     };
     let is_more = claimed.len() as i64 == limits::MAIL_BATCH;
     for one in claimed {
+        heartbeat.beat();
         if let Err(error) = post(app, transport, one).await {
             tracing::warn!(%error, "the outbox cannot be written; a mail may be sent twice: {error}");
             return false;

@@ -21,6 +21,7 @@ use std::time::Duration;
 
 use axum::http::{HeaderMap, Method, StatusCode};
 use parking_lot::{Condvar, Mutex};
+use tidewatch_journal::heartbeat::Heartbeat;
 use tidewatch_store::lake::{Work, Worked};
 
 use self::parent::Parent;
@@ -48,6 +49,7 @@ struct Shared {
     queue: Mutex<Queue>,
     /// Signalled when there is something to send, and on the end.
     wake: Condvar,
+    heartbeat: Heartbeat,
 }
 
 #[derive(Default)]
@@ -83,11 +85,16 @@ pub struct Started {
 impl Tracer {
     /// Starts the thread that sends.
     pub fn start(target: Target, clock: Clock) -> std::io::Result<Tracer> {
-        let shared = Arc::new(Shared { queue: Mutex::default(), wake: Condvar::new() });
+        let heartbeat = Heartbeat::new("own-traces");
+        let shared = Arc::new(Shared { queue: Mutex::default(), wake: Condvar::new(), heartbeat });
         let (sending, sampling) = (shared.clone(), Sampling::new(target.ratio));
         let thread =
             std::thread::Builder::new().name("own-traces".into()).spawn(move || sender::run(&sending, &target))?;
         Ok(Tracer { clock, shared, sampling, thread: Mutex::new(Some(thread)) })
+    }
+
+    pub fn heartbeat(&self) -> &Heartbeat {
+        &self.shared.heartbeat
     }
 
     /// `None`: the caller does not sample, or there is none and it is not this one's turn.

@@ -9,6 +9,7 @@ use axum::http::StatusCode;
 use super::Shared;
 use super::span::{self, Span};
 use super::target::Target;
+use crate::background::Running;
 use crate::{limits, outbound};
 
 /// Why a batch was not taken.
@@ -23,6 +24,7 @@ enum Failed {
 
 /// Until the tracer is closed.
 pub fn run(shared: &Shared, target: &Target) {
+    let _running = Running(shared.heartbeat.clone());
     let agent = outbound::agent(limits::OWN_SPANS_SEND_MAX);
     while let Some(batch) = shared.next_batch() {
         let send = || send_until_taken(shared, &agent, target, &batch);
@@ -43,6 +45,7 @@ fn send_until_taken(shared: &Shared, agent: &ureq::Agent, target: &Target, batch
     let body = span::export(batch);
     let mut pause = limits::OWN_SPANS_EVERY;
     for attempt in 0..limits::OWN_SPANS_ATTEMPTS {
+        shared.heartbeat.beat();
         let why = match send(agent, target, &body) {
             Ok(()) => return true,
             Err(Failed::ForGood(why)) => {
@@ -91,6 +94,7 @@ impl Shared {
     /// At most [`limits::OWN_SPANS_BATCH`] spans: those of [`limits::OWN_SPANS_EVERY`], or at once when that many wait.
     /// `None`: closed, and nothing waits.
     fn next_batch(&self) -> Option<Vec<Span>> {
+        self.heartbeat.rest();
         let mut queue = self.queue.lock();
         while queue.requests == 0 && !queue.is_closed {
             self.wake.wait(&mut queue);
@@ -112,6 +116,7 @@ impl Shared {
     /// Waits for as long, or until the tracer is closed: what waits is then counted as dropped, for the endpoint does
     /// not take it now.
     fn is_closed_within(&self, pause: Duration) -> bool {
+        self.heartbeat.rest();
         let due = Instant::now() + pause;
         let mut queue = self.queue.lock();
         while !queue.is_closed {

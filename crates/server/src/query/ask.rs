@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use tidewatch_store::lake::RequestMemory;
 use tidewatch_store::plan::{Aggregate, Filter, Function, GroupOrder, Key, Order, Plan, Shape};
 use tidewatch_store::tables::Table;
 
@@ -16,21 +17,24 @@ use crate::error::ApiError;
 pub struct Ask {
     pub app: Arc<App>,
     deadline: Instant,
+    /// Of all its questions, and of their answers until the last clone goes.
+    memory: Arc<RequestMemory>,
 }
 
 impl Ask {
     /// Everything asked through this has to be answered within `limit` from now; else 504.
     pub fn within(app: Arc<App>, limit: Duration) -> Ask {
-        Ask { app, deadline: Instant::now() + limit }
+        let memory = Arc::new(app.intake.lake().request_memory());
+        Ask { app, deadline: Instant::now() + limit, memory }
     }
 
     pub async fn ask(&self, plan: Plan) -> Result<Answer, ApiError> {
-        self.app.ask(plan, self.deadline).await.map(Answer::new)
+        self.app.ask(self.memory.clone(), plan, self.deadline).await.map(Answer::new)
     }
 
     /// A page of rows, and how many rows pass the filter on all pages.
     pub async fn page(&self, plan: Plan) -> Result<(Answer, u64), ApiError> {
-        let (answer, total) = self.app.ask_page(plan, self.deadline).await?;
+        let (answer, total) = self.app.ask_page(self.memory.clone(), plan, self.deadline).await?;
         Ok((Answer::new(answer), total))
     }
 }

@@ -99,8 +99,8 @@ async fn counts(ask: &Ask, project: u32, range: Range, by_minute: bool) -> Resul
         keys.push(Key::Column("time"));
     }
     let aggregates = vec![ask::plain(Function::Sum("count"))];
-    // Bytes are counted for quotas.
-    let filter = filters::not(filters::text("outcome", "bytes"));
+    // Bytes are counted for quotas, senders for `services.rs`.
+    let filter = filters::not(filters::texts("outcome", &["bytes", "sent"].map(str::to_owned)));
     let plan = ask::groups(Table::IngestCounts, &[project], range, filter, keys, aggregates);
     let counted = |row: Row<'_>| {
         let key = Counted {

@@ -84,9 +84,9 @@ fn conditions(request: &LogListRequest, now_ns: i64) -> Result<Conditions, ApiEr
                 ));
             }
             LogSearch::Body => filters::contains("body", Some(needle)),
-            LogSearch::Attribute => {
-                Filter::AnyAttributeContains { scope: AttributeScope::Record, needle: needle.to_owned() }
-            }
+            LogSearch::Attribute => Filter::Any(
+                ALL_SCOPES.map(|scope| Filter::AnyAttributeContains { scope, needle: needle.to_owned() }).to_vec(),
+            ),
         });
     }
     if let Some(id) = given(&request.exclude_trace_id) {
@@ -100,6 +100,9 @@ fn conditions(request: &LogListRequest, now_ns: i64) -> Result<Conditions, ApiEr
     Ok(Conditions { range, service, others: filters::all(others) })
 }
 
+/// Where a log's attributes lie.
+const ALL_SCOPES: [AttributeScope; 3] = [AttributeScope::Record, AttributeScope::Scope, AttributeScope::Resource];
+
 fn attribute_filter(condition: &LogAttributeFilter) -> Filter {
     let within =
         |scope| Filter::Attribute { scope, key: condition.key.clone(), op: Op::Eq, value: condition.value.clone() };
@@ -107,9 +110,7 @@ fn attribute_filter(condition: &LogAttributeFilter) -> Filter {
         LogScope::Resource => within(AttributeScope::Resource),
         LogScope::Scope => within(AttributeScope::Scope),
         LogScope::Log => within(AttributeScope::Record),
-        LogScope::Any => {
-            Filter::Any([AttributeScope::Record, AttributeScope::Scope, AttributeScope::Resource].map(within).to_vec())
-        }
+        LogScope::Any => Filter::Any(ALL_SCOPES.map(within).to_vec()),
     }
 }
 

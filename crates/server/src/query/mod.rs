@@ -7,7 +7,7 @@
 //! - [`views`]: what the API says and hears. [`ask`], [`answer`]: the store's side of it.
 //! - [`time`], [`page`], [`ids`], [`filters`], [`attributes`]: what requests and answers are made of.
 //! - [`endpoints`], [`tasks`] (both on [`entities`] and [`row_list`]), [`ai_traces`] (on [`ai_figures`]), [`issues`], [`logs`], [`spans`], [`distributed`],
-//!   [`metrics`], [`discover`], [`overview`], [`drops`]: the resources.
+//!   [`metrics`], [`discover`], [`overview`], [`drops`], [`services`], [`demo`]: the resources.
 //! - [`trace`] lays out one trace; [`occurrences`] and [`owners`] say whose an exception is; [`trend`] and [`chart`] draw.
 //!
 //! Nothing here knows of HTTP; formulas come from `domain::ranking`, order and ownership from `domain::waterfall`.
@@ -18,6 +18,7 @@ pub mod answer;
 pub mod ask;
 pub mod attributes;
 pub mod chart;
+pub mod demo;
 pub mod discover;
 pub mod distributed;
 pub mod drops;
@@ -34,6 +35,7 @@ pub mod owners;
 pub mod page;
 pub mod projects;
 pub mod row_list;
+pub mod services;
 pub mod span_search;
 pub mod spans;
 pub mod symbols;

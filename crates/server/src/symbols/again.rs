@@ -18,6 +18,7 @@ use tidewatch_domain::model::{Attributes, KeyValue, SpanId, TraceId};
 use tidewatch_domain::rules::exception::{ExceptionText, Origin, RawStack, Symbolic};
 use tidewatch_domain::rules::issue_group::issue_group;
 use tidewatch_domain::wire;
+use tidewatch_journal::heartbeat::Heartbeat;
 use tidewatch_store::StoreError;
 use tidewatch_store::lake::{Changed, Rewrite};
 use tidewatch_store::tables::Table;
@@ -28,6 +29,7 @@ use super::named::Named;
 use super::resolve::symbolic;
 use super::waiting::Turn;
 use crate::app::App;
+use crate::background::Running;
 use crate::control::Project;
 use crate::limits;
 use crate::query::answer::{Answer, Row};
@@ -37,6 +39,9 @@ use crate::query::time::Range;
 
 /// Until `stopped`: resolves again what waits, project by project.
 pub async fn run(app: Arc<App>, mut stopped: watch::Receiver<bool>) {
+    let running = Running(Heartbeat::new("symbols-again"));
+    let heartbeat = &running.0;
+    app.background.add(heartbeat);
     let starting = app.clone();
     let build_missing = move || {
         for project in starting.symbols.again.projects() {
@@ -49,6 +54,7 @@ pub async fn run(app: Arc<App>, mut stopped: watch::Receiver<bool>) {
         tracing::error!(%error, "looking for missing symbol artifacts failed: {error}");
     }
     loop {
+        heartbeat.rest();
         tokio::select! {
             () = app.symbols.again.added() => {}
             _ = stopped.wait_for(|stop| *stop) => return,
@@ -67,13 +73,19 @@ pub async fn run(app: Arc<App>, mut stopped: watch::Receiver<bool>) {
             () = tokio::time::sleep(limits::RESOLVE_AGAIN_PAUSE) => {}
             _ = stopped.wait_for(|stop| *stop) => return,
         }
-        let (working, stop) = (app.clone(), stopped.clone());
+        let (working, stop, beating) = (app.clone(), stopped.clone(), heartbeat.clone());
         let work = move || {
             // Files of one upload are made one after another: one look at the rows serves all of them.
             working.symbols.builder.settle();
+            // Asked before each batch of rows.
+            let stop = || {
+                beating.beat();
+                *stop.borrow()
+            };
             for turn in working.symbols.again.take() {
-                look(&working, turn, &|| *stop.borrow());
+                look(&working, turn, &stop);
             }
+            beating.rest();
         };
         if let Err(error) = tokio::task::spawn_blocking(work).await {
             tracing::error!(%error, "resolving stack traces again failed: {error}");

@@ -1,7 +1,7 @@
 //! The thread that makes artifacts: one at a time, after the upload was answered, and again when one is asked for.
 //!
 //! Projects take turns. The conversion under way ends early when its original is removed or replaced, when the server
-//! stops, and after [`limits::ARTIFACT_BUILD_MAX`].
+//! stops, and after a time ([`limits::ARTIFACT_BUILD_MAX`]).
 
 use std::collections::VecDeque;
 use std::io;
@@ -9,9 +9,10 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread::JoinHandle;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use parking_lot::{Condvar, Mutex};
+use tidewatch_journal::heartbeat::Heartbeat;
 use tidewatch_store::lake::stand_back;
 use tidewatch_symbols::{Arch, DebugId, SymbolError, Upload, detect, slices_of};
 use tidewatch_symbols::{convert_mapping_unless, convert_native_unless, convert_source_map_unless};
@@ -21,6 +22,7 @@ use super::cache::Cache;
 use super::keys::SymbolKey;
 use super::store::SymbolStore;
 use super::waiting::Waiting;
+use crate::background::Running;
 use crate::limits;
 
 /// Takes keys whose artifacts are missing.
@@ -36,6 +38,7 @@ struct Shared {
     is_interrupted: AtomicBool,
     built: AtomicU64,
     failed: AtomicU64,
+    heartbeat: Heartbeat,
 }
 
 #[derive(Default)]
@@ -62,22 +65,27 @@ pub enum NoArtifact {
 }
 
 impl Builder {
-    /// What it makes, the cache looks for again, and stack traces of its project are resolved again.
-    pub fn start(store: Arc<SymbolStore>, cache: Arc<Cache>, again: Arc<Waiting>) -> io::Result<Builder> {
-        let shared = Arc::new(Shared {
-            queue: Mutex::default(),
-            changed: Condvar::new(),
-            is_interrupted: AtomicBool::new(false),
-            built: AtomicU64::new(0),
-            failed: AtomicU64::new(0),
-        });
+    /// What it makes, the cache looks for again, and stack traces of its project are resolved again. A conversion that takes
+    /// longer than `build_max` is given up.
+    pub fn start(
+        store: Arc<SymbolStore>,
+        cache: Arc<Cache>,
+        again: Arc<Waiting>,
+        build_max: Duration,
+    ) -> io::Result<Builder> {
+        let shared = Arc::new(Shared::new());
         let worker = shared.clone();
         let run = move || {
+            let _running = Running(worker.heartbeat.clone());
             stand_back(limits::SYMBOLS_NICE);
-            worker.run(&store, &cache, &again);
+            worker.run(&store, &cache, &again, build_max);
         };
         let thread = std::thread::Builder::new().name("symbols".into()).spawn(run)?;
         Ok(Builder { shared, thread: Mutex::new(Some(thread)) })
+    }
+
+    pub fn heartbeat(&self) -> &Heartbeat {
+        &self.shared.heartbeat
     }
 
     /// Makes the artifact of this original, unless too many wait: then whoever needs it asks again.
@@ -143,10 +151,24 @@ impl Drop for Builder {
 }
 
 impl Shared {
-    fn run(&self, store: &SymbolStore, cache: &Cache, again: &Waiting) {
+    fn new() -> Shared {
+        Shared {
+            queue: Mutex::default(),
+            changed: Condvar::new(),
+            is_interrupted: AtomicBool::new(false),
+            built: AtomicU64::new(0),
+            failed: AtomicU64::new(0),
+            heartbeat: Heartbeat::new("symbols"),
+        }
+    }
+
+    fn run(&self, store: &SymbolStore, cache: &Cache, again: &Waiting, build_max: Duration) {
         while let Some((project, key)) = self.next() {
             let begun = Instant::now();
-            let stop = || self.is_interrupted.load(Ordering::Relaxed) || begun.elapsed() >= limits::ARTIFACT_BUILD_MAX;
+            let stop = || {
+                self.heartbeat.beat();
+                self.is_interrupted.load(Ordering::Relaxed) || begun.elapsed() >= build_max
+            };
             // Nothing is shared with what panicked but files, which are written whole or not at all.
             let attempt = catch_unwind(AssertUnwindSafe(|| build(store, project, &key, &stop)));
             match attempt.unwrap_or(Err(NoArtifact::Panicked)) {
@@ -173,6 +195,7 @@ impl Shared {
         let mut queue = self.queue.lock();
         queue.current = None;
         self.changed.notify_all();
+        self.heartbeat.rest();
         while queue.waiting.is_empty() && !queue.is_closed {
             self.changed.wait(&mut queue);
         }
@@ -186,6 +209,7 @@ impl Shared {
         self.is_interrupted.store(false, Ordering::Relaxed);
         queue.last = next.as_ref().map(|(project, _)| *project);
         queue.current.clone_from(&next);
+        self.heartbeat.beat();
         next
     }
 }
@@ -227,9 +251,8 @@ impl Original<'_> {
             SymbolKey::Elf(_) | SymbolKey::Dart(..) => convert_elf(self.content, stop),
             SymbolKey::Mapping(id) => Ok(convert_mapping_unless(self.content, Some(*id), stop)?),
             SymbolKey::SourceMap(_) | SymbolKey::SourceMapAt(_) | SymbolKey::SourceMapById(_) => {
-                let script = self.script.map(String::from_utf8_lossy);
                 let id = if let SymbolKey::SourceMapById(id) = self.key { Some(*id) } else { None };
-                Ok(convert_source_map_unless(self.content, script.as_deref(), id, stop)?)
+                Ok(convert_source_map_unless(self.content, self.script, id, stop)?)
             }
             SymbolKey::Script(_) | SymbolKey::ScriptAt(_) | SymbolKey::ScriptById(_) => Err(NoArtifact::Missing),
         }
@@ -257,17 +280,9 @@ fn convert_elf(original: &[u8], stop: &dyn Fn() -> bool) -> Result<Vec<u8>, NoAr
 
 #[cfg(test)]
 mod tests {
+    use super::super::sort::{Fields, sort};
+    use super::super::store::Info;
     use super::*;
-
-    fn shared() -> Shared {
-        Shared {
-            queue: Mutex::default(),
-            changed: Condvar::new(),
-            is_interrupted: AtomicBool::new(false),
-            built: AtomicU64::new(0),
-            failed: AtomicU64::new(0),
-        }
-    }
 
     fn key(number: u8) -> SymbolKey {
         SymbolKey::MachO(DebugId::from_bytes(&[number]).expect("an id"))
@@ -276,7 +291,7 @@ mod tests {
     // Many files of one project hold up nobody else's.
     #[test]
     fn projects_take_turns() {
-        let shared = shared();
+        let shared = Shared::new();
         let (one, other) = (Uuid::from_u128(1), Uuid::from_u128(2));
         shared.queue.lock().waiting.extend([(one, key(1)), (one, key(2)), (one, key(3)), (other, key(4))]);
         let order: Vec<(Uuid, SymbolKey)> = std::iter::from_fn(|| {
@@ -292,7 +307,7 @@ mod tests {
     fn what_nobody_wants_is_interrupted() {
         let (one, other) = (Uuid::from_u128(1), Uuid::from_u128(2));
         let is_interrupted = |change: fn(&Builder, Uuid, Uuid)| {
-            let builder = Builder { shared: Arc::new(shared()), thread: Mutex::new(None) };
+            let builder = Builder { shared: Arc::new(Shared::new()), thread: Mutex::new(None) };
             builder.shared.queue.lock().waiting.push_back((one, key(1)));
             assert_eq!(builder.shared.next(), Some((one, key(1))));
             change(&builder, one, other);
@@ -306,5 +321,32 @@ mod tests {
             builder.interrupt(other, &key(1));
             builder.forget(other);
         }));
+    }
+
+    // A file that takes too long is given up and counted; the thread goes on with the next one.
+    #[test]
+    fn a_conversion_that_takes_too_long_is_given_up() {
+        const MAP: &[u8] = br#"{"version":3,"sources":["cart.ts"],"names":[],"mappings":"AAAA"}"#;
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let (project, source) = (Uuid::from_u128(1), folder.path().join("upload"));
+        std::fs::write(&source, MAP).expect("a file");
+        let store = Arc::new(SymbolStore::new(folder.path().join("blobs")));
+        let mut keys = Vec::new();
+        for name in ["a.js.map", "b.js.map"] {
+            let kept = sort(MAP, name, Fields::default()).expect("a source map");
+            let put = store.put(project, &kept[0], &source, MAP, Info::default()).expect("the disk works");
+            keys.push(put.1);
+        }
+        let start = |build_max| {
+            let again = Arc::new(Waiting::open(folder.path().join("again")).expect("a folder"));
+            Builder::start(store.clone(), Arc::new(Cache::new(1 << 20)), again, build_max).expect("a thread")
+        };
+        let has_artifacts = || keys.iter().filter(|key| store.has_artifact(project, key)).count();
+        for (build_max, figures, made) in [(Duration::ZERO, (0, 2), 0), (limits::ARTIFACT_BUILD_MAX, (2, 0), 2)] {
+            let builder = start(build_max);
+            keys.iter().for_each(|key| builder.ask(project, key.clone()));
+            builder.settle();
+            assert_eq!((builder.figures(), has_artifacts()), (figures, made), "{build_max:?}");
+        }
     }
 }

@@ -154,6 +154,11 @@ impl Missing {
     }
 }
 
+/// Whether [`Missing::open`] can use the file.
+pub fn is_readable(path: &Path) -> bool {
+    read(path).is_some()
+}
+
 fn read(path: &Path) -> Option<OfProject> {
     let written: Written = serde_json::from_slice(&fs::read(path).ok()?).ok()?;
     let needs = written.waiting.iter().filter_map(|line| Some((line.need()?, line.waiting)));

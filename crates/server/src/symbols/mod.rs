@@ -5,7 +5,7 @@
 //! - [`build`]: the thread that makes artifacts. [`cache`]: those in memory. [`resolve`]: stack traces; [`named`]: which
 //!   build they say they are from; [`gather`]: the artifacts that they refer to. [`missing`]: what they asked for in vain;
 //!   [`uses`]: what they found, and when; [`again`]: those stored raw before, [`waiting`]: the queue of their projects.
-//! - [`notes`]: writes both down, away from requests.
+//! - [`notes`]: writes both down, away from requests. [`check`]: the files on disk against their hashes.
 //!
 //! ```text
 //! http/uploads ─> sort (format, ids) ─> store.put (durable) ─> 200
@@ -17,6 +17,7 @@
 pub mod again;
 pub mod build;
 pub mod cache;
+pub mod check;
 mod disk;
 pub mod gather;
 pub mod index;
@@ -69,7 +70,7 @@ impl Symbols {
         let again = Arc::new(Waiting::open(blobs.join("again"))?);
         let store = Arc::new(SymbolStore::new(blobs));
         let cache = Arc::new(Cache::new(limits::ARTIFACT_CACHE_BYTES));
-        let builder = Builder::start(store.clone(), cache.clone(), again.clone())?;
+        let builder = Builder::start(store.clone(), cache.clone(), again.clone(), limits::ARTIFACT_BUILD_MAX)?;
         let (uses, reading) = (Uses::default(), Semaphore::new(1));
         Ok(Symbols { store, builder, cache, missing, uses, again, reading, over_quota: AtomicU64::new(0) })
     }

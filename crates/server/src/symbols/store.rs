@@ -4,7 +4,7 @@
 //! A file is in place whole or not at all, and durable before it is acknowledged ([`super::disk`]).
 
 use std::collections::HashMap;
-use std::fs;
+use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -18,6 +18,7 @@ use super::info::charge;
 pub use super::info::{Info, Uploader};
 use super::keys::{FOLDERS, SymbolKey, folder};
 use super::sort::{Content, Kept};
+use crate::files::copy_hashed;
 
 /// The folder of all blobs.
 pub struct SymbolStore {
@@ -56,9 +57,9 @@ pub struct Growth {
     pub files: u64,
 }
 
-const INFO: &str = "info";
-const ARTIFACT: &str = "tw";
-const USED: &str = "used";
+pub const INFO: &str = "info";
+pub const ARTIFACT: &str = "tw";
+pub const USED: &str = "used";
 
 impl SymbolStore {
     pub fn new(root: PathBuf) -> SymbolStore {
@@ -138,17 +139,21 @@ impl SymbolStore {
         let key = self.place(project, kept)?;
         let path = self.path(project, &key);
         let bytes = kept.bytes_of(content);
-        let info = Info { bytes: bytes.len() as u64, hash: hash_of(bytes), ..info };
+        let mut info = Info { bytes: bytes.len() as u64, hash: hash_of(bytes), ..info };
         let _changing = self.changing.lock();
         self.load(project)?;
         if let Some(mut known) = self.known(project, &key) {
             if known.hash == info.hash {
-                if known.add_version(info.version) {
-                    self.put_info(&path, &known)?;
+                let is_new = known.add_version(info.version.take());
+                if is_whole(&path, &known)? {
+                    if is_new {
+                        self.put_info(&path, &known)?;
+                    }
+                    return Ok((Put::Same, key));
                 }
-                return Ok((Put::Same, key));
-            }
-            if known.has_debug_info && !info.has_debug_info {
+                // A damaged original is replaced.
+                info = Info { version: known.version, earlier_versions: known.earlier_versions, ..info };
+            } else if known.has_debug_info && !info.has_debug_info {
                 return Ok((Put::Worse, key));
             }
         }
@@ -290,6 +295,15 @@ fn with(path: &Path, extension: &str) -> PathBuf {
     name.push(".");
     name.push(extension);
     PathBuf::from(name)
+}
+
+/// Whether the file has the length and the hash that its `.info` records. Reads all of it.
+pub fn is_whole(original: &Path, info: &Info) -> io::Result<bool> {
+    let file = File::open(original)?;
+    if file.metadata()?.len() != info.bytes {
+        return Ok(false);
+    }
+    Ok(copy_hashed(file, &mut io::sink())?.1 == info.hash)
 }
 
 fn info_at(original: &Path) -> Option<Info> {

@@ -10,6 +10,9 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::sync::Mutex;
 use tokio::task::JoinHandle;
+use tokio::time::{Instant, MissedTickBehavior};
+
+use tidewatch_server::limits::INGEST_INLINE_BYTES_MAX;
 
 use super::exporter::{try_post, try_send};
 use super::otlp::{gzip, span, traces, zstd};
@@ -17,7 +20,12 @@ use super::otlp::{gzip, span, traces, zstd};
 const SLOW: usize = 2000;
 const ENDLESS_HEADS: usize = 100;
 /// Far more than the slots and the waiting room hold.
-const OVERLOADERS: u64 = 100;
+const OVERLOADERS: usize = 50;
+/// Bodies that they share, and spans in each: too many for the thread that reads the body to decode it.
+const OVERLOAD_BODIES: u64 = 20;
+const OVERLOAD_SPANS: u64 = 4000;
+/// All of them send at once, this often.
+const OVERLOAD_EVERY: Duration = Duration::from_millis(300);
 const BOMBERS: usize = 4;
 const RESETTERS: usize = 4;
 /// As many as may upload at once.
@@ -100,14 +108,15 @@ pub async fn start(address: SocketAddr, token: String, upload_token: String) -> 
     });
     let zeros = vec![0; 100 << 20];
     let bombs = Arc::new([("gzip", gzip(&zeros)), ("zstd", zstd(&zeros))]);
-    let exports: Vec<_> = (0..OVERLOADERS).map(bodies).collect();
+    let bodies: Arc<[Vec<u8>]> = (0..OVERLOAD_BODIES).map(overload_body).collect();
     let mut slow = Vec::new();
     for _ in 0..SLOW {
         slow.push(shared.connect().await.expect("the server takes this many connections"));
     }
     let mut tasks = vec![tokio::spawn(a_byte_a_second(shared.clone(), slow))];
     tasks.extend((0..ENDLESS_HEADS).map(|_| tokio::spawn(endless_head(shared.clone()))));
-    tasks.extend(exports.into_iter().map(|bodies| tokio::spawn(overload(shared.clone(), bodies))));
+    let begun = Instant::now();
+    tasks.extend((0..OVERLOADERS).map(|first| tokio::spawn(overload(shared.clone(), bodies.clone(), first, begun))));
     tasks.extend((0..BOMBERS).map(|_| tokio::spawn(bomb(shared.clone(), bombs.clone()))));
     let parts = Arc::new(a_million_parts());
     tasks.extend((0..UPLOADERS).map(|_| tokio::spawn(upload(shared.clone(), parts.clone()))));
@@ -144,25 +153,27 @@ async fn endless_head(shared: Arc<Shared>) {
 }
 
 /// Made before the attack: it is the server that is to be measured.
-fn bodies(number: u64) -> Vec<Vec<u8>> {
+fn overload_body(number: u64) -> Vec<u8> {
     let first = (number + 1) << 32;
-    (0..2).map(|body| gzip(&traces((0..300).map(|at| span(first + body * 300 + at)).collect()))).collect()
+    let body = traces((first..first + OVERLOAD_SPANS).map(span).collect());
+    assert!(body.len() > INGEST_INLINE_BYTES_MAX, "{} bytes", body.len());
+    body
 }
 
-async fn overload(shared: Arc<Shared>, bodies: Vec<Vec<u8>>) {
+async fn overload(shared: Arc<Shared>, bodies: Arc<[Vec<u8>]>, first: usize, begun: Instant) {
+    let mut ticks = tokio::time::interval_at(begun, OVERLOAD_EVERY);
+    ticks.set_missed_tick_behavior(MissedTickBehavior::Skip);
     while shared.goes_on() {
         let Some(mut connection) = shared.connect().await else { continue };
-        for body in bodies.iter().cycle() {
-            let Some(status) = try_post(&mut connection, &shared.token, "Content-Encoding: gzip\r\n", body).await
-            else {
+        for body in bodies.iter().cycle().skip(first % bodies.len()) {
+            ticks.tick().await;
+            let Some(status) = try_post(&mut connection, &shared.token, "", body).await else {
                 break;
             };
             *shared.overload.lock().await.entry(status).or_default() += 1;
             if !shared.goes_on() {
                 return;
             }
-            // Ten times too much, not as much as this machine can make: it has to run the server, too.
-            tokio::time::sleep(Duration::from_millis(20)).await;
         }
     }
 }

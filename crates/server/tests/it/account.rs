@@ -374,7 +374,7 @@ on_both! {
         let new = NewUser { email: "r@example.com".into(), name: "R".into(), password_hash: None, is_email_verified: true };
         let user = app.control.create_user(&by, &new).await.unwrap();
         app.control.add_member(&by, stored.organization_id, user.id, Role::Readonly).await.unwrap();
-        let login = app.logins.issue(&user, by.at_ns).unwrap();
+        let login = harness.login_of(&user).await;
         let tokens = async || {
             let list = harness.api_as(&login, "GET", "/api/projects", &Value::Null).await.expect(200).json();
             [0, 1].map(|at| (text(&list[at]["token"]), list[at]["sourceMapToken"].is_string(), text(&list[at]["role"])))

@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use crate::client;
 use crate::mailbox::{Mailbox, member, organization};
 
 on_both! {
@@ -73,6 +74,13 @@ on_both! {
         let lines = String::from_utf8(file.body.clone()).unwrap();
         let lines: Vec<Value> = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
         assert_eq!(json!(lines), all["data"]);
+        // Only answers in JSON are compressed, not files, whatever their size.
+        let authorization = format!("Bearer {}", harness.login);
+        let asked = [("Authorization", authorization.as_str()), ("Accept-Encoding", "zstd, br, gzip")];
+        let path = format!("{at}/export?format=jsonl");
+        let as_it_is = client::send(harness.address(), "GET", &path, &asked, b"").await.expect(200);
+        assert!(as_it_is.body.len() > 1024, "{} bytes", as_it_is.body.len());
+        assert_eq!(as_it_is.header("Content-Encoding"), None);
         let file = harness.api("GET", &format!("{at}/export?format=csv&action=endpoint"), &Value::Null).await.expect(200);
         assert_eq!(file.header("Content-Disposition"), Some("attachment; filename=\"audit.csv\""));
         let text = String::from_utf8(file.body.clone()).unwrap();

@@ -61,6 +61,8 @@ on_both! {
         }
         invite("one-more@example.com".to_owned()).await.expect(429);
         clock.fetch_add(DAY + 2 * SECOND, Ordering::Relaxed);
+        let proof = json!({"password": "correct horse"});
+        harness.api("POST", "/api/me/step-up", &proof).await.expect(200);
         invite("victim@example.com".to_owned()).await.expect(201);
     }
 

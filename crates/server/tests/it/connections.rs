@@ -81,3 +81,24 @@ async fn one_address_leaves_places_to_others() {
     // It is idle now, and goes for the next.
     harness.api("GET", "/livez", &Value::Null).await.expect(200);
 }
+
+/// RFC 9112, section 9.6: a client must not send another request on a connection that the server closes.
+#[tokio::test]
+async fn an_answer_before_a_large_body_is_read_closes_and_says_so() {
+    let harness = Harness::start().await;
+    let request = |body: &[u8]| {
+        let head = "POST /api/otel/v1/traces HTTP/1.1\r\nHost: a\r\nContent-Type: application/json";
+        let head = format!("{head}\r\nAuthorization: Bearer unknown\r\nContent-Length: {}\r\n\r\n", body.len());
+        [head.as_bytes(), body].concat()
+    };
+
+    let large = client::raw(harness.address(), &request(&[b' '; 70_000])).await.expect(401);
+    assert_eq!(large.header("connection"), Some("close"));
+
+    // A small body is read past: the connection goes on with the next request.
+    let mut connection = Connection::open(harness.address()).await;
+    connection.write(&request(b"{}")).await;
+    connection.write(b"GET /health HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n").await;
+    let answers = String::from_utf8_lossy(&connection.rest().await).into_owned();
+    assert!(answers.starts_with("HTTP/1.1 401") && answers.contains("HTTP/1.1 200"), "{answers}");
+}

@@ -92,6 +92,7 @@ on_both! {
         assert_word(poll(&harness, &text(&late["device_code"])).await, "expired_token");
         let path = format!("/api/device?user_code={}", text(&late["user_code"]));
         harness.api("GET", &path, &Value::Null).await.expect(410);
+        harness.api("POST", "/api/me/step-up", &json!({ "password": "correct horse" })).await.expect(200);
         harness.api("POST", "/api/device/approve", &json!({ "user_code": late["user_code"] })).await.expect(410);
         for (body, word) in [
             (json!({}), "invalid_request"),
@@ -113,6 +114,7 @@ on_both! {
 /// Tokens of a device that the owner let in.
 async fn signed_in(harness: &Harness) -> (String, String) {
     let begun = post(harness, "/api/auth/device/authorize", &json!({})).await.expect(200).json();
+    harness.api("POST", "/api/me/step-up", &json!({ "password": "correct horse" })).await.expect(200);
     harness.api("POST", "/api/device/approve", &json!({ "user_code": begun["user_code"] })).await.expect(200);
     let tokens = poll(harness, &text(&begun["device_code"])).await.expect(200).json();
     (text(&tokens["access_token"]), text(&tokens["refresh_token"]))

@@ -118,3 +118,56 @@ async fn a_full_disk_refuses_for_a_while_and_loses_nothing() {
     harness.crash().await;
     assert_eq!(harness.rows(Table::Spans), 3, "and after a crash");
 }
+
+/// Scenario: the server is killed on a full disk, and started again where its journal takes more memtables than wait to be
+/// written at most. Guarantee: it starts and answers, and all is written when space returns.
+#[tokio::test]
+async fn a_start_on_a_full_disk_does_not_wait_for_flushes() {
+    let disk = Filling::default();
+    let mut harness = Harness::start_on(Arc::new(disk.clone()), |_| {}).await;
+    let project = harness.register().await;
+    for trace in 1..=12 {
+        let body = export("shop", &[request(trace, "/pay", 200, trace as f64, 5.0)]);
+        harness.post_json("traces", &project.token, &body).await.expect(200);
+    }
+    disk.full.store(true, Ordering::SeqCst);
+    // Each replayed record fills a memtable.
+    harness.change(|config| config.flush_rows = 1);
+    harness.crash().await;
+    assert_eq!(harness.rows(Table::Spans), 12, "it started, and answers");
+    let body = export("shop", &[request(13, "/pay", 200, 13.0, 5.0)]);
+    let refused = harness.post_json("traces", &project.token, &body).await.expect(503);
+    assert!(refused.json()["message"].as_str().expect("a sentence").contains("cannot write to its disk"));
+
+    disk.full.store(false, Ordering::SeqCst);
+    harness.app().intake.lake().flush().expect("there is space");
+    harness.post_json("traces", &project.token, &body).await.expect(200);
+    harness.crash().await;
+    assert_eq!(harness.rows(Table::Spans), 13);
+}
+
+/// Demo data is a sender like any other: it tries again for a while, then says why it gave up.
+#[tokio::test]
+async fn demo_data_that_finds_no_space_says_so_and_can_be_loaded_again() {
+    let disk = Filling::default();
+    let mut harness = Harness::start_on(Arc::new(disk.clone()), |_| {}).await;
+    harness.register().await;
+    let projects = harness.api("GET", "/api/projects", &json!(null)).await.expect(200).json();
+    let path = format!("/api/organizations/{}/demo", projects[0]["organizationId"]);
+    disk.full.store(true, Ordering::SeqCst);
+    harness.api("POST", &path, &json!({ "historyMinutes": 1 })).await.expect(202);
+    let ended = async |harness: &Harness| loop {
+        let found = harness.api("GET", &path, &json!(null)).await.expect(200).json();
+        if found["state"] != "loading" {
+            return found;
+        }
+    };
+    let failed = ended(&harness).await;
+    assert_eq!(failed["state"], "failed", "{failed}");
+    assert_eq!(failed["message"], "no space left on the server's disk");
+    assert!(harness.app().refusals() >= 2, "each attempt is counted");
+    disk.full.store(false, Ordering::SeqCst);
+    let anew = harness.api("POST", &path, &json!({ "historyMinutes": 1 })).await.expect(202).json();
+    assert_ne!(anew["projectId"], failed["projectId"]);
+    assert_eq!(ended(&harness).await["state"], "loaded");
+}

@@ -12,7 +12,7 @@ use tidewatch_journal::disk::{Disk, RealDisk};
 use tidewatch_server::app::{App, Outside};
 use tidewatch_server::clock::Clock;
 use tidewatch_server::config::Config;
-use tidewatch_server::control::NewUser;
+use tidewatch_server::control::{By, NewUser, User};
 use tidewatch_server::http::socket::ListenAddress;
 use tidewatch_server::serve;
 use tidewatch_store::tables::Table;
@@ -163,7 +163,15 @@ impl Harness {
         let new = NewUser { email, name: "Stranger".to_owned(), password_hash: None, is_email_verified: true };
         let user = app.control.create_user(&by, &new).await.expect("a user");
         app.control.create_organization(&by, "Other", "UTC", user.id).await.expect("an organization");
-        app.logins.issue(&user, app.clock.now_ns()).expect("a login")
+        self.login_of(&user).await
+    }
+
+    /// A login of the user's, in a session of its own, as after signing in.
+    pub async fn login_of(&self, user: &User) -> String {
+        let app = self.app();
+        let by = By { user_id: Some(user.id), name: user.email.clone(), ..app.by_server() };
+        let begun = app.control.begin_session(&by, user, by.at_ns).await.expect("a session");
+        app.logins.issue(user, begun.id, by.at_ns).expect("a login")
     }
 
     /// Another project.
@@ -210,6 +218,11 @@ impl Harness {
     /// Stops as on SIGTERM and starts again on the same data.
     pub async fn restart(&mut self) {
         self.stop().await;
+        self.start_again().await;
+    }
+
+    /// After [`Harness::stop`], on the same data.
+    pub async fn start_again(&mut self) {
         self.running =
             Some(run(self.data.path(), &self.change, self.disk.clone(), self.clock.clone(), &self.gave_up).await);
     }
@@ -239,8 +252,7 @@ impl Harness {
         copy(self.data.path(), image.path());
         self.stop().await;
         self.data = image;
-        self.running =
-            Some(run(self.data.path(), &self.change, self.disk.clone(), self.clock.clone(), &self.gave_up).await);
+        self.start_again().await;
     }
 
     /// Stops as on SIGTERM; the server ends without an error.

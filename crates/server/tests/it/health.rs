@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use tidewatch_journal::disk::RealDisk;
 use tidewatch_journal::disk::hooked::{HookedDisk, Use};
+use tidewatch_journal::heartbeat::Heartbeat;
 use tidewatch_store::tables::Table;
 
 use crate::ask::{export, request};
@@ -170,6 +171,38 @@ async fn a_panic_of_the_journals_thread_ends_the_process() {
     harness.crash().await;
     harness.post_json("traces", &project.token, &body(2)).await.expect(200);
     assert_eq!(harness.rows(Table::Spans), 2);
+}
+
+/// Threads that store nothing have heartbeats too. One that is missing is named, and does not have the server restarted.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_thread_that_stores_nothing_is_named_when_it_is_missing() {
+    let harness = Harness::start_with(|config| {
+        config.mail.mail_dir = Some(config.data_dir.join("mails"));
+        config.mail.smtp_from = Some("tidewatch@example.com".to_owned());
+        config.traces_endpoint = Some("http://127.0.0.1:1/v1/traces".to_owned());
+    })
+    .await;
+    // A thread names itself when it begins.
+    let names = || {
+        let heartbeats = harness.app().background.heartbeats();
+        let mut names: Vec<&str> = heartbeats.iter().map(|heartbeat| heartbeat.name()).collect();
+        names.sort_unstable();
+        names.join(" ")
+    };
+    for _ in 0..1000 {
+        if names().contains("symbols-again") {
+            break;
+        }
+        client::arrive().await;
+    }
+    assert_eq!(names(), "mail own-traces reload symbols symbols-again");
+    assert_eq!(health(&harness, "/livez").await, (200, json!({"status": "ok"})));
+    let broken = Heartbeat::new("broken");
+    harness.app().background.add(&broken);
+    broken.end_by_panic();
+    let degraded = json!({"status": "degraded", "problems": ["thread broken has ended by a panic"]});
+    assert_eq!(health(&harness, "/livez").await, (200, degraded));
+    assert_eq!(health(&harness, "/readyz").await, (200, json!({"status": "ok"})));
 }
 
 /// `/readyz` is true to its name: false while the journal cannot be written, true again by itself.

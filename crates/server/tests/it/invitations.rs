@@ -78,7 +78,7 @@ on_both! {
         let account = async |email: &str| {
             let new = NewUser { email: email.into(), name: "A".into(), password_hash: None, is_email_verified: false };
             let user = app.control.create_user(&by, &new).await.expect("a user");
-            app.logins.issue(&user, app.clock.now_ns()).expect("a login")
+            harness.login_of(&user).await
         };
         let (ada, eve) = (account("ada@example.com").await, account("eve@example.com").await);
         let look = format!("/api/invitations/{token}");
@@ -137,7 +137,7 @@ on_both! {
         let by = app.by_server();
         let new = NewUser { email: "eve@example.com".into(), name: "E".into(), password_hash: None, is_email_verified: true };
         let eve = app.control.create_user(&by, &new).await.expect("a user");
-        let login = app.logins.issue(&eve, app.clock.now_ns()).expect("a login");
+        let login = harness.login_of(&eve).await;
         let made = json!({"name": "Evil", "role": "owner", "id": first, "organizationId": first});
         let own = harness.api_as(&login, "POST", "/api/organizations", &made).await.expect(201).json()["id"].clone();
         assert_ne!(own, json!(first));
@@ -153,7 +153,7 @@ on_both! {
         let roles = json!({"projectRoles": [{"projectId": project.id, "role": "user"}]});
         let place = format!("/api/organizations/{own}/members/{}/project-roles", bob.id);
         harness.api_as(&login, "PUT", &place, &roles).await.expect(404);
-        let bob = app.logins.issue(&bob, app.clock.now_ns()).expect("a login");
+        let bob = harness.login_of(&bob).await;
         assert_eq!(harness.api_as(&bob, "GET", "/api/projects", &Value::Null).await.expect(200).json(), json!([]));
 
         // An admin's invitations end with the admin; admins do not invite admins.

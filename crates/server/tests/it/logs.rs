@@ -54,6 +54,14 @@ async fn logs_are_listed_and_filtered() {
     for (body, expected) in [
         (json!({ "search": "declined" }), vec!["payment Declined"]),
         (json!({ "search": "ACME", "searchType": "attribute" }), vec!["order placed"]),
+        // Values of the scope and of the resource are attributes of the log too.
+        (json!({ "search": "RUST", "searchType": "attribute" }), vec!["no severity"]),
+        (json!({ "search": "mai", "searchType": "attribute" }), vec!["no severity"]),
+        (
+            json!({ "search": "shop", "searchType": "attribute", "minSeverity": 13 }),
+            vec!["another trace", "payment Declined"],
+        ),
+        (json!({ "search": "service.name", "searchType": "attribute" }), vec![]),
         (json!({ "minSeverity": 13 }), vec!["another trace", "payment Declined"]),
         (json!({ "serviceName": "mail" }), vec!["no severity"]),
         (json!({ "traceId": trace }), vec!["in the trace only", "payment Declined"]),

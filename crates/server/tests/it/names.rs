@@ -53,9 +53,14 @@ async fn names_that_are_too_many_are_other_before_and_after_a_crash() {
     let drops = harness.asked(&project, "/api/drops", json!({})).await;
     assert_eq!(drops["data"], json!([{"signal": "traces", "reason": "too_many_names", "count": 2}]));
 
-    // Replayed from the journal, then read from parts.
-    harness.crash().await;
-    assert_eq!(shown(&harness, &project).await, expected);
+    // Replayed from the journal, whatever the limit is meanwhile, then read from parts.
+    for names_max in [1, 0, 10, 2] {
+        harness.change(move |config| config.names_max = names_max);
+        harness.crash().await;
+        assert_eq!(shown(&harness, &project).await, expected, "{names_max}");
+        let drops = harness.asked(&project, "/api/drops", json!({})).await;
+        assert_eq!(drops["data"], json!([{"signal": "traces", "reason": "too_many_names", "count": 2}]));
+    }
     harness.restart().await;
     harness.send(&project, &[request(8, "/e", 200, 8.0, 5.0), request(9, "/b", 200, 9.0, 5.0)]).await;
     let names = shown(&harness, &project).await;

@@ -1,10 +1,15 @@
 //! Any bytes at the HTTP-facing parsers: none panics, and each keeps its promise. `fuzz/` runs the same functions.
 
+use std::path::{Component, Path};
+
 use axum::http::{HeaderMap, HeaderValue};
 use clap::Args;
+use tidewatch_server::backup::manifest::Manifest;
+use tidewatch_server::backup::socket::Request;
 use tidewatch_server::config::{Config, file};
 use tidewatch_server::http::gate::client_ip::Trust;
 use tidewatch_server::http::gate::multipart::{Event, Multipart};
+use tidewatch_server::http::gate::session_cookie::{Cookie, CookieJar, Page, page};
 use tidewatch_server::http::socket::ListenAddress;
 use tidewatch_server::ingest::{coding, origins};
 
@@ -25,6 +30,27 @@ pub fn forwarded(bytes: &[u8]) {
     for trust in trusts.into_iter().flatten() {
         trust.client(peer, &headers);
     }
+}
+
+/// The first line is the server's address, the others are headers about cookies and pages. A session that is added is
+/// found, unless another came before it; a page of another site is never our own.
+pub fn session_cookie(bytes: &[u8]) {
+    let mut lines = bytes.split(|byte| *byte == b'\n');
+    let base = String::from_utf8_lossy(lines.next().unwrap_or_default()).into_owned();
+    let mut headers = HeaderMap::new();
+    for (number, line) in lines.enumerate().take(20) {
+        if let Ok(value) = HeaderValue::from_bytes(line) {
+            headers.append(["cookie", "origin", "host"][number % 3], value);
+        }
+    }
+    let jar = CookieJar::new(true);
+    let known = jar.read(Cookie::Session, &headers).map(str::to_owned);
+    jar.read(Cookie::Device, &headers);
+    page(&headers, &base);
+    headers.append("cookie", HeaderValue::from_static("a=1; __Host-tidewatch_session=twc_1"));
+    assert_eq!(jar.read(Cookie::Session, &headers), Some(known.as_deref().unwrap_or("twc_1")));
+    headers.insert("sec-fetch-site", HeaderValue::from_static("same-site"));
+    assert_eq!(page(&headers, &base), Page::Foreign);
 }
 
 /// The first byte cuts the body into pieces; however it is cut, it is read the same.
@@ -87,9 +113,34 @@ pub fn origins(bytes: &[u8]) {
     let _ = origins::allows(&allowed, origin);
 }
 
+/// Any bytes as the manifest of a backup: whatever it lists lies below the directory that is restored.
+pub fn backup_manifest(bytes: &[u8]) {
+    let Ok(manifest) = Manifest::parse(bytes) else { return };
+    let root = Path::new("/data");
+    for entry in &manifest.files {
+        let place = entry.place(root);
+        let below = place.strip_prefix(root).expect("it lies below");
+        assert!(below.components().count() > 0, "{:?}", entry.path);
+        assert!(below.components().all(|part| matches!(part, Component::Normal(_))), "{:?}", entry.path);
+    }
+    let again = serde_json::to_vec(&manifest).expect("a manifest has a text");
+    assert_eq!(Manifest::parse(&again).expect("as it was written"), manifest);
+}
+
+/// Any bytes as a request on `admin.sock`: a backup has an absolute target.
+pub fn admin_request(bytes: &[u8]) {
+    let Ok(request) = Request::parse(bytes) else { return };
+    assert!(request.target.is_absolute());
+    let again = serde_json::to_vec(&request).expect("a path that was text has a text");
+    assert_eq!(Request::parse(&again).expect("as it was written"), request);
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
+    use serde_json::json;
+
+    use super::{Manifest, Request};
 
     const WORDS: &[&str] = &[
         "--XX",
@@ -117,6 +168,9 @@ mod tests {
         "[",
         "]",
         "unix:",
+        "__Host-tidewatch_session=",
+        "; ",
+        "https://",
         "::ffff:1.2.3.4",
         "/129",
         "https://",
@@ -138,10 +192,39 @@ mod tests {
         #[test]
         fn none_panics(bytes in bytes()) {
             super::forwarded(&bytes);
+            super::session_cookie(&bytes);
             super::multipart(&bytes);
             super::content_encodings(&bytes);
             super::settings(&bytes);
             super::origins(&bytes);
+            super::backup_manifest(&bytes);
+            super::admin_request(&bytes);
+        }
+
+        /// Whatever path it lists, nothing is written beside the data directory.
+        #[test]
+        fn any_manifest_is_refused_or_stays_below(path in "[./a-z]{0,12}", with_secrets in any::<bool>()) {
+            let entry = json!({"path": path, "bytes": 1, "xxh3": ""});
+            let manifest = json!({
+                "version": 1, "program": "0", "madeNs": 0, "withSecrets": with_secrets, "controlDatabase": "sqlite",
+                "files": [entry],
+            });
+            super::backup_manifest(manifest.to_string().as_bytes());
+            super::admin_request(json!({"target": path, "withSecrets": with_secrets}).to_string().as_bytes());
+        }
+    }
+
+    /// The two above look at something.
+    #[test]
+    fn good_manifests_and_requests_are_read() {
+        let manifest = json!({
+            "version": 1, "program": "0", "madeNs": 0, "withSecrets": false, "controlDatabase": "sqlite",
+            "files": [{"path": "a/b", "bytes": 1, "xxh3": ""}],
+        });
+        assert!(Manifest::parse(manifest.to_string().as_bytes()).is_ok());
+        assert!(Request::parse(br#"{"target": "/backups/1", "withSecrets": true}"#).is_ok());
+        for refused in [r#"{"target": "backups/1", "withSecrets": true}"#, r#"{"target": "/b"}"#, "{}", ""] {
+            assert!(Request::parse(refused.as_bytes()).is_err(), "{refused}");
         }
     }
 

@@ -64,7 +64,7 @@ async fn another(harness: &Harness) -> String {
     let email = "other@example.com".into();
     let new = NewUser { email, name: "Other".into(), password_hash: None, is_email_verified: true };
     let user = app.control.create_user(&by, &new).await.expect("a user");
-    app.logins.issue(&user, START).expect("a login")
+    harness.login_of(&user).await
 }
 
 fn new() -> Authenticator {
@@ -110,6 +110,20 @@ on_both! {
         enter(&harness, &json!({}), &mut laptop).await.expect(401);
         enter(&harness, &json!({ "email": "owner@example.com" }), &mut laptop).await.expect(401);
         enter(&harness, &json!({}), &mut phone).await.expect(200);
+    }
+
+    // L10: whoever signs out everywhere can end passkeys too.
+    async fn passkeys_end_with_the_sessions_when_asked(database) {
+        let (mut harness, _) = harness(&database).await;
+        let mut laptop = new();
+        add(&harness, &harness.login, &mut laptop).await;
+        for (body, status) in [(json!({}), 200), (json!({ "endPasskeys": true }), 401)] {
+            let again = harness.api("POST", "/api/me/sessions/revoke", &body).await.expect(200).json();
+            harness.login = text(&again["token"]);
+            enter(&harness, &json!({}), &mut laptop).await.expect(status);
+        }
+        let has = harness.api("GET", "/api/me/two-factor", &Value::Null).await.expect(200).json();
+        assert_eq!(has["passkeys"], json!([]));
     }
 
     async fn after_a_password_it_is_the_second_step(database) {
@@ -308,5 +322,51 @@ on_both! {
             assert_eq!(ways["passkeys"], json!(false), "{base}");
             harness.api_as("", "POST", &format!("{LOGIN}/start"), &json!({})).await.expect(404);
         }
+    }
+}
+
+on_both! {
+    // A passkey proves who one is, too: one's own, for this proof alone, and once.
+    async fn a_passkey_is_a_proof_for_step_up(database) {
+        let (harness, clock) = harness(&database).await;
+        let mut key = new();
+        key.flags = USER_PRESENT;
+        add(&harness, &harness.login, &mut key).await;
+        let other = another(&harness).await;
+        let mut foreign = new();
+        let asked = post(&harness, &other, &format!("{OWN}/start"), &json!({})).await.expect(200).json();
+        let made = foreign.create(&asked["options"]);
+        let body = json!({ "challengeId": asked["challengeId"], "name": "Hers", "credential": made });
+        post(&harness, &other, &format!("{OWN}/finish"), &body).await.expect(201);
+        clock.fetch_add(300 * SECOND, Ordering::Relaxed);
+        let make = async || post(&harness, &harness.login, "/api/personal-access-tokens", &json!({ "name": "ci" })).await;
+        assert_eq!(make().await.expect(403).json()["code"], "step_up_required");
+        let begin = async |login: &str| {
+            let ways = post(&harness, login, "/api/me/step-up/start", &Value::Null).await.expect(200).json();
+            let start = json!({ "mfaToken": ways["mfaToken"] });
+            let asked = anonymous(&harness, "/api/login/mfa/passkey/start", &start).await.expect(200).json();
+            (ways, asked)
+        };
+        let prove = async |ways: &Value, asked: &Value, key: &mut Authenticator| {
+            let proof = json!({
+                "mfaToken": ways["mfaToken"], "challengeId": asked["challengeId"], "passkey": key.get(&asked["options"]),
+            });
+            post(&harness, &harness.login, "/api/me/step-up", &proof).await
+        };
+        // Another person's passkey, answering her own challenge and the owner's.
+        let (hers, asked) = begin(&other).await;
+        assert_eq!(hers["methods"], json!(["passkey"]), "{hers}");
+        prove(&hers, &asked, &mut foreign).await.expect(403);
+        let (ways, mut asked) = begin(&harness.login).await;
+        assert_eq!(ways["methods"], json!(["password", "passkey"]), "{ways}");
+        asked["options"]["allowCredentials"] = json!([]);
+        prove(&ways, &asked, &mut foreign).await.expect(403);
+        make().await.expect(403);
+        let (ways, asked) = begin(&harness.login).await;
+        prove(&ways, &asked, &mut key).await.expect(200);
+        make().await.expect(201);
+        clock.fetch_add(300 * SECOND, Ordering::Relaxed);
+        prove(&ways, &asked, &mut key).await.expect(403);
+        make().await.expect(403);
     }
 }

@@ -59,9 +59,8 @@ on_both! {
         let path = "/api/personal-access-tokens";
         let made = harness.api("POST", path, &json!({ "name": "ci" })).await.expect(201).json();
         let one = format!("{path}/{}", made["id"]);
-        let app = harness.app();
         let stranger = crate::account::person(&harness, "stranger@example.com").await;
-        let login = app.logins.issue(&stranger, app.clock.now_ns()).unwrap();
+        let login = harness.login_of(&stranger).await;
         harness.api_as(&login, "DELETE", &one, &Value::Null).await.expect(404);
         harness.api_as(&text(&made["token"]), "GET", "/api/projects", &Value::Null).await.expect(200);
         harness.api("DELETE", &one, &Value::Null).await.expect(200);

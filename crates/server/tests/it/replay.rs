@@ -92,6 +92,7 @@ fn header() -> Header {
         received_ns: 1_795_219_200_000_000_000,
         settings: IngestSettings::default(),
         prices: prices::NO_TABLE,
+        names_max: None,
     }
 }
 

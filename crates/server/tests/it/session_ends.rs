@@ -9,27 +9,43 @@ use tidewatch_server::control::By;
 
 use crate::client::Answer;
 use crate::harness::{Harness, text};
-use crate::mailbox::Mailbox;
+use crate::mailbox::{Mailbox, member, organization};
 
 /// RFC 7636, appendix B.
 const VERIFIER: &str = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk";
 const CHALLENGE: &str = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM";
 const REDIRECT: &str = "http://127.0.0.1:3000/callback";
 
-/// The ways to end every session of a person.
+/// The ways to end sessions of a person.
 #[derive(Debug, Clone, Copy)]
 enum Way {
     AnotherPassword,
     Reset,
     SignOutEverywhere,
     Operator,
+    /// An operator removes the second factors.
+    SecondFactorReset,
+    /// Of one session, by itself.
+    SignOut,
+    /// Of one session, from another.
+    EndOne,
 }
 
-const WAYS: [Way; 4] = [Way::AnotherPassword, Way::Reset, Way::SignOutEverywhere, Way::Operator];
+const WAYS: [Way; 7] = [
+    Way::AnotherPassword,
+    Way::Reset,
+    Way::SignOutEverywhere,
+    Way::Operator,
+    Way::SecondFactorReset,
+    Way::SignOut,
+    Way::EndOne,
+];
 
 /// What an intruder may hold when the sessions end.
 struct Outstanding {
     login: String,
+    /// Of a page.
+    cookie: String,
     refresh: String,
     access: String,
     /// Approved, not fetched.
@@ -43,12 +59,22 @@ struct Outstanding {
     reset: String,
 }
 
+/// Of the next mail with a link for another password; mails about new devices come between.
+async fn reset_token(mailbox: &mut Mailbox) -> String {
+    loop {
+        let mail = mailbox.next().await;
+        if mail.text().contains("/reset-password#") {
+            return mail.token("reset-password");
+        }
+    }
+}
+
 async fn post(harness: &Harness, path: &str, body: &Value) -> Answer {
     harness.api_as("", "POST", path, body).await
 }
 
 impl Outstanding {
-    async fn gather(harness: &Harness, mailbox: &mut Mailbox, login: &str) -> Outstanding {
+    async fn gather(harness: &Harness, mailbox: &mut Mailbox, (login, cookie): (&str, &str)) -> Outstanding {
         let device = async || {
             let begun = post(harness, "/api/auth/device/authorize", &json!({})).await.expect(200).json();
             let decision = json!({ "user_code": begun["user_code"] });
@@ -70,13 +96,14 @@ impl Outstanding {
         post(harness, "/api/forgot-password", &json!({ "email": "owner@example.com" })).await.expect(200);
         Outstanding {
             login: login.to_owned(),
+            cookie: cookie.to_owned(),
             refresh: text(&fetched["refresh_token"]),
             access: text(&fetched["access_token"]),
             device_code: device().await,
             code,
             client,
             setup: text(&setup["token"]),
-            reset: mailbox.next().await.token("reset-password"),
+            reset: reset_token(mailbox).await,
         }
     }
 
@@ -95,6 +122,7 @@ impl Outstanding {
         let becomes = async |body: &Value| post(harness, "/api/auth/token", body).await.status == 200;
         vec![
             ("login", opens(&self.login, bundle).await),
+            ("page", page_opens(harness, &self.cookie, bundle).await),
             ("access token", opens(&self.access, bundle).await),
             ("refresh token", becomes(&refresh).await),
             ("approved device code", becomes(&polled(&self.device_code)).await),
@@ -105,11 +133,25 @@ impl Outstanding {
     }
 }
 
+/// Whether a page with this cookie reads the path.
+async fn page_opens(harness: &Harness, cookie: &str, path: &str) -> bool {
+    let headers = [("Cookie", cookie), ("Sec-Fetch-Site", "same-origin")];
+    crate::client::send(harness.address(), "GET", path, &headers, b"").await.status == 200
+}
+
 fn polled(device_code: &str) -> Value {
     json!({ "grant_type": "device_code", "device_code": device_code })
 }
 
 impl Way {
+    /// What is over afterwards. The end of one session leaves other sign-ins of the person as they are.
+    fn ends(self, grant: &str) -> bool {
+        match self {
+            Way::SignOut | Way::EndOne => ["login", "page"].contains(&grant),
+            _ => true,
+        }
+    }
+
     /// `password`: the one of now; the next one is returned.
     async fn go(
         self,
@@ -129,7 +171,7 @@ impl Way {
                 // One mail an hour goes to an account; the link gathered is used by the intruder's look alone.
                 clock.fetch_add(HOUR, Ordering::Relaxed);
                 post(harness, "/api/forgot-password", &json!({ "email": "owner@example.com" })).await.expect(200);
-                let path = format!("/api/password-reset/{}", mailbox.next().await.token("reset-password"));
+                let path = format!("/api/password-reset/{}", reset_token(mailbox).await);
                 clock.fetch_sub(HOUR, Ordering::Relaxed);
                 post(harness, &path, &json!({ "password": next })).await.expect(200);
             }
@@ -144,6 +186,27 @@ impl Way {
                 let owner = app.control.stored_user("owner@example.com").await.expect("a database").expect("the owner");
                 app.control.set_password(&by, owner.id, &hash).await.expect("a database");
             }
+            Way::SecondFactorReset => {
+                let app = harness.app();
+                let by = By { name: "tidewatch admin reset-2fa".into(), ..app.by_server() };
+                let owner = app.control.stored_user("owner@example.com").await.expect("a database").expect("the owner");
+                app.control.remove_second_factors(&by, owner.id).await.expect("a database");
+                return password.to_owned();
+            }
+            Way::SignOut => {
+                harness.api_as(login, "POST", "/api/me/logout", &Value::Null).await.expect(200);
+                return password.to_owned();
+            }
+            Way::EndOne => {
+                let again = json!({ "email": "owner@example.com", "password": password });
+                let other = text(&post(harness, "/api/login", &again).await.expect(200).json()["token"]);
+                let list = harness.api_as(login, "GET", "/api/me/sessions", &Value::Null).await.expect(200).json();
+                let mut list = list.as_array().expect("a list").iter();
+                let own = list.find(|one| one["current"] == true).expect("this session");
+                let path = format!("/api/me/sessions/{}", own["id"]);
+                harness.api_as(&other, "DELETE", &path, &Value::Null).await.expect(200);
+                return password.to_owned();
+            }
         }
         next
     }
@@ -153,7 +216,8 @@ const START: i64 = 1_800_000_000_000_000_000;
 const HOUR: i64 = 60 * 60 * 1_000_000_000;
 
 on_both! {
-    // What an intruder holds ends with the owner's sessions, whichever way they end. And all of it works before.
+    // What an intruder holds ends with the owner's sessions, whichever way they end: logins and pages' cookies alike. And
+    // all of it works before.
     async fn every_way_ends_every_grant(database) {
         let mut mailbox = Mailbox::open().await;
         let clock = Arc::new(AtomicI64::new(START));
@@ -166,18 +230,59 @@ on_both! {
             // Windows are by the minute, mails by the hour.
             clock.fetch_add(2 * HOUR, Ordering::Relaxed);
             let login = json!({ "email": "owner@example.com", "password": password });
-            text(&post(&harness, "/api/login", &login).await.expect(200).json()["token"])
+            let headers = [("Content-Type", "application/json"), ("Sec-Fetch-Site", "same-origin")];
+            let body = login.to_string();
+            let answer = crate::client::send(harness.address(), "POST", "/api/login", &headers, body.as_bytes()).await;
+            let answer = answer.expect(200);
+            let cookie = answer.header("Set-Cookie").expect("a cookie").split(';').next().expect("a pair").to_owned();
+            (text(&answer.json()["token"]), cookie)
         };
-        let login = sign_in(&password).await;
-        let held = Outstanding::gather(&harness, &mut mailbox, &login).await.what_holds(&harness).await;
+        let (login, cookie) = sign_in(&password).await;
+        let held = Outstanding::gather(&harness, &mut mailbox, (&login, &cookie)).await.what_holds(&harness).await;
         assert!(held.iter().all(|(_, holds)| *holds), "without an end everything holds: {held:?}");
         for way in WAYS {
-            let login = sign_in(&password).await;
-            let outstanding = Outstanding::gather(&harness, &mut mailbox, &login).await;
+            let (login, cookie) = sign_in(&password).await;
+            let outstanding = Outstanding::gather(&harness, &mut mailbox, (&login, &cookie)).await;
             password = way.go(&harness, &mut mailbox, &clock, &login, &password).await;
             let held = outstanding.what_holds(&harness).await;
-            wrong.extend(held.into_iter().filter(|(_, holds)| *holds).map(|(grant, _)| format!("{grant} after {way:?}")));
+            let is_wrong = |(grant, holds): &(&str, bool)| *holds == way.ends(grant);
+            wrong.extend(held.into_iter().filter(is_wrong).map(|(grant, holds)| format!("{grant} after {way:?}: {holds}")));
         }
         assert!(wrong.is_empty(), "{wrong:#?}");
+    }
+}
+
+on_both! {
+    // Sessions of a removed member go on, and open nothing of the organization; nor does anything else the member holds.
+    async fn a_removed_member_opens_nothing_with_any_credential(database) {
+        let mut mailbox = Mailbox::open().await;
+        let (harness, project) = mailbox.harness(&database).await;
+        let (login, id) = member(&harness, &mut mailbox, "ada", "user").await;
+        let headers = [("Content-Type", "application/json"), ("Sec-Fetch-Site", "same-origin")];
+        let body = json!({ "email": "ada@example.com", "password": "correct horse" }).to_string();
+        let page = crate::client::send(harness.address(), "POST", "/api/login", &headers, body.as_bytes()).await;
+        let page = page.expect(200).header("Set-Cookie").expect("a cookie").split(';').next().expect("a pair").to_owned();
+        let begun = post(&harness, "/api/auth/device/authorize", &json!({})).await.expect(200).json();
+        let decision = json!({ "user_code": begun["user_code"] });
+        harness.api_as(&login, "POST", "/api/device/approve", &decision).await.expect(200);
+        let client = post(&harness, "/api/auth/token", &polled(&text(&begun["device_code"]))).await.expect(200).json();
+        let made = harness.api_as(&login, "POST", "/api/personal-access-tokens", &json!({ "name": "ci" })).await;
+        let personal = text(&made.expect(201).json()["token"]);
+        let path = format!("/api/dashboard/overview?projectId={}", project.id);
+        let opens = async |access: &str| {
+            let mut opens = vec![("page", page_opens(&harness, &page, &path).await)];
+            for (kind, credential) in [("login", login.as_str()), ("client", access), ("personal token", &personal)] {
+                opens.push((kind, harness.api_as(credential, "GET", &path, &Value::Null).await.status == 200));
+            }
+            opens
+        };
+        let before = opens(&text(&client["access_token"])).await;
+        assert!(before.iter().all(|(_, opens)| *opens), "{before:?}");
+        let path = format!("/api/organizations/{}/members/{id}", organization(&harness).await);
+        harness.api("DELETE", &path, &Value::Null).await.expect(200);
+        let refresh = json!({ "grant_type": "refresh_token", "refresh_token": client["refresh_token"] });
+        let again = post(&harness, "/api/auth/token", &refresh).await.expect(200).json();
+        let after = opens(&text(&again["access_token"])).await;
+        assert!(after.iter().all(|(_, opens)| !*opens), "{after:?}");
     }
 }

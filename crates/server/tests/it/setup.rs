@@ -56,9 +56,8 @@ on_both! {
         let token = text(&made["token"]);
         let two = json!({ "projects": [{ "name": "api" }] });
         harness.api_as(&token, "POST", "/api/setup/plan", &two).await.expect(200);
-        let app = harness.app();
         let stranger = crate::account::person(&harness, "stranger@example.com").await;
-        let login = app.logins.issue(&stranger, app.clock.now_ns()).unwrap();
+        let login = harness.login_of(&stranger).await;
         let path = format!("/api/setup/drafts/{}", made["id"]);
         assert_eq!(harness.api_as(&login, "GET", "/api/setup/drafts", &Value::Null).await.expect(200).json(), json!([]));
         harness.api_as(&login, "POST", &path, &two).await.expect(404);

@@ -53,13 +53,13 @@ fn head(path: &str, token: &str, length: usize) -> String {
     )
 }
 
-/// One route of each class, with the token it takes.
-fn routes(harness: &Harness, project: &Project) -> [(&'static str, String, RouteLimits); 6] {
+/// One route of each class, with the token it takes. None asks the database who is there: a paused clock runs ahead while
+/// the database's thread works.
+fn routes(project: &Project) -> [(&'static str, String, RouteLimits); 5] {
     [
         ("/api/otel/v1/traces", project.token.clone(), limits::OTLP),
         ("/api/otel/v1/logs", project.token.clone(), limits::OTLP),
         ("/test/report", String::new(), limits::REPORT),
-        ("/api/projects", harness.login.clone(), limits::JSON),
         ("/test/anonymous", String::new(), limits::ANONYMOUS),
         ("/test/json", String::new(), limits::JSON),
     ]
@@ -102,7 +102,7 @@ fn assert_too_slow(answer: &Answer, limits: &RouteLimits, path: &str) {
 async fn too_slow_is_408_and_503_where_exporters_retry() {
     let (harness, project) = Harness::with_project().await;
     tokio::time::pause();
-    for route in routes(&harness, &project) {
+    for route in routes(&project) {
         let gap = route.2.body_gap_max.as_secs();
         for (what, pieces, expected) in [
             ("nothing at all", vec![], 20),
@@ -121,7 +121,7 @@ async fn too_slow_is_408_and_503_where_exporters_retry() {
 async fn slow_but_in_time_is_taken() {
     let (harness, project) = Harness::with_project().await;
     tokio::time::pause();
-    for route in routes(&harness, &project) {
+    for route in routes(&project) {
         for pieces in [vec![(19, 1)], vec![(6, 10), (6, 10), (7, 10)], vec![(0, 40_000), (19, 20)]] {
             let length: usize = pieces.iter().map(|(_, bytes)| bytes).sum();
             let mut connection = Connection::open(harness.address()).await;
@@ -143,7 +143,7 @@ async fn slow_but_in_time_is_taken() {
 async fn no_body_takes_longer_than_its_total() {
     let (harness, project) = Harness::with_project().await;
     tokio::time::pause();
-    for route in [&routes(&harness, &project)[0], &routes(&harness, &project)[2], &routes(&harness, &project)[5]] {
+    for route in [&routes(&project)[0], &routes(&project)[2], &routes(&project)[4]] {
         let total = route.2.body_total_max.as_secs();
         let pieces = vec![(5, 12_000); total as usize / 5 - 1];
         let length = 12_000 * pieces.len() + 12_000;

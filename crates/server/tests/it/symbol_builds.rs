@@ -153,6 +153,33 @@ async fn raw_traces_wait_for_their_own_build() {
     assert_eq!(uploads.issues().await, [(BY_ONE.to_owned(), 8), (BY_OTHER.to_owned(), 8)]);
 }
 
+// The span reports the exception itself: of an event there is nothing but what names the build.
+#[tokio::test(flavor = "multi_thread")]
+async fn exceptions_without_an_event_wait_for_their_own_build() {
+    let uploads = Uploads::start().await;
+    let token = uploads.runtime_token().await;
+    let mut number = 0;
+    for place in [Place::Resource, Place::Scope] {
+        for is_root in [false, true] {
+            for uuid in [ONE, OTHER] {
+                number += 1;
+                let mut body = failed(number, place, uuid, "boom", STACK, is_root);
+                let span = body.pointer_mut("/resourceSpans/0/scopeSpans/0/spans/0").expect("a span");
+                span["attributes"] = span["events"][0]["attributes"].take();
+                span["events"] = json!([]);
+                uploads.harness.post_json("traces", &token, &body).await.expect(200);
+            }
+        }
+    }
+    assert_eq!(uploads.issues().await, [(STACK.to_owned(), 8)]);
+    uploads.mapping(OTHER, MAPPING_OTHER).await;
+    uploads.look_again().await;
+    assert_eq!(uploads.issues().await, [(STACK.to_owned(), 4), (BY_OTHER.to_owned(), 4)]);
+    uploads.mapping(ONE, MAPPING_ONE).await;
+    uploads.look_again().await;
+    assert_eq!(uploads.issues().await, [(BY_ONE.to_owned(), 4), (BY_OTHER.to_owned(), 4)]);
+}
+
 // Script names are reused by the next build: what was resolved with the map of its time stays.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_resolved_frame_is_never_replaced_by_another_builds() {
@@ -207,6 +234,24 @@ async fn type_and_title_are_resolved_and_grouped_by() {
     }
 }
 
+// The class that a trace names first need not be the exception's: then the type stays as it was sent.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_type_that_the_trace_does_not_name_stays() {
+    let uploads = Uploads::start().await;
+    let token = uploads.runtime_token().await;
+    uploads.mapping(ONE, MAPPING_ONE).await;
+    uploads.settle().await;
+    let mut body = failed(1, Place::Resource, ONE, "boom", STACK, false);
+    let attributes = "/resourceSpans/0/scopeSpans/0/spans/0/events/0/attributes/0";
+    *body.pointer_mut(attributes).expect("the type") = attribute("exception.type", "HandledError");
+    uploads.harness.post_json("traces", &token, &body).await.expect(200);
+    let path = format!("/api/distributed-traces/{:032x}?projectId={}", 1, uploads.project);
+    let found = uploads.harness.api("POST", &path, &json!({})).await.expect(200).json();
+    let shown = &found["exceptions"][0];
+    assert_eq!(shown["exceptionType"], "HandledError");
+    assert!(text(&shown["stackTrace"]).contains("com.shop.Failure: boom\n\tat com.shop.Cart.pay"), "{shown}");
+}
+
 /// A fat file of two slices, of which the second gets the first's UUID.
 fn fat_with_one_uuid() -> (Vec<u8>, String) {
     let (arm64, mut x64) = (fixture("macho/AcmeKit.arm64.dwarf"), fixture("macho/AcmeKit.x86_64.dwarf"));
@@ -255,7 +300,7 @@ async fn slices_that_share_a_uuid_are_told_apart_by_the_arch_line() {
         let answers = answers(name);
         let (offset, expected) = answers.iter().next().expect("an answer");
         let number = offset.trim_start_matches("0x");
-        let trace = format!("boom\n*** ***\nos: ios arch: {arch}\n#00 {id} 0x{number} AcmeKit");
+        let trace = format!("boom\n\n  in Kit\n\n*** ***\nos: ios arch: {arch}\n#00 {id} 0x{number} AcmeKit");
         let path = format!("/api/symbols/resolve?projectId={}", uploads.project);
         let tried = uploads.harness.api("POST", &path, &json!({"stackTrace": trace})).await.expect(200).json();
         let shown = text(&tried["stackTrace"]);
@@ -263,6 +308,8 @@ async fn slices_that_share_a_uuid_are_told_apart_by_the_arch_line() {
             shown.lines().any(|line| line.starts_with("#0 ") && line.ends_with(expected.as_str())),
             "{arch}: {shown}"
         );
+        // Spec: symbolication, rule 3: what stands above the separator stays, its blank lines too.
+        assert!(shown.starts_with("boom\n\n  in Kit\n\n#0 "), "{arch}: {shown}");
     }
 }
 

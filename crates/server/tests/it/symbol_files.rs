@@ -45,6 +45,10 @@ async fn a_refused_file_does_not_refuse_the_others() {
     assert_eq!(names, ["notes.txt", "b.zip", "package.json"]);
     assert!(rejected[1].1.contains("zip archive") && rejected[2].1.contains("not a source map"), "{rejected:?}");
     assert_eq!(uploads.kept().len(), 2);
+    // L6: a name is shown without characters that hide or turn round what stands beside them.
+    let hidden = uploads.sent(SYMBOLS, &[], &[files[0], ("no\u{202e}tes\u{200b}.txt", b"hello")]).await;
+    let name = text(&hidden["rejected"][0]["name"]);
+    assert!(name.contains("tes") && !name.contains(['\u{202e}', '\u{200b}']), "{name:?}");
     // With none rejected, the answer is the specification's own.
     assert_eq!(uploads.sent(SYMBOLS, &[], &files[..1]).await, json!({"uploaded": 1}));
     let why = uploads.refused(&[], &files[1..2]).await;

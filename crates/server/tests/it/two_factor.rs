@@ -120,3 +120,23 @@ on_both! {
         anonymous(&harness, 63, "/api/login/mfa", &right).await.expect(200);
     }
 }
+
+on_both! {
+    // A code proves who one is, too; a wrong one does not, and none is taken twice.
+    async fn a_code_is_a_proof_for_step_up(database) {
+        let clock = Arc::new(AtomicI64::new(START));
+        let (harness, _) = Harness::registered_at(&database, &clock, |_| {}).await;
+        let (secret, _) = turned_on(&harness).await;
+        clock.fetch_add(300 * SECOND, Ordering::Relaxed);
+        let make = async || harness.api("POST", "/api/personal-access-tokens", &json!({ "name": "ci" })).await;
+        make().await.expect(403);
+        let right = code(&secret, START + 300 * SECOND);
+        for (code, status) in [("000000", 403), (right.as_str(), 200), (right.as_str(), 403)] {
+            let ways = harness.api("POST", "/api/me/step-up/start", &Value::Null).await.expect(200).json();
+            assert_eq!(ways["methods"], json!(["password", "totp"]));
+            let proof = json!({ "mfaToken": ways["mfaToken"], "code": code });
+            harness.api("POST", "/api/me/step-up", &proof).await.expect(status);
+        }
+        make().await.expect(201);
+    }
+}

@@ -2,13 +2,13 @@
 //! were lost are counted.
 
 use std::fs::File;
-use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::Stdio;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use serde_json::{Value, json};
 
 use super::server::{Server, agent, free_address};
+use super::small_disk::SmallDisk;
 
 const DAY_NS: u128 = 24 * 3600 * 1_000_000_000;
 
@@ -97,58 +97,13 @@ fn a_log_on_the_datas_full_disk_stops_nothing() {
 
     // A clean stop frees some space, which something else takes before the next start.
     server.stop();
-    let more = disk.seen_from_outside("more");
-    let mut more = File::create(more).expect("a file system that is there");
-    while std::io::Write::write(&mut more, &[7; 512]).is_ok_and(|written| written > 0) {}
+    disk.fill("more");
     server.restart();
     assert_eq!(server.total("/api/logs", json!({})), acked, "a start on a disk without one free page reads");
 
     std::fs::remove_file(disk.seen_from_outside("ballast")).expect("the ballast is there");
     until("an export is taken again", || export(&server, &account.project_token, &[days_ago(0)], "after") == 200);
     assert_eq!(server.total("/api/logs", json!({})), acked + 1);
-}
-
-/// A small file system of its own, in a mount namespace that lives as long as `holder`.
-struct SmallDisk {
-    holder: Child,
-    mount: PathBuf,
-}
-
-impl SmallDisk {
-    const SCRIPT: &str = "mount -t tmpfs -o size=48m tmpfs \"$0\" && head -c 16000000 /dev/zero > \"$0/ballast\" \
-        && echo mounted && exec sleep 600";
-
-    /// `None` when this process may not mount.
-    fn mount(at: &Path) -> Option<SmallDisk> {
-        let mut command = Command::new("unshare");
-        command.args(["--mount", "sh", "-c", SmallDisk::SCRIPT]).arg(at).stdout(Stdio::piped()).stderr(Stdio::null());
-        let mut holder = command.spawn().ok()?;
-        let mut said = String::new();
-        let out = holder.stdout.take().expect("a pipe");
-        let read = std::io::BufRead::read_line(&mut std::io::BufReader::new(out), &mut said);
-        let disk = SmallDisk { holder, mount: at.to_owned() };
-        (read.is_ok() && said == "mounted\n").then_some(disk)
-    }
-
-    /// Starts a program that sees the file system and has its standard error appended to `log` on it.
-    fn entering(&self) -> Vec<String> {
-        let log = self.mount.join("log").display().to_string();
-        let holder = self.holder.id().to_string();
-        let words = ["nsenter", "--target", &holder, "--mount", "sh", "-c", "exec \"$@\" 2>> \"$0\"", &log];
-        words.map(str::to_owned).to_vec()
-    }
-
-    fn seen_from_outside(&self, name: &str) -> PathBuf {
-        let root = PathBuf::from(format!("/proc/{}/root", self.holder.id()));
-        root.join(self.mount.strip_prefix("/").expect("an absolute path")).join(name)
-    }
-}
-
-impl Drop for SmallDisk {
-    fn drop(&mut self) {
-        self.holder.kill().ok();
-        self.holder.wait().ok();
-    }
 }
 
 /// Nanoseconds since the epoch.

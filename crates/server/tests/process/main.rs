@@ -3,6 +3,8 @@
 mod admin;
 mod backup;
 mod corpus_kill;
+mod damaged;
+mod full_disk;
 mod kill;
 mod log;
 mod memory;
@@ -10,6 +12,7 @@ mod refused;
 mod sdk;
 mod secrets;
 mod server;
+mod small_disk;
 mod sso;
 mod sso_kinds;
 mod symbols;

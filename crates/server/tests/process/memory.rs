@@ -12,6 +12,7 @@ use super::server::{Account, Server, agent};
 const NAMES: usize = 30_000;
 /// Questions at once.
 const ASKERS: usize = 8;
+const ROUNDS_MAX: usize = 20;
 const BUDGET_MB: usize = 64;
 
 /// The largest resident set of the process so far, bytes.
@@ -81,20 +82,24 @@ fn heavy_questions_at_once_stay_within_the_budget_and_are_all_answered() {
         let body = spans(first, 2000).to_string();
         assert_eq!(send(&server, &account, body.as_bytes(), &[("Content-Type", "application/json")]), 200);
     }
-    std::thread::scope(|scope| {
-        let ask = || server.ask("/api/endpoints/grouped", json!({"pagination": {"page": 1, "pageSize": 20}}));
-        let askers: Vec<_> = (0..ASKERS).map(|_| scope.spawn(ask)).collect();
-        for asker in askers {
-            let page = asker.join().expect("an answer");
-            assert_eq!(page["pagination"]["total"], NAMES);
-        }
+    // Until some of them were under way at the same time, which is up to the machine.
+    let waited = (0..ROUNDS_MAX).any(|_| {
+        std::thread::scope(|scope| {
+            let ask = || server.ask("/api/endpoints/grouped", json!({"pagination": {"page": 1, "pageSize": 20}}));
+            let askers: Vec<_> = (0..ASKERS).map(|_| scope.spawn(ask)).collect();
+            for asker in askers {
+                let page = asker.join().expect("an answer");
+                assert_eq!(page["pagination"]["total"], NAMES);
+            }
+        });
+        figure(&figures, "tidewatch_query_memory_waits_total") > 0.0
     });
+    assert!(waited, "no question waited");
     let [peak_bytes, max, held] =
         ["peak_bytes", "max_bytes", "bytes"].map(|name| figure(&figures, &format!("tidewatch_query_memory_{name}")));
     assert_eq!(max, (BUDGET_MB << 20) as f64);
     assert!(peak_bytes > 0.0 && peak_bytes <= max, "{peak_bytes} of {max}");
     assert_eq!((held, figure(&figures, "tidewatch_query_memory_waiting")), (0.0, 0.0));
-    assert!(figure(&figures, "tidewatch_query_memory_waits_total") > 0.0, "they did wait");
 }
 
 /// Two kilobytes that inflate to a million empty records are refused before a record is built.

@@ -114,6 +114,17 @@ impl Browser {
         self.sign_in_with("oidc", server)
     }
 
+    /// Ends the provider's own session: another person may sign in there.
+    fn leave_provider(&mut self) {
+        self.cookies.retain(|name, _| name.starts_with("tidewatch_"));
+    }
+
+    /// Asks the provider for a new sign-in, as the dialog of step-up does.
+    fn step_up(&mut self, server: &Server) -> Url {
+        let from = format!("{}/api/auth/start/oidc?fresh=true&redirect=%2Faccount", server.base);
+        self.go(&from, |url| is_back(url) || url.path() == "/account")
+    }
+
     pub fn sign_in_with(&mut self, provider: &str, server: &Server) -> Url {
         let from = format!("{}/api/auth/start/{provider}?redirect=%2Fissues", server.base);
         self.go(&from, is_back)
@@ -144,6 +155,16 @@ pub fn fragment(url: &Url, name: &str) -> Option<String> {
 
 pub fn error(url: &Url) -> Option<String> {
     url.query_pairs().find(|(key, _)| key == "error").map(|(_, value)| value.into_owned())
+}
+
+/// The login of a person whose account the provider is linked to now: they have proved it with the account's password.
+pub fn linked(server: &Server, landed: &Url) -> String {
+    let methods = fragment(landed, "methods").unwrap_or_else(|| panic!("no proof is asked for: {landed}"));
+    assert!(methods.split(',').any(|one| one == "password"), "{landed}");
+    let proof = json!({ "mfaToken": fragment(landed, "mfaToken"), "password": "correct horse" });
+    let (status, bundle) = server.call("POST", "/api/login/mfa", None, &proof);
+    assert_eq!(status, 200, "{bundle}");
+    bundle["token"].as_str().expect("a login").to_owned()
 }
 
 /// A server and its provider; nobody has registered.
@@ -211,8 +232,11 @@ fn who_is_let_in() {
     let unverified = attempt(&person("8", "owner@example.com", false, &[]));
     assert_eq!(error(&unverified).as_deref(), Some("oauth_email_unverified"));
     assert_eq!(error(&attempt(&json!({ "sub": "7", "name": "x" }))).as_deref(), Some("oauth_no_email"));
-    let linked = attempt(&person("6", "Owner@example.com", true, &[]));
-    assert!(fragment(&linked, "token").is_some(), "{linked}");
+    // Nor on its verified word alone, until the account is proved.
+    let owner = person("6", "Owner@example.com", true, &[]);
+    linked(&server, &attempt(&owner));
+    let known = attempt(&owner);
+    assert!(fragment(&known, "token").is_some(), "{known}");
 }
 
 #[test]
@@ -229,7 +253,7 @@ fn people_are_made_with_the_role_of_their_groups_and_passwords_can_be_off() {
     let role = |person: &Value| {
         provider.tell("/person", person);
         let landed = Browser::default().sign_in(&server);
-        let token = fragment(&landed, "token").unwrap_or_else(|| panic!("{landed}"));
+        let token = fragment(&landed, "token").unwrap_or_else(|| linked(&server, &landed));
         let (_, bundle) = server.call("GET", "/api/me/login-bundle", Some(&token), &Value::Null);
         bundle["organizations"][0]["role"].as_str().expect("a role").to_owned()
     };
@@ -280,7 +304,7 @@ fn a_provider_gives_roles_in_one_organization_alone() {
     assert_eq!(roles(&server, &provider, &sre), expect("admin"));
 
     // An admin invites; one who is an admin no more has invited nobody.
-    let landed = Browser::default().sign_in(&server);
+    let landed = Browser::default().step_up(&server);
     let token = fragment(&landed, "token").expect("a login");
     let body = json!({ "email": "friend@example.com", "role": "user" });
     assert_eq!(server.call("POST", "/api/organizations/1/invitations", Some(&token), &body).0, 201);
@@ -338,6 +362,7 @@ fn the_organization_claim_means_ids_and_no_names() {
 fn what_attackers_try_at_the_callback() {
     let (_folder, mut server, _provider) = both(&person("1", "owner@example.com", true, &[]), &[]);
     server.register();
+    linked(&server, &Browser::default().sign_in(&server));
     let is_ours = |url: &Url| url.path() == "/api/auth/callback/oidc";
     let start = format!("{}/api/auth/start/oidc?redirect=https%3A%2F%2Fevil.example", server.base);
     // Another browser has the victim follow the attacker's own callback: it has not the cookie.
@@ -374,8 +399,8 @@ fn what_attackers_try_at_the_callback() {
     }
 }
 
-/// An authenticator for the account of this login, confirmed. Returns a recovery code.
-fn authenticator(server: &Server, token: &str) -> String {
+/// An authenticator for the account of this login, confirmed. Returns the recovery codes.
+fn authenticator(server: &Server, token: &str) -> Vec<String> {
     let password = json!({ "password": "correct horse" });
     let (status, begun) = server.call("POST", "/api/me/two-factor/totp", Some(token), &password);
     assert_eq!(status, 200, "{begun}");
@@ -386,7 +411,8 @@ fn authenticator(server: &Server, token: &str) -> String {
     let code = json!({ "code": codes.generate(now).to_string() });
     let (status, confirmed) = server.call("POST", "/api/me/two-factor/totp/confirm", Some(token), &code);
     assert_eq!(status, 200, "{confirmed}");
-    confirmed["recoveryCodes"][0].as_str().expect("a recovery code").to_owned()
+    let codes = confirmed["recoveryCodes"].as_array().expect("recovery codes").iter();
+    codes.map(|code| code.as_str().expect("a code").to_owned()).collect()
 }
 
 #[test]
@@ -395,6 +421,18 @@ fn a_provider_does_not_go_around_the_second_step() {
     let (_folder, mut server, provider) = both(&owner, &[("OIDC_AUTO_CREATE_USERS", "true")]);
     let token = server.register().jwt;
     let recovery = authenticator(&server, &token);
+    // The account is proved by its second factor and by nothing less.
+    let landed = Browser::default().sign_in(&server);
+    assert_eq!(fragment(&landed, "methods").as_deref(), Some("totp,recovery"), "{landed}");
+    assert_eq!(fragment(&landed, "link").as_deref(), Some("Acme"));
+    for (field, proof, expected) in [
+        ("password", "correct horse", 401),
+        ("recoveryCode", "guess", 401),
+        ("recoveryCode", recovery[0].as_str(), 200),
+    ] {
+        let shown = json!({ "mfaToken": fragment(&landed, "mfaToken"), field: proof });
+        assert_eq!(server.call("POST", "/api/login/mfa", None, &shown).0, expected, "{field}: {proof}");
+    }
     // Nobody asks for two factors yet.
     assert!(fragment(&Browser::default().sign_in(&server), "token").is_some());
     let asks = json!({ "requireTwoFactor": true });
@@ -404,7 +442,7 @@ fn a_provider_does_not_go_around_the_second_step() {
     assert!(fragment(&landed, "token").is_none(), "{landed}");
     assert_eq!(fragment(&landed, "methods").as_deref(), Some("totp,recovery"));
     assert_eq!(fragment(&landed, "redirect").as_deref(), Some("/issues"));
-    let shown = json!({ "mfaToken": fragment(&landed, "mfaToken"), "recoveryCode": recovery });
+    let shown = json!({ "mfaToken": fragment(&landed, "mfaToken"), "recoveryCode": recovery[1] });
     let (status, bundle) = server.call("POST", "/api/login/mfa", None, &shown);
     assert_eq!((status, &bundle["user"]["email"]), (200, &json!("owner@example.com")), "{bundle}");
 
@@ -453,4 +491,113 @@ fn whoever_signs_in_elsewhere_gets_no_password_by_mail() {
     });
     assert!(came, "a mail for the owner");
     assert_eq!(recipients(), ["owner@example.com"]);
+}
+
+/// The codes that were mailed so far, in any order.
+fn mailed_codes(folder: &Path) -> Vec<String> {
+    let mails = std::fs::read_dir(folder).expect("the folder").flatten();
+    let texts = mails.filter_map(|mail| std::fs::read_to_string(mail.path()).ok());
+    let code = |text: String| text.split_once("The code ").map(|(_, rest)| rest[..8].to_owned());
+    texts.filter_map(code).collect()
+}
+
+#[test]
+fn a_provider_is_linked_to_an_account_that_was_proved() {
+    let mails = tempfile::tempdir().expect("a temporary folder");
+    let folder = mails.path().to_str().expect("a path").to_owned();
+    let owner = person("1", "owner@example.com", true, &[]);
+    let (_folder, mut server, provider) = both(&owner, &[("MAIL_DIR", &folder)]);
+    let session = server.register().jwt;
+    let mut browser = Browser::default();
+    let landed = browser.sign_in(&server);
+    assert!(fragment(&landed, "token").is_none() && !browser.cookies.contains_key("tidewatch_session"), "{landed}");
+    assert_eq!(fragment(&landed, "methods").as_deref(), Some("password,email"));
+    assert_eq!(fragment(&landed, "redirect").as_deref(), Some("/issues"));
+    let waiting = fragment(&landed, "mfaToken").expect("a token");
+    let show = |field: &str, proof: &str| {
+        server.call("POST", "/api/login/mfa", None, &json!({ "mfaToken": waiting, field: proof }))
+    };
+    assert_eq!(show("password", "wrong horse").0, 401);
+    assert_eq!(show("mailCode", "00000000").0, 401, "none was sent");
+    // It is no proof of a session either.
+    let step_up = json!({ "mfaToken": waiting, "code": "000000" });
+    assert_eq!(server.call("POST", "/api/me/step-up", Some(&session), &step_up).0, 403);
+    let send = |token: &str| server.call("POST", "/api/login/mfa/mail", None, &json!({ "mfaToken": token })).0;
+    assert_eq!((send("twm_nobody"), send(&waiting), send(&waiting)), (401, 200, 409));
+    let came = (0..3000).find_map(|_| {
+        std::thread::park_timeout(std::time::Duration::from_millis(10));
+        mailed_codes(mails.path()).pop()
+    });
+    let code = came.expect("a mail with a code");
+    // A code is good for the sign-in that it was sent for.
+    let other = fragment(&Browser::default().sign_in(&server), "mfaToken").expect("a token");
+    let mixed = json!({ "mfaToken": other, "mailCode": code });
+    assert_eq!(server.call("POST", "/api/login/mfa", None, &mixed).0, 401);
+    let (status, bundle) = show("mailCode", &code);
+    assert_eq!((status, &bundle["user"]["email"]), (200, &json!("owner@example.com")), "{bundle}");
+    assert_eq!(show("mailCode", &code).0, 401, "once");
+    // A mailbox is no proof for step-up.
+    let token = bundle["token"].as_str().expect("a login");
+    let (status, refused) = server.call("POST", "/api/personal-access-tokens", Some(token), &json!({ "name": "ci" }));
+    assert_eq!((status, &refused["code"]), (403, &json!("step_up_required")), "{refused}");
+    // Linked for good, whatever the address.
+    provider.tell("/person", &person("1", "other@example.com", false, &[]));
+    assert!(fragment(&Browser::default().sign_in(&server), "token").is_some());
+    // Another person of the provider with the same address is asked again.
+    provider.tell("/person", &person("2", "owner@example.com", true, &[]));
+    assert!(fragment(&Browser::default().sign_in(&server), "link").is_some());
+}
+
+#[test]
+fn a_step_up_is_a_new_sign_in_at_the_provider() {
+    let now = || std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).expect("after 1970").as_secs();
+    let guest = |sub: &str, seconds_ago: u64| {
+        let mut guest = person(sub, &format!("{sub}@example.com"), true, &[]);
+        guest["signed_in_at"] = json!(now() - seconds_ago);
+        guest
+    };
+    let (_folder, mut server, provider) = both(&guest("ada", 3600), &[("OIDC_AUTO_CREATE_USERS", "true")]);
+    server.register();
+    let mut browser = Browser::default();
+    let landed = browser.sign_in(&server);
+    let token = fragment(&landed, "token").unwrap_or_else(|| panic!("{landed}"));
+    let make = || server.call("POST", "/api/personal-access-tokens", Some(&token), &json!({ "name": "ci" })).0;
+    // The provider's own session may be old: coming back from there proves nothing.
+    assert_eq!(make(), 403);
+    let (_, ways) = server.call("POST", "/api/me/step-up/start", Some(&token), &Value::Null);
+    assert_eq!(ways, json!({ "methods": [], "mfaToken": null, "providers": ["oidc"] }));
+    // The provider says that the person signed in an hour ago, though it was asked for a new sign-in.
+    let refused = browser.step_up(&server);
+    assert_eq!(error(&refused).as_deref(), Some("oauth_not_fresh"), "{refused}");
+    assert_eq!(make(), 403);
+    // It says nothing of when: somebody has taken the question out on the way.
+    let start = Url::parse(&format!("{}/api/auth/start/oidc?fresh=true", server.base)).expect("an address");
+    let mut to = browser.step(&start).0.expect("the provider's address");
+    let kept: Vec<(String, String)> =
+        to.query_pairs().into_owned().filter(|(name, _)| !["prompt", "max_age"].contains(&name.as_str())).collect();
+    to.query_pairs_mut().clear().extend_pairs(kept);
+    let silent = browser.go(to.as_str(), is_back);
+    assert_eq!(error(&silent).as_deref(), Some("oauth_not_fresh"), "{silent}");
+    assert_eq!(make(), 403);
+    // Somebody else signs in there.
+    provider.tell("/person", &guest("eve", 0));
+    // With an account of her own.
+    assert!(fragment(&Browser::default().sign_in(&server), "token").is_some());
+    browser.leave_provider();
+    let other = browser.step_up(&server);
+    assert_eq!(error(&other).as_deref(), Some("oauth_other_person"), "{other}");
+    assert_eq!(make(), 403);
+    // The person does: the same session goes on, with a proof.
+    provider.tell("/person", &guest("ada", 0));
+    browser.leave_provider();
+    let back = browser.step_up(&server);
+    assert_eq!((back.path(), back.fragment()), ("/account", None), "{back}");
+    assert_eq!(make(), 201);
+    let (_, sessions) = server.call("GET", "/api/me/sessions", Some(&token), &Value::Null);
+    assert_eq!(sessions.as_array().map(Vec::len), Some(1), "{sessions}");
+    // Without a session it is a sign-in, and fresh.
+    let landed = Browser::default().step_up(&server);
+    let token = fragment(&landed, "token").unwrap_or_else(|| panic!("{landed}"));
+    let made = server.call("POST", "/api/personal-access-tokens", Some(&token), &json!({ "name": "ci" }));
+    assert_eq!(made.0, 201, "{}", made.1);
 }

@@ -60,8 +60,12 @@ fn said(command: &mut Command) -> Said {
 }
 
 fn started() -> (tempfile::TempDir, Server, Account, String) {
+    started_with(&[])
+}
+
+fn started_with(settings: &[(&'static str, &str)]) -> (tempfile::TempDir, Server, Account, String) {
     let folder = tempfile::tempdir().expect("a temporary folder");
-    let mut server = Server::start(&folder.path().join("data"), &[]);
+    let mut server = Server::start(&folder.path().join("data"), settings);
     let account = server.register();
     let (_, projects) = server.call("GET", "/api/projects", Some(&account.jwt), &Value::Null);
     let token = projects[0]["sourceMapToken"].as_str().expect("an upload token").to_owned();
@@ -262,10 +266,28 @@ fn the_forms_of_existing_upload_tools() {
     assert_eq!(kept(&server, &account).len(), 3);
 }
 
+/// The files with this extension in a folder and those below it; none when it is not there.
+fn files(folder: &Path, extension: &str) -> Vec<PathBuf> {
+    let (mut folders, mut found) = (vec![folder.to_path_buf()], Vec::new());
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(&folder).into_iter().flatten() {
+            let path = entry.expect("an entry").path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|found| found == extension) {
+                found.push(path);
+            }
+        }
+    }
+    found
+}
+
 // DECISIONS 14: an upload that is acknowledged is applied to what is stored, whenever the server ends.
 #[test]
 fn a_kill_right_after_an_upload_does_not_lose_what_it_resolves() {
-    let (_data, mut server, account, token) = started();
+    // In parts: what the journal replays is resolved anew in any case.
+    let (folder, mut server, account, token) = started_with(&[("TIDEWATCH_FLUSH_ROWS", "1")]);
+    let data = folder.path().join("data");
     let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).expect("after 1970").as_nanos();
     let text = |key: &str, value: &str| json!({"key": key, "value": {"stringValue": value}});
     let stack = "E: x\n    at t (https://shop.example/app.min.js:2:5)";
@@ -282,6 +304,11 @@ fn a_kill_right_after_an_upload_does_not_lose_what_it_resolves() {
     let issues =
         |server: &Server| server.ask("/api/exception-stack-traces", json!({}))["data"][0]["stackTrace"].clone();
     assert_eq!(issues(&server), json!(stack));
+    let deadline = std::time::Instant::now() + std::time::Duration::from_secs(60);
+    while files(&data.join("parts/exceptions"), "parquet").is_empty() {
+        assert!(std::time::Instant::now() < deadline, "the rows are not flushed");
+        std::thread::park_timeout(std::time::Duration::from_millis(20));
+    }
 
     let map = br#"{"version":3,"sources":["cart.ts"],"names":[],"mappings":"AAAA;EAEE"}"#;
     let form = [
@@ -297,6 +324,10 @@ fn a_kill_right_after_an_upload_does_not_lose_what_it_resolves() {
         .expect("the server answers");
     assert_eq!(answer.status(), 200);
     server.kill();
+    // As if it had ended before it made what it looks up in.
+    for artifact in files(&data.join("blobs"), "tw") {
+        std::fs::remove_file(artifact).expect("a file of the server");
+    }
     server.restart();
     let expected = json!("E: x\n    at t (cart.ts:3:3)");
     let deadline = std::time::Instant::now() + std::time::Duration::from_secs(60);
@@ -304,6 +335,80 @@ fn a_kill_right_after_an_upload_does_not_lose_what_it_resolves() {
         assert!(std::time::Instant::now() < deadline, "{}", issues(&server));
         std::thread::park_timeout(std::time::Duration::from_millis(50));
     }
+}
+
+/// Every file below a folder.
+fn files_below(folder: &Path) -> Vec<PathBuf> {
+    let (mut files, mut folders) = (Vec::new(), vec![folder.to_path_buf()]);
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(&folder).expect("a folder") {
+            let path = entry.expect("an entry").path();
+            if path.is_dir() { folders.push(path) } else { files.push(path) }
+        }
+    }
+    files.sort();
+    files
+}
+
+#[test]
+fn check_finds_one_flipped_byte_and_the_same_upload_mends_it() {
+    let (data, mut server, account, token) = started();
+    let data = data.path().join("data");
+    let build = build_folder();
+    let upload = |server: &Server| {
+        let folder = build.path().to_str().expect("text");
+        let sent = said(&mut symbols(&["upload", folder, "--url", &server.base, "--token", &token]));
+        assert!(sent.worked && sent.out.contains("3 of 3 files"), "{}{}", sent.out, sent.beside);
+    };
+    let check = || said(Command::new(env!("CARGO_BIN_EXE_tidewatch")).args(["check", "--data-dir"]).arg(&data));
+    let with = |extension: &str| -> Vec<PathBuf> {
+        let is_meant = |path: &PathBuf| path.extension().is_some_and(|found| found == extension);
+        files_below(&data.join("blobs")).into_iter().filter(is_meant).collect()
+    };
+    upload(&server);
+    // Artifacts are made after the upload is answered. A script has none.
+    let deadline = std::time::Instant::now() + std::time::Duration::from_secs(60);
+    while with("tw").len() < 2 {
+        assert!(std::time::Instant::now() < deadline, "{:?}", files_below(&data));
+        std::thread::park_timeout(std::time::Duration::from_millis(50));
+    }
+    server.stop();
+    let whole = check();
+    assert!(whole.worked && whole.out.contains("3 symbol files: all is well"), "{}{}", whole.out, whole.beside);
+
+    let originals: Vec<PathBuf> = with("info").iter().map(|info| info.with_extension("")).collect();
+    assert_eq!(originals.len(), 3, "{originals:?}");
+    for path in originals.iter().chain(&with("tw")).chain(&with("info")) {
+        let bytes = std::fs::read(path).expect("a file");
+        let mut flipped = bytes.clone();
+        flipped[bytes.len() / 2] ^= 1;
+        if path.extension().is_some_and(|extension| extension == "info") {
+            // A field's name, so that the record cannot be read.
+            flipped = bytes.clone();
+            flipped[0] = b'[';
+        }
+        std::fs::write(path, flipped).expect("a file");
+        let found = check();
+        let lines: Vec<&str> = found.out.lines().filter(|line| line.contains("blobs")).collect();
+        assert!(!found.worked && lines.len() == 1, "{}: {}{}", path.display(), found.out, found.beside);
+        assert!(lines[0].starts_with(&format!("{}: ", path.display())), "{lines:?}");
+        std::fs::write(path, bytes).expect("a file");
+    }
+    std::fs::remove_file(&originals[0]).expect("a file");
+    assert!(check().out.contains("is missing; upload it again"), "{}", check().out);
+
+    // The same upload again: what is whole stays, what is not is replaced.
+    let damaged = &originals[1];
+    let mut bytes = std::fs::read(damaged).expect("a file");
+    bytes[0] ^= 1;
+    std::fs::remove_file(damaged).expect("a file");
+    std::fs::write(damaged, &bytes).expect("a file");
+    server.restart();
+    upload(&server);
+    assert_eq!(kept(&server, &account).len(), 3);
+    server.stop();
+    let mended = check();
+    assert!(mended.worked, "{}{}", mended.out, mended.beside);
 }
 
 #[test]

@@ -6,7 +6,7 @@ use tidewatch_domain::project::{KeptLog, LogProjection, ProjectContext};
 use super::attributes::{Shared, SortedEncoder, trimmed};
 use super::block::BLOCK_ROWS;
 use super::traces::write_exception;
-use super::{Rows, TableRows, Twin};
+use super::{Rows, Senders, TableRows, Twin};
 use crate::tables::Table;
 
 impl Rows {
@@ -43,6 +43,11 @@ impl Rows {
             let record = &batch.records[log.record as usize];
             shared.resources[record.resource as usize].is_trimmed || shared.scopes[record.scope as usize].is_trimmed
         };
+        let stored = projection.logs.iter();
+        rows.senders = Senders::new(
+            stored.map(|log| (log.record, batch.records[log.record as usize].resource, log.server_name)),
+            |resource| batch.attributes(batch.resources[resource as usize].attributes),
+        );
         rows.is_untimed = batch.records.iter().any(|record| record.time_ns == 0 && record.observed_time_ns == 0);
         rows.trimmed = trimmed(projection.logs.iter().map(|log| (log.record, is_trimmed(log))));
         rows

@@ -7,7 +7,7 @@ use super::attributes::{Shared, SortedEncoder, trimmed};
 use super::block::BLOCK_ROWS;
 use super::keys::SeriesHasher;
 use super::shared::SharedCells;
-use super::{Rows, TableRows};
+use super::{Rows, Senders, TableRows};
 use crate::tables::Table;
 
 impl Rows {
@@ -44,6 +44,11 @@ impl Rows {
         let is_trimmed = |value: &MetricValue<'_>| {
             resources[batch.metrics[value.metric as usize].resource as usize].shared.is_trimmed
         };
+        let stored = projection.values.iter();
+        rows.senders = Senders::new(
+            stored.map(|value| (value.point, batch.metrics[value.metric as usize].resource, value.server_name)),
+            |resource| batch.attributes(batch.resources[resource as usize].attributes),
+        );
         rows.is_untimed = batch.points.iter().any(|point| point.time_ns == 0);
         rows.trimmed = trimmed(projection.values.iter().map(|value| (value.point, is_trimmed(value))));
         // Several values may stem from one point; they lie together.

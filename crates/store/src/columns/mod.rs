@@ -13,6 +13,7 @@ mod logs;
 mod metrics;
 mod pick;
 mod row;
+mod senders;
 mod shared;
 mod spare;
 mod traces;
@@ -29,6 +30,8 @@ pub use keys::{NO_KEY, span_key};
 pub(crate) use keys::{Twin, keys_without_side};
 pub use pick::Pick;
 pub use row::RowWriter;
+pub use senders::Sender;
+pub(crate) use senders::Senders;
 
 use crate::tables::Table;
 
@@ -49,8 +52,12 @@ pub struct Rows {
     pub(crate) refused: usize,
     /// Records stored without all attributes of their resource or scope, see [`Shared`]; almost always empty.
     pub(crate) trimmed: Vec<u32>,
+    /// Who sent the records that are stored; empty when they are not to be counted by sender.
+    pub(crate) senders: Senders,
     /// Any record of the request has no time of its own: an equal body may be another event. DECISIONS 11.
     pub(crate) is_untimed: bool,
+    /// Names that a service may have on one day, 0 for any number. `None`: as many as the lake's options say.
+    pub(crate) names_max: Option<usize>,
 }
 
 /// What the rules decided about a record.
@@ -132,7 +139,9 @@ impl Rows {
             body_bytes: 0,
             refused: 0,
             trimmed: Vec::new(),
+            senders: Senders::default(),
             is_untimed: false,
+            names_max: None,
         }
     }
 
@@ -149,7 +158,9 @@ impl Rows {
             body_bytes: 0,
             refused: 0,
             trimmed: Vec::new(),
+            senders: Senders::default(),
             is_untimed: false,
+            names_max: None,
         }
     }
 
@@ -162,6 +173,13 @@ impl Rows {
     /// The same rows, with the size of the body that they were made of, inflated.
     pub fn of_body(mut self, bytes: u64) -> Rows {
         self.body_bytes = bytes;
+        self
+    }
+
+    /// Sets the limit of distinct names per service and day; 0: no limit, `None`: the store's own. A replay passes the
+    /// limit that applied when the record was accepted.
+    pub fn with_names_max(mut self, names_max: Option<usize>) -> Rows {
+        self.names_max = names_max;
         self
     }
 

@@ -9,7 +9,7 @@ use tidewatch_domain::wire;
 use super::attributes::{Shared, SortedEncoder, encode_sorted, trimmed};
 use super::block::BLOCK_ROWS;
 use super::shared::LatestNames;
-use super::{NO_KEY, Rows, TableRows, Twin, span_key};
+use super::{NO_KEY, Rows, Senders, TableRows, Twin, span_key};
 use crate::tables::Table;
 
 /// Bits of the `promoted` column.
@@ -65,6 +65,11 @@ impl Rows {
             None => span_key(project, span.trace_id, span.span_id, span.kind),
         };
         rows.refused = batch.refused.len();
+        let stored = projection.spans.iter();
+        rows.senders = Senders::new(
+            stored.map(|kept| (kept.span, batch.spans[kept.span as usize].resource, kept.server_name)),
+            |resource| batch.attributes(batch.resources[resource as usize].attributes),
+        );
         rows.keys = batch.spans.iter().map(key).collect();
         let is_trimmed = |span: u32| writer.resources[batch.spans[span as usize].resource as usize].is_trimmed;
         rows.is_untimed = batch.spans.iter().any(|span| span.start_ns == 0);

@@ -61,6 +61,13 @@ pub fn listed_files(catalog: &Path) -> Result<Vec<ListedFile>, StoreError> {
     Ok(parts.chain(keys).map(|path| ListedFile { temporary: temporary(&path), path }).collect())
 }
 
+/// What a copy of a catalog says of the store: the journal is needed from here on, and the highest number of a project that
+/// ever had a row in a part; 0: none.
+pub fn reach(catalog: &Path) -> Result<(Position, u32), StoreError> {
+    let catalog = Catalog::open_copy(catalog)?.catalog;
+    Ok((catalog.covered(), catalog.highest_project()))
+}
+
 /// Copies a catalog that no process has open. It is opened, and so brought to the present version.
 pub fn copy_idle_catalog(catalog: &Path, to: &Path) -> Result<(), StoreError> {
     Catalog::open(catalog, false)?.catalog.copy_to(to)

@@ -8,6 +8,7 @@ use arrow::datatypes::{Int64Type, UInt32Type, UInt64Type};
 use tidewatch_domain::model::Signal;
 use tidewatch_domain::project::DropReason;
 
+use super::OTHER_NAME;
 use crate::columns::{Fate, Rows, TableBuffer};
 use crate::tables::Table;
 
@@ -28,6 +29,8 @@ pub enum Outcome {
     Dropped,
     /// A record that is stored, but not whole or under another name; it counts as kept too.
     Trimmed,
+    /// A record that is stored, by the process that sent it: the reason is a [`Sender`]. It counts as kept too.
+    Sent,
 }
 
 impl Outcome {
@@ -39,6 +42,7 @@ impl Outcome {
             Outcome::Kept => "kept",
             Outcome::Dropped => "dropped",
             Outcome::Trimmed => "trimmed",
+            Outcome::Sent => "sent",
         }
     }
 }
@@ -57,13 +61,20 @@ pub struct Counted {
 
 /// Counts by project, minute, signal, outcome and reason: the sort order of the table.
 #[derive(Debug, Clone, Default)]
-pub struct Counts(BTreeMap<(u32, i64, Text, Text, Text), u64>);
+pub struct Counts(BTreeMap<Key, u64>);
+
+type Key = (u32, i64, Text, Text, Text);
+
+const SENT: Text = Cow::Borrowed("sent");
 
 /// Why a record is [`Outcome::Trimmed`]: its resource or scope has more attributes than can be stored with each record.
 const SHARED_ATTRIBUTES_TOO_LARGE: &str = "shared_attributes_too_large";
 
 /// Why a record is [`Outcome::Trimmed`]: its Endpoint, Task or AI Trace has the name [`super::OTHER_NAME`].
 const TOO_MANY_NAMES: &str = "too_many_names";
+
+/// Senders of one project and signal in one minute; more are counted as [`super::OTHER_NAME`].
+const SENDERS_MAX: usize = 500;
 
 /// Start of the minute, nanoseconds.
 pub fn minute(time_ns: i64) -> i64 {
@@ -117,9 +128,29 @@ impl Counts {
         let reason = Cow::Borrowed(SHARED_ATTRIBUTES_TOO_LARGE);
         self.add(project, minute, signal, Outcome::Trimmed, reason, trimmed);
         self.add(project, minute, signal, Outcome::Trimmed, Cow::Borrowed(TOO_MANY_NAMES), renamed);
+        // A request that is stored whole needs no second look at its records.
+        let is_stored = |record: usize| fates[record] == Fate::Kept && !duplicate(record);
+        let is_whole = kept == fates.len() as u64;
+        for (sender, count) in rows.senders.counts((!is_whole).then_some(is_stored)) {
+            self.add_sent(project, minute, signal, sender, count);
+        }
         for (reason, count) in dropped {
             self.add(project, minute, signal, Outcome::Dropped, Cow::Borrowed(reason.as_str()), count);
         }
+    }
+
+    fn add_sent(&mut self, project: u32, minute: i64, signal: Signal, sender: &str, count: u64) {
+        let key = |sender: Text| (project, minute, Cow::Borrowed(signal.as_str()), SENT, sender);
+        let mut sender: Text = Cow::Owned(sender.to_owned());
+        if count > 0 && !self.0.contains_key(&key(sender.clone())) {
+            let others = self.0.range(key(Cow::Borrowed(""))..).map(|(known, _)| known);
+            let is_alike = |known: &&Key| (known.0, known.1) == (project, minute) && known.2 == signal.as_str();
+            let known = others.take_while(|known| is_alike(known) && known.3 == SENT).take(SENDERS_MAX);
+            if known.count() == SENDERS_MAX {
+                sender = Cow::Borrowed(OTHER_NAME);
+            }
+        }
+        self.add(project, minute, signal, Outcome::Sent, sender, count);
     }
 
     /// Adds rows of the table.
@@ -135,9 +166,10 @@ impl Counts {
         }
     }
 
-    /// Adds all of `other`, projects and minutes together (as project 0, minute 0).
+    /// Adds all of `other` but the senders, projects and minutes together (as project 0, minute 0).
     pub fn add_summed(&mut self, other: &Counts) {
-        for ((_, _, signal, outcome, reason), count) in &other.0 {
+        let counted = other.0.iter().filter(|((.., outcome, _), _)| *outcome != SENT);
+        for ((_, _, signal, outcome, reason), count) in counted {
             *self.0.entry((0, 0, signal.clone(), outcome.clone(), reason.clone())).or_default() += count;
         }
     }

@@ -85,7 +85,11 @@ impl Shared {
         let is_short = removed.rows == 0 && usage.is_short(budget);
         if is_short && !self.is_budget_short.swap(is_short, Ordering::Relaxed) {
             let Usage { bytes, free } = usage;
-            tracing::warn!(bytes, ?free, "the disk budget is nearly used up: the oldest day will be dropped soon");
+            let next = match self.oldest_day(day_of(now_ns)) {
+                Some(_) => "the oldest day will be dropped soon",
+                None => "only the newest day is left, which stays",
+            };
+            tracing::warn!(bytes, ?free, "the disk budget is nearly used up: {next}");
         }
         self.is_budget_short.store(is_short, Ordering::Relaxed);
         Ok(removed.bytes)

@@ -106,7 +106,7 @@ pub use part::{Part, PartFacts, PartFile};
 pub use pick::MergeOptions;
 pub use removal::Hold;
 pub use rewrite::{Change, Changed, Rewrite};
-pub use scan::QueryMemoryUse;
+pub use scan::{QueryMemoryUse, RequestMemory};
 pub use seen::{UNTIMED_WINDOW_NS, WINDOW_NS};
 pub use set_aside::set_part_aside;
 pub use source::Source;
@@ -303,21 +303,41 @@ impl Lake {
         self.shared.state.lock().gaps.clone()
     }
 
+    /// Memory for the questions and answers of one request, from the budget of all.
+    pub fn request_memory(&self) -> RequestMemory {
+        RequestMemory::new(&self.shared.query_memory)
+    }
+
     /// Answers a plan over all rows applied so far. Blocks: not for async threads. See [`scan::run_rolled`].
     pub fn ask(&self, plan: &Plan, deadline: Instant) -> Result<RecordBatch, StoreError> {
+        self.ask_within(&self.request_memory(), plan, deadline)
+    }
+
+    /// As [`Lake::ask`], within the memory of a request, which goes on holding the answer.
+    pub fn ask_within(
+        &self,
+        memory: &RequestMemory,
+        plan: &Plan,
+        deadline: Instant,
+    ) -> Result<RecordBatch, StoreError> {
         let _asking = self.shared.layout.pace.ask();
         let sources = self.sources(plan);
         let rows_min = self.shared.options.rollups.ask_rows;
-        let answer = scan::run_rolled(plan, &sources, deadline, rows_min, &self.shared.query_memory);
+        let answer = scan::run_rolled(plan, &sources, deadline, rows_min, memory);
         answer.inspect_err(|error| suspect_sources(&sources, error))
     }
 
-    /// Answers a plan of rows, and says how many rows pass its filter. Blocks, as [`Lake::ask`] does.
-    pub fn ask_page(&self, plan: &Plan, deadline: Instant) -> Result<(RecordBatch, u64), StoreError> {
+    /// Answers a plan of rows, and says how many rows pass its filter. Blocks, as [`Lake::ask_within`] does.
+    pub fn ask_page(
+        &self,
+        memory: &RequestMemory,
+        plan: &Plan,
+        deadline: Instant,
+    ) -> Result<(RecordBatch, u64), StoreError> {
         let _asking = self.shared.layout.pace.ask();
         let sources = self.sources(plan);
         let rows_min = self.shared.options.rollups.ask_rows;
-        let answer = scan::run_page(plan, &sources, deadline, rows_min, &self.shared.query_memory);
+        let answer = scan::run_page(plan, &sources, deadline, rows_min, memory);
         answer.inspect_err(|error| suspect_sources(&sources, error))
     }
 

@@ -1,8 +1,8 @@
 //! How many names the Endpoints, Tasks and AI Traces of a service have on one UTC day. DECISIONS 27.
 //!
 //! A name that is one too many becomes [`OTHER_NAME`]. Which names those are follows from the rows stored before, in the
-//! order of the journal, and from nothing else: after a start the names of a day are read from the stored rows when its
-//! first row comes, so that a replay stores what the run before the crash stored.
+//! order of the journal, and from the limit that each request brings: after a start the names of a day are read from the
+//! stored rows when its first row comes, so that a replay stores what the run before the crash stored.
 
 use std::collections::{HashMap, HashSet};
 
@@ -29,7 +29,7 @@ pub type NamedDay = (Table, u32, i32);
 
 /// Hashes of the names that are stored.
 pub struct Names {
-    /// 0: any number.
+    /// Of requests that bring no limit. 0: any number.
     names_max: usize,
     days: HashMap<NamedDay, Day, Xxh3Builder>,
     /// Of all days.
@@ -88,7 +88,9 @@ impl Names {
         is_duplicate: impl Fn(usize) -> bool,
         stored: impl Fn(NamedDay) -> Day,
     ) -> u64 {
-        if self.names_max == 0 {
+        let names_max = rows.names_max.unwrap_or(self.names_max);
+        if names_max == 0 {
+            self.forget_days_of(rows);
             return 0;
         }
         self.turn += 1;
@@ -100,7 +102,7 @@ impl Names {
             let Some(kind) = NAMED.iter().position(|named| *named == table.buffer.table()) else { continue };
             let named = table.buffer.table();
             let is_duplicate = |row: usize| is_duplicate(table.records[row] as usize);
-            let excess = self.excess((named, project), &table.buffer, is_duplicate, &stored);
+            let excess = self.excess((named, project, names_max), &table.buffer, is_duplicate, &stored);
             if excess.is_empty() {
                 continue;
             }
@@ -131,7 +133,7 @@ impl Names {
     /// Rows whose name is one too many.
     fn excess(
         &mut self,
-        (table, project): (Table, u32),
+        (table, project, names_max): (Table, u32, usize),
         buffer: &TableBuffer,
         is_duplicate: impl Fn(usize) -> bool,
         stored: &impl Fn(NamedDay) -> Day,
@@ -151,7 +153,6 @@ impl Names {
             let is_admitted = match last {
                 Some((known, is_admitted)) if known == cell => is_admitted,
                 _ => {
-                    let names_max = self.names_max;
                     let day = self.day((table, project, cell.0), stored);
                     let before = day.names;
                     let is_admitted = day.admits(services.value(row), names.value(row), names_max);
@@ -166,6 +167,19 @@ impl Names {
             }
         }
         excess
+    }
+
+    /// Names that are not limited are stored without a look at them: their days are read again when that is needed.
+    fn forget_days_of(&mut self, rows: &Rows) {
+        for table in rows.tables.iter().filter(|table| NAMED.contains(&table.buffer.table())) {
+            for time in table.buffer.i64("time").unwrap_or_default() {
+                if self.days.is_empty() {
+                    return;
+                }
+                let removed = self.days.remove(&(table.buffer.table(), rows.project, day_of(*time)));
+                self.known -= removed.map_or(0, |day| day.names);
+            }
+        }
     }
 
     fn day(&mut self, of: NamedDay, stored: &impl Fn(NamedDay) -> Day) -> &mut Day {

@@ -107,7 +107,7 @@ pub fn open(options: LakeOptions) -> Result<Shared, StoreError> {
         upkeep: Mutex::new(()),
         seen: Mutex::new(seen),
         names: Mutex::new(Names::new(options.names_max)),
-        query_memory: QueryMemory::new(options.query_bytes_max),
+        query_memory: Arc::new(QueryMemory::new(options.query_bytes_max)),
         state: Mutex::new(state),
         wake: Condvar::new(),
         on_covered: Mutex::new(None),

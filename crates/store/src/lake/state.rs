@@ -59,7 +59,7 @@ pub struct Shared {
     pub seen: Mutex<Seen>,
     pub names: Mutex<Names>,
     /// All questions borrow from it.
-    pub query_memory: QueryMemory,
+    pub query_memory: Arc<QueryMemory>,
     pub state: Mutex<State>,
     /// Signalled when something was sealed or flushed, and on stop.
     pub wake: Condvar,

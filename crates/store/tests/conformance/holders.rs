@@ -17,7 +17,7 @@ use tidewatch_store::columns::{NO_KEY, Rows};
 use tidewatch_store::lake::attr_columns::{self, Splitter};
 use tidewatch_store::lake::grams;
 use tidewatch_store::lake::ids;
-use tidewatch_store::lake::scan::QueryMemory;
+use tidewatch_store::lake::scan::{QueryMemory, RequestMemory};
 use tidewatch_store::lake::{Keeping, Lake, LakeOptions, MergeOptions, Part, PartFacts, RollupOptions, Source};
 use tidewatch_store::plan::{Filter, Plan, Shape};
 use tidewatch_store::tables::Table;
@@ -26,8 +26,8 @@ use crate::dice::Dice;
 use crate::rows::{Cell, DAY, MIDNIGHT, Row, batch, buffer};
 
 /// Memory for any question here.
-pub fn plenty() -> QueryMemory {
-    QueryMemory::new(4 << 30)
+pub fn plenty() -> RequestMemory {
+    RequestMemory::new(&Arc::new(QueryMemory::new(4 << 30)))
 }
 
 /// Sources, and the folder their parts lie in.

@@ -7,6 +7,7 @@ use super::{
     json::{Part, RawMap, Text},
     mappings::{self, NONE, Segment},
     names::{Name, Originals},
+    ram_bundle::{RamBundle, is_ram_bundle},
     read::SAMPLE,
 };
 use crate::{
@@ -19,34 +20,42 @@ use crate::{
 
 /// Converts a source map (plain or index). With the script it belongs to, functions get their names from it.
 ///
-/// `id`: the debug id, where the map itself does not carry one. Refuses what the format does not allow; peak memory
+/// The script may be a RAM bundle, whose modules the map says the lines of. `id`: the debug id, where the map itself does not carry one. Refuses what the format does not allow; peak memory
 /// is bounded by `limits::SEGMENTS_MAX` and the file's length.
-pub fn convert(map: &[u8], script: Option<&str>, id: Option<DebugId>) -> Result<Vec<u8>> {
+pub fn convert(map: &[u8], script: Option<&[u8]>, id: Option<DebugId>) -> Result<Vec<u8>> {
     convert_unless(map, script, id, &|| false)
 }
 
 /// [`convert`], ended with [`SymbolError::Interrupted`] between two of its phases once `stop` says so.
 pub fn convert_unless(
     map: &[u8],
-    script: Option<&str>,
+    script: Option<&[u8]>,
     id: Option<DebugId>,
     stop: &dyn Fn() -> bool,
 ) -> Result<Vec<u8>> {
     let mut raw = RawMap::read(map)?;
     let id = raw.id().or(id);
     let mut build = Build { modules: raw.x_facebook_offsets.take().unwrap_or_default(), ..Build::default() };
+    let segments = raw.take_segments()?;
     for part in raw.parts()? {
         if stop() {
             return Err(SymbolError::Interrupted);
         }
-        build.part(part)?;
+        build.part(part, 0)?;
+    }
+    let own_modules = build.modules.len();
+    if !segments.is_empty() {
+        build.files.push([0, 0, 0, own_modules as u32]);
+    }
+    for (number, map) in segments {
+        build.segment(number, map, stop)?;
     }
     if stop() {
         return Err(SymbolError::Interrupted);
     }
-    // The lines of modules in a RAM bundle are not those of its text.
-    let script = script.filter(|_| build.modules.is_empty());
-    if let Some(script) = script.filter(|s| s.len() <= SCRIPT_BYTES_MAX) {
+    let script = script.filter(|script| script.len() <= SCRIPT_BYTES_MAX);
+    let script = script.and_then(|script| script_text(script, &build.modules[..own_modules]));
+    if let Some(script) = script.as_deref() {
         let (pieces, names) = {
             let originals = Originals::new(&build.segments, &build.sources, &build.content);
             functions::named_pieces(script, &originals)
@@ -75,6 +84,15 @@ pub fn convert_unless(
     build.write(map, id)
 }
 
+/// The script's text, line by line as in the map; `modules`: the lines that modules begin at.
+fn script_text<'s>(script: &'s [u8], modules: &[Option<u32>]) -> Option<Cow<'s, str>> {
+    if is_ram_bundle(script) {
+        return Some(Cow::Owned(RamBundle::read(script).ok()?.as_script(modules)));
+    }
+    // Of modules in files of their own the lines are not those of the bundle's text.
+    modules.is_empty().then(|| String::from_utf8_lossy(script))
+}
+
 #[derive(Default)]
 struct Build {
     strings: Strings,
@@ -89,11 +107,32 @@ struct Build {
     functions: Vec<(u32, u32, u32, u32)>,
     /// By number of the module in a RAM bundle: the map's line (zero-based) that the module begins at.
     modules: Vec<Option<u32>>,
+    /// Files of a bundle in several ones: number of the segment, its first line, its first module, how many modules.
+    files: Vec<[u32; 4]>,
 }
 
 impl Build {
-    fn part(&mut self, part: Part<'_>) -> Result<()> {
+    /// Appends the map of a further file: its lines follow those that are there.
+    fn segment(&mut self, number: u32, mut map: RawMap<'_>, stop: &dyn Fn() -> bool) -> Result<()> {
+        let last = self.segments.last().map_or(0, |segment| segment.line);
+        let too_long = || SymbolError::malformed("the lines of the bundle's segments are too many");
+        let base = last.checked_add(1).filter(|base| *base < u32::MAX / 2).ok_or_else(too_long)?;
+        let modules = map.x_facebook_offsets.take().unwrap_or_default();
+        self.files.push([number, base, self.modules.len() as u32, modules.len() as u32]);
+        self.modules.extend(modules.into_iter().map(|line| base.checked_add(line?)));
+        for part in map.parts()? {
+            if stop() {
+                return Err(SymbolError::Interrupted);
+            }
+            self.part(part, base)?;
+        }
+        Ok(())
+    }
+
+    /// `base`: the line that line 0 of the part's file is.
+    fn part(&mut self, part: Part<'_>, base: u32) -> Result<()> {
         let Part { map, start, end } = part;
+        let [start, end] = [start, end].map(|(line, column)| (line.saturating_add(base), column));
         let sources = map.sources.unwrap_or_default();
         let names = map.names.unwrap_or_default();
         let from = self.segments.len();
@@ -182,6 +221,7 @@ impl Build {
         writer.rows(self.scopes.iter().map(|s| [s.0, s.1, s.2]))?;
         writer.rows(self.functions.iter().map(|f| [f.0, f.1, f.2, f.3]))?;
         writer.numbers(self.modules.iter().map(|line| line.unwrap_or(NONE)))?;
+        writer.rows(self.files.iter().copied())?;
         Ok(writer.finish())
     }
 }

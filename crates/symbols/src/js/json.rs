@@ -1,6 +1,6 @@
 //! The JSON around the mappings, and the comments that lead to it.
 
-use std::borrow::Cow;
+use std::{borrow::Cow, collections::BTreeMap};
 
 use base64::Engine as _;
 use serde::Deserialize;
@@ -8,7 +8,7 @@ use serde::Deserialize;
 use crate::{
     DebugId, SymbolError,
     error::Result,
-    limits::{MAP_LIST_MAX, MAP_SECTIONS_MAX},
+    limits::{MAP_LIST_MAX, MAP_NESTING_MAX, MAP_SECTIONS_MAX},
 };
 
 /// A text that is borrowed from the file unless it has escapes.
@@ -41,6 +41,9 @@ pub(super) struct RawMap<'a> {
     /// Of a RAM bundle: by number of the module, the line (zero-based) of this map that it begins at.
     #[serde(default)]
     pub x_facebook_offsets: Option<Vec<Option<u32>>>,
+    /// Of a bundle in several files (`seg-1.js`): by number of the segment, the map of that file.
+    #[serde(borrow, default)]
+    x_facebook_segments: Option<BTreeMap<Cow<'a, str>, Box<RawMap<'a>>>>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -108,41 +111,81 @@ impl<'a> RawMap<'a> {
         DebugId::parse(&text.0).filter(|id| !id.is_zero() && id.as_str().len() == 32)
     }
 
-    /// The plain maps inside: itself, or the sections of an index map, which may not be nested.
-    pub(super) fn parts(mut self) -> Result<Vec<Part<'a>>> {
+    /// The maps of the bundle's further files, by number of the segment; 0 is this map. What such a map says of segments is
+    /// not looked at.
+    pub(super) fn take_segments(&mut self) -> Result<Vec<(u32, RawMap<'a>)>> {
+        let segments = self.x_facebook_segments.take().unwrap_or_default();
+        if segments.len() > MAP_SECTIONS_MAX {
+            return Err(SymbolError::TooLarge {
+                what: "the segments of the bundle's source map",
+                limit: MAP_SECTIONS_MAX as u64,
+            });
+        }
+        let mut numbered = Vec::new();
+        for (name, map) in segments {
+            map.check()?;
+            numbered.extend(name.parse().ok().filter(|number| *number > 0).map(|number: u32| (number, *map)));
+        }
+        numbered.sort_by_key(|(number, _)| *number);
+        Ok(numbered)
+    }
+
+    /// The plain maps inside, in order: itself, or the sections of an index map. The standard has no sections within
+    /// sections; Metro writes them for the startup code of a RAM bundle.
+    pub(super) fn parts(self) -> Result<Vec<Part<'a>>> {
         const END: (u32, u32) = (u32::MAX, u32::MAX);
+        let mut parts = Vec::new();
+        self.add_parts((0, 0), END, 0, &mut parts)?;
+        Ok(parts)
+    }
+
+    /// Appends the plain maps of what lies from `start` to `end` of the script.
+    fn add_parts(mut self, start: (u32, u32), end: (u32, u32), depth: usize, parts: &mut Vec<Part<'a>>) -> Result<()> {
         let Some(sections) = self.sections.take() else {
             return match self.mappings {
-                Some(_) if self.sources.is_none() => Err(SymbolError::malformed("the source map has no sources")),
-                Some(_) => Ok(vec![Part { map: self, start: (0, 0), end: END }]),
+                Some(_) if self.sources.is_none() && depth == 0 => {
+                    Err(SymbolError::malformed("the source map has no sources"))
+                }
+                Some(_) => {
+                    parts.push(Part { map: self, start, end });
+                    Ok(())
+                }
                 None => Err(SymbolError::malformed("the source map has no mappings")),
             };
         };
         if self.mappings.is_some() {
             return Err(SymbolError::malformed("the source map has both mappings and sections"));
         }
-        if sections.len() > MAP_SECTIONS_MAX {
-            return Err(SymbolError::TooLarge {
-                what: "the sections of the index map",
-                limit: MAP_SECTIONS_MAX as u64,
-            });
+        if depth >= MAP_NESTING_MAX {
+            return Err(SymbolError::malformed("the sections of the index map are nested too deeply"));
         }
-        let mut parts: Vec<Part<'a>> = Vec::with_capacity(sections.len());
-        for section in sections {
-            let start = (section.offset.line, section.offset.column);
-            if section.map.sections.is_some() || section.map.mappings.is_none() {
+        let starts: Vec<(u32, u32)> = sections.iter().map(|section| section.offset.after(start)).collect();
+        if !starts.is_sorted() {
+            return Err(SymbolError::malformed("the sections of the index map are not in order"));
+        }
+        let ends = starts.iter().skip(1).copied().chain([end]);
+        for ((section, start), next) in sections.into_iter().zip(&starts).zip(ends) {
+            if parts.len() >= MAP_SECTIONS_MAX {
+                return Err(SymbolError::TooLarge {
+                    what: "the sections of the index map",
+                    limit: MAP_SECTIONS_MAX as u64,
+                });
+            }
+            if section.map.sections.is_none() && section.map.mappings.is_none() {
                 return Err(SymbolError::malformed("a section of the index map has no mappings of its own"));
             }
             section.map.check()?;
-            if let Some(before) = parts.last_mut() {
-                if start < before.start {
-                    return Err(SymbolError::malformed("the sections of the index map are not in order"));
-                }
-                before.end = start;
-            }
-            parts.push(Part { map: *section.map, start, end: END });
+            section.map.add_parts(*start, next.min(end), depth + 1, parts)?;
         }
-        Ok(parts)
+        Ok(())
+    }
+}
+
+impl Offset {
+    /// Counted from `start` instead of from the section's own map.
+    fn after(self, (line, column): (u32, u32)) -> (u32, u32) {
+        let column = if self.line == 0 { self.column.saturating_add(column) } else { self.column };
+        (self.line.saturating_add(line), column)
     }
 }
 

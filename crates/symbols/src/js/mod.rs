@@ -1,17 +1,19 @@
 //! JavaScript: source maps, and which function a position of a minified script is in.
 //!
 //! `json.rs` reads the file, `mappings.rs` its segments, `scanner.rs` finds functions in a script, `functions.rs` cuts
-//! the script by them, `names.rs` their
-//! original names, `build.rs` writes the artifact, `read.rs` looks positions up in it.
+//! the script by them, `names.rs` their original names, `ram_bundle.rs` unpacks React Native's binary bundles, `build.rs`
+//! writes the artifact, `read.rs` looks positions up in it.
 
 mod build;
 mod functions;
 mod json;
 mod mappings;
 mod names;
+mod ram_bundle;
 mod read;
 mod scanner;
 
 pub use build::{convert, convert_unless};
 pub(crate) use json::{debug_id_of_map, inline_map, script_debug_id, strip_prefixes};
+pub(crate) use ram_bundle::{RamBundle, is_ram_bundle};
 pub use read::{Place, Script};

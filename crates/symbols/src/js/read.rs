@@ -24,6 +24,7 @@ pub(super) const SCOPES: usize = 7;
 pub(super) const FUNCTIONS: usize = 8;
 
 pub(super) const MODULES: usize = 9;
+pub(super) const FILES: usize = 10;
 
 /// Segments per sample.
 pub(super) const SAMPLE: usize = 32;
@@ -145,16 +146,25 @@ impl<'a> Script<'a> {
         (row(at).0 == place.source_number).then(|| text_at(self.strings, u32_at(rows, at * 4 + 3)))
     }
 
-    /// The line (zero-based) that a module of a RAM bundle begins at in the map.
-    pub fn module_line(&self, number: u32) -> Option<u32> {
-        let modules = self.artifact.section(MODULES);
-        let is_there = (number as usize) < modules.len() / 4;
-        Some(u32_at(modules, number as usize)).filter(|line| is_there && *line != NONE)
+    /// The line (zero-based) that a module of a RAM bundle begins at in the map; without a `module`, that a segment of
+    /// the bundle begins at. Segment 0 is the bundle's first file.
+    pub fn module_line(&self, segment: u32, module: Option<u32>) -> Option<u32> {
+        let (modules, files) = (self.artifact.section(MODULES), self.artifact.section(FILES));
+        let mut rows = files.chunks_exact(16).map(|row| [0, 1, 2, 3].map(|column| u32_at(row, column)));
+        let (base, first, count) = match rows.find(|row| row[0] == segment) {
+            Some([_, base, first, count]) => (base, first, count),
+            None if segment == 0 => (0, 0, (modules.len() / 4) as u32),
+            None => return None,
+        };
+        let Some(module) = module else { return Some(base) };
+        let place = Some(module).filter(|module| *module < count).and_then(|module| first.checked_add(module))?;
+        let is_there = (place as usize) < modules.len() / 4;
+        Some(u32_at(modules, place as usize)).filter(|line| is_there && *line != NONE)
     }
 
-    /// Whether the map is that of a RAM bundle.
+    /// Whether the map is that of a RAM bundle, or of a bundle in segments.
     pub fn has_modules(&self) -> bool {
-        !self.artifact.section(MODULES).is_empty()
+        !self.artifact.section(MODULES).is_empty() || !self.artifact.section(FILES).is_empty()
     }
 
     /// How many mapped places the script has.

@@ -136,6 +136,16 @@ mod tests {
         assert_eq!(is_separator(line), expected, "{line}");
     }
 
+    // Spec: symbolication, rule 1: an empty language is an absent one.
+    #[test]
+    fn an_empty_language_says_nothing() {
+        let ios = "boom\n#00 2cb3d2f6a1b93a0f9d3c0d4b5f6a7b8c 0x41cc App";
+        for (language, expected) in [(None, true), (Some(""), true), (Some(" "), true), (Some("javascript"), false)] {
+            let trace = Trace::read(ios, &Hints { language, ..Hints::default() });
+            assert_eq!(trace.is_some(), expected, "{language:?}");
+        }
+    }
+
     #[test]
     fn separators_are_whole_lines_of_stars() {
         // Spec: symbolication, rule 3.

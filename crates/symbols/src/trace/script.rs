@@ -188,11 +188,13 @@ fn answer<'a>(line: &Line<'_>, shelf: &Shelf<'a>, ram: Option<&Script<'a>>) -> O
     let own =
         shelf.script(*id, url_path(frame.url)).filter(|script| module(frame.url).is_none() || !script.has_modules());
     if own.is_none()
-        && let (Some(number), Some(script)) = (module(frame.url), ram)
+        && let (Some((segment, number)), Some(script)) = (module(frame.url), ram)
     {
-        let line = frame.line.checked_add(script.module_line(number)?)?;
-        let place = script.place(line, frame.column.checked_sub(1)?)?;
-        return Some(Answer { script: *script, place, function: script.function_of(&place) });
+        let line = frame.line.checked_add(script.module_line(segment, number)?)?;
+        let column = frame.column.checked_sub(1)?;
+        let place = script.place(line, column)?;
+        let function = script.function_of(&place).or_else(|| script.function(line, column));
+        return Some(Answer { script: *script, place, function });
     }
     let script = own?;
     let place = look_up(script, frame)?;
@@ -263,14 +265,15 @@ fn script_id(hints: &Hints<'_>, url: &str) -> Option<DebugId> {
 /// What React Native calls its bundles.
 const RAM_BUNDLES: [&str; 4] = ["main.jsbundle", "index.android.bundle", "index.ios.bundle", "index.bundle"];
 
-/// The number in `12.js` or `seg-1_12.js`: a module of a RAM bundle.
-fn module(url: &str) -> Option<u32> {
+/// Segment and module that `12.js`, `seg-1_12.js` or `seg-1.js` names: a part of a RAM bundle.
+fn module(url: &str) -> Option<(u32, Option<u32>)> {
+    let number = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit()).then(|| text.parse().ok())?;
     let name = file_name(url).strip_suffix(".js")?;
-    let number = match name.strip_prefix("seg-") {
-        Some(segment) => segment.split_once('_')?.1,
-        None => name,
-    };
-    number.bytes().all(|byte| byte.is_ascii_digit()).then(|| number.parse().ok())?
+    let Some(segment) = name.strip_prefix("seg-") else { return Some((0, Some(number(name)?))) };
+    match segment.split_once('_') {
+        Some((segment, module)) => Some((number(segment)?, Some(number(module)?))),
+        None => Some((number(segment)?, None)),
+    }
 }
 
 fn frame(line: &str) -> Option<RawFrame<'_>> {
@@ -405,10 +408,18 @@ mod tests {
 
     #[test]
     fn modules_of_ram_bundles() {
-        for (url, number) in
-            [("12.js", Some(12)), ("seg-1_7.js", Some(7)), ("a12.js", None), (".js", None), ("99999999999.js", None)]
-        {
-            assert_eq!(module(url), number, "{url}");
+        for (url, expected) in [
+            ("12.js", Some((0, Some(12)))),
+            ("seg-1_7.js", Some((1, Some(7)))),
+            ("seg-3.js", Some((3, None))),
+            ("a12.js", None),
+            (".js", None),
+            ("seg-.js", None),
+            ("seg-1_.js", None),
+            ("seg-a_7.js", None),
+            ("99999999999.js", None),
+        ] {
+            assert_eq!(module(url), expected, "{url}");
         }
     }
 

@@ -40,7 +40,7 @@ fn handle(bytes: &[u8], name: &str) -> bool {
 }
 
 fn check_map(bytes: &[u8]) -> bool {
-    let Ok(artifact) = convert_source_map(bytes, Some("function f(){}"), None) else { return false };
+    let Ok(artifact) = convert_source_map(bytes, Some(b"function f(){}"), None) else { return false };
     let script = Script::open(Artifact::open(&artifact).unwrap().verify().unwrap()).unwrap();
     for (line, column) in [(0, 0), (1, 0), (1, 7), (2, u32::MAX), (u32::MAX, u32::MAX)] {
         if let Some(place) = script.place(line, column) {

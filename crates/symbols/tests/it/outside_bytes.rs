@@ -39,13 +39,30 @@ pub fn upload(bytes: &[u8]) {
 
 /// Any bytes as a source map, with a script that is the same bytes.
 pub fn source_map(bytes: &[u8]) {
-    let script = String::from_utf8_lossy(bytes);
-    let Ok(artifact) = convert_source_map(bytes, Some(&script), None) else { return };
-    let artifact = Artifact::open(&artifact).unwrap().verify().unwrap();
+    let Ok(artifact) = convert_source_map(bytes, Some(bytes), None) else { return };
+    script(&artifact);
+}
+
+/// Any bytes behind the first four of a RAM bundle (React Native), with a map that has modules and segments.
+pub fn ram_bundle(bytes: &[u8]) {
+    const MAP: &[u8] = br#"{"version":3,"sources":["a.ts"],"names":["x","y"],"mappings":"AAAAA;;AAAAC;AAAA;AACA",
+        "x_facebook_offsets":[2,null,4,3,4294967295],
+        "x_facebook_segments":{"1":{"version":3,"sources":["b.ts"],"names":[],"mappings":"AAAA","x_facebook_offsets":[0]}}}"#;
+    let bundle = [&0xFB0B_D1E5_u32.to_le_bytes(), bytes].concat();
+    if let Ok(found) = detect(&bundle, None) {
+        assert!(matches!(found, Upload::Script { .. }), "{found:?}");
+    }
+    script(&convert_source_map(MAP, Some(&bundle), None).expect("the map is good"));
+}
+
+/// Every look-up in the artifact of a script.
+fn script(artifact: &[u8]) {
+    let artifact = Artifact::open(artifact).unwrap().verify().unwrap();
     let mut shelf = Shelf::new();
     shelf.add_script_file("a.js", artifact);
     let hints = Hints { language: Some("javascript"), ..Hints::default() };
-    let trace = Trace::read("E: x\n    at f (a.js:1:1)\n    at g (a.js:1:8)\n    at a.js:2:1", &hints).expect("frames");
+    let stack = "E: x\n    at f (a.js:1:1)\n    at g (a.js:1:8)\n    at a.js:2:1\n    at h (0.js:1:1)\n    at i (seg-1_0.js:1:1)\n    at seg-1.js:1:1";
+    let trace = Trace::read(stack, &hints).expect("frames");
     sources(&trace, &shelf);
     let opened = Script::open(artifact).unwrap();
     for line in 0..8 {
@@ -203,6 +220,15 @@ mod tests {
                 bytes.truncate(cut.index(bytes.len()));
             }
             upload(&bytes);
+        }
+
+        #[test]
+        fn any_ram_bundle_is_handled(modules in 0u32..6, startup in 0u32..40, entries in vec(0u32..40, 0..12), code in "[a-z(){};=,\n\0]{0,60}", cut in any::<prop::sample::Index>()) {
+            let numbers = [vec![modules, startup], entries].concat();
+            let mut bytes: Vec<u8> = numbers.into_iter().flat_map(u32::to_le_bytes).chain(code.bytes()).collect();
+            ram_bundle(&bytes);
+            bytes.truncate(cut.index(bytes.len()));
+            ram_bundle(&bytes);
         }
 
         #[test]

@@ -55,7 +55,7 @@ fn flavours() -> impl Iterator<Item = PathBuf> {
 /// The map of a flavour, beside the bundle or inside it, and the bundle.
 fn convert(folder: &Path, answers: &Answers, with_script: bool) -> Vec<u8> {
     let bundle = fixtures::read(&folder.join(&answers.bundle));
-    let script = bundle.as_ref().and_then(|b| std::str::from_utf8(b).ok());
+    let script = bundle.as_deref();
     let map = fixtures::read(&folder.join(format!("{}.map", answers.bundle))).unwrap_or_else(|| {
         match detect(bundle.as_ref().unwrap(), Some("app.js")).unwrap() {
             Upload::Script { inline_map, .. } => inline_map.expect("a map inside"),
@@ -157,4 +157,66 @@ fn every_stack_of_every_engine_is_resolved() {
         }
     }
     assert!(all > 1_000);
+}
+
+/// File, line, column (zero-based), source, line, column (zero-based), function.
+type RamPosition = (String, u32, u32, Option<String>, u32, u32, Option<String>);
+
+/// The map of Metro's RAM bundle, with the bundle itself.
+fn ram_artifact() -> Vec<u8> {
+    let folder = fixtures::roots()[0].join("js/metro-ram");
+    let map = fixtures::read(&folder.join("main.jsbundle.map")).expect("a fixture");
+    let bundle = fixtures::read(&folder.join("main.jsbundle")).expect("a fixture");
+    assert!(matches!(detect(&bundle, None), Ok(Upload::Script { debug_id: None, inline_map: None })));
+    assert!(matches!(detect(&map, None), Ok(Upload::SourceMap { debug_id: None })));
+    convert_source_map(&map, Some(&bundle), None).expect("a good map")
+}
+
+/// One frame in a module, resolved with the map of the bundle.
+fn in_module(artifact: &[u8], file: &str, line: u32, column: u32) -> String {
+    let mut shelf = Shelf::new();
+    shelf.add_script_file("main.jsbundle", Artifact::open(artifact).unwrap());
+    let stack = format!("E: x\n    at m ({file}:{line}:{})", column + 1);
+    let trace = Trace::read(&stack, &Hints { language: Some("javascript"), ..Hints::default() }).expect("a trace");
+    trace.resolve(&shelf).text.lines().nth(1).expect("a frame").trim().to_owned()
+}
+
+#[test]
+fn every_position_of_a_ram_bundle_and_of_its_segments_is_answered() {
+    let positions: Vec<RamPosition> =
+        fixtures::json(&fixtures::roots()[0].join("js/metro-ram/positions.json")).expect("a fixture");
+    let artifact = ram_artifact();
+    let mut found = 0;
+    for (file, line, column, source, source_line, source_column, function) in &positions {
+        let resolved = in_module(&artifact, file, *line, *column);
+        let Some(source) = source else {
+            assert_eq!(resolved, format!("at m ({file}:{line}:{})", column + 1), "before the first segment");
+            continue;
+        };
+        let function = function.as_deref().expect("Metro names every place");
+        assert_eq!(
+            resolved,
+            format!("at {function} ({source}:{source_line}:{})", source_column + 1),
+            "{file}:{line}:{column}"
+        );
+        found += 1;
+    }
+    assert!(found > 100, "{found}");
+    assert!(positions.iter().any(|position| position.0.starts_with("seg-1_")));
+    assert_eq!(in_module(&artifact, "seg-2_0.js", 1, 80), "at m (seg-2_0.js:1:81)", "no such segment");
+    assert_eq!(in_module(&artifact, "seg-1_9.js", 1, 80), "at m (seg-1_9.js:1:81)", "no such module");
+}
+
+/// A map without names of functions gets them from the code of the modules in the binary bundle.
+#[test]
+fn functions_are_named_by_the_code_in_a_ram_bundle() {
+    const MAP: &[u8] = br#"{"version":3,"sources":["pay.ts"],"names":["refuse"],"mappings":";;AAAA,SAAAA,IACE",
+        "x_facebook_offsets":[null,2]}"#;
+    let (startup, code) = ("var modules;\0", "function a(){throw Error()}\0");
+    let numbers = [0xFB0B_D1E5, 2, startup.len(), 0, 0, startup.len(), code.len()];
+    let numbers: Vec<u8> = numbers.iter().flat_map(|number| (*number as u32).to_le_bytes()).collect();
+    let bundle = [&numbers, startup.as_bytes(), code.as_bytes()].concat();
+    let resolved = |bundle| in_module(&convert_source_map(MAP, bundle, None).expect("a good map"), "1.js", 1, 13);
+    assert_eq!(resolved(None), "at m (pay.ts:2:3)");
+    assert_eq!(resolved(Some(&bundle[..])), "at refuse (pay.ts:2:3)");
 }

@@ -11,6 +11,7 @@ import { Field } from "../../ui/Field";
 import { Switch } from "../../ui/Switch";
 import { say } from "../../ui/Toasts";
 import { Passkeys } from "./Passkeys";
+import { Sessions } from "./Sessions";
 import { Totp } from "./Totp";
 
 export function Security({ user }: { user: User }) {
@@ -38,7 +39,10 @@ export function Security({ user }: { user: User }) {
           </div>
         )}
       </QueryView>
-      <Section title="Signed-in devices">
+      <Section title="Where you are signed in" flush>
+        <Sessions />
+      </Section>
+      <Section title="Sign out everywhere">
         <Everywhere />
       </Section>
     </>

@@ -3,7 +3,7 @@ import { Link, useRouter } from "@tanstack/react-router";
 import { useEffect, useRef, useState } from "react";
 import { enterSession } from "../../api/account";
 import type { MfaRequired, People, SecondStep } from "../../api/account-types";
-import { requestAs } from "../../api/client";
+import { request } from "../../api/client";
 import { forgetStart, startedFrom } from "../../api/session";
 import { safePath } from "../../model/safe-path";
 import { Act, Problem } from "../../parts/Act";
@@ -11,30 +11,39 @@ import { AuthFrame, DeadEnd, Waiting } from "./Frame";
 import { SecondStepForm } from "./SecondStepForm";
 
 interface Arrival {
-  token: string;
-  /** The provider asked for one factor, and an organisation asks for two. */
+  /** The provider asked for one factor, and an organization asks for two; or `link`. */
   second: MfaRequired | null;
+  /** A provider that is to be linked to the account of this address, once the account is proved. */
+  link: string | null;
   needsSetup: boolean;
   next: string;
   /** This tab left for a provider: nobody else can have sent the link. */
   expected: boolean;
 }
 
-/** Takes the token out of the address at once, so that neither history nor a copied link holds it. */
+/**
+ * The session is a cookie by now, set for the browser that began the sign-in. The token of the address is for programs:
+ * it is taken out at once, so that neither history nor a copied link holds it.
+ */
 function arrival(): Arrival | null {
   const words = new URLSearchParams(location.hash.slice(1));
-  const token = words.get("token") ?? "";
   const mfaToken = words.get("mfaToken");
   const methods = (words.get("methods") ?? "").split(",") as SecondStep[];
   const second: MfaRequired | null = mfaToken ? { mfaRequired: true, mfaToken, methods } : null;
   const started = startedFrom();
-  if (!token && !second) return null;
+  if (!words.get("token") && !second) return null;
   history.replaceState(history.state, "", location.pathname);
   const next = safePath(words.get("redirect")) ?? safePath(started) ?? "/";
-  return { token, second, needsSetup: words.get("needsSetup") === "true", next, expected: started !== null };
+  return {
+    second,
+    link: words.get("link"),
+    needsSetup: words.get("needsSetup") === "true",
+    next,
+    expected: started !== null,
+  };
 }
 
-/** Where a provider's sign-in ends: `/auth/callback#token=…&needsSetup=…`, or `#mfaToken=…&methods=…`. */
+/** Where a provider's sign-in ends: `/auth/callback#token=…&needsSetup=…`, or `#mfaToken=…&methods=…[&link=…]`. */
 export function Callback() {
   const [come] = useState(arrival);
   if (!come)
@@ -44,6 +53,15 @@ export function Callback() {
           To the sign-in page
         </Link>
       </DeadEnd>
+    );
+  if (come.second && come.link)
+    return (
+      <AuthFrame
+        title={`Connect ${come.link} to your account`}
+        lead={`An account with your e-mail address exists, and ${come.link} has never signed in to it. Prove once that the account is yours.`}
+      >
+        <SecondStepForm asked={come.second} next={come.next} onAgain={() => location.assign("/login")} />
+      </AuthFrame>
     );
   if (come.second)
     return (
@@ -57,10 +75,10 @@ export function Callback() {
 function Enter({ come }: { come: Arrival }) {
   const router = useRouter();
   const client = useQueryClient();
-  const look = useMutation({ mutationFn: () => requestAs<People>(come.token, "/api/me/login-bundle") });
+  const look = useMutation({ mutationFn: () => request<People>("GET", "/api/me/login-bundle", { anonymous: true }) });
   const go = (bundle: People) => {
     forgetStart();
-    enterSession(client, { ...bundle, token: come.token });
+    enterSession(client, bundle);
     router.history.replace(come.needsSetup ? "/finish-setup" : come.next);
   };
   const once = useRef(false);

@@ -3,7 +3,6 @@ import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import { bundleQuery, enterSession } from "../../api/account";
 import { finishSetup } from "../../api/account-sign-in";
-import { sessionToken } from "../../api/session";
 import { browserZone } from "../../model/zones";
 import { Problem, Submit } from "../../parts/Act";
 import { FRAMEWORKS } from "../../parts/frameworks";
@@ -32,7 +31,7 @@ export function FinishSetup() {
         setupCode,
       }),
     onSuccess: (answer) => {
-      if (answer.user) enterSession(client, { ...answer, token: answer.token ?? sessionToken() ?? "" });
+      if (answer.user) enterSession(client, answer);
       else client.removeQueries({ queryKey: bundleQuery.queryKey });
       const first = answer.project ?? answer.projects?.[0];
       navigate(first ? { to: "/p/$pid/connect", params: { pid: first.id } } : { to: "/" });

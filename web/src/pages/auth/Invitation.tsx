@@ -6,7 +6,7 @@ import { acceptAsExisting, acceptInvitation, invitationQuery, providersQuery } f
 import type { Invitation } from "../../api/account-types";
 import { ApiError } from "../../api/client";
 import { forgetLinkToken } from "../../api/link-token";
-import { sessionToken } from "../../api/session";
+import { hasSession } from "../../api/session";
 import { ROLE_WORDS } from "../../model/role-words";
 import { asRole } from "../../model/roles";
 import { Act, Problem, Submit } from "../../parts/Act";
@@ -24,7 +24,7 @@ const HERE = "/accept-invitation";
 export function AcceptInvitation() {
   const { linkToken: token } = route.useRouteContext();
   const asked = useQuery({ ...invitationQuery(token), enabled: token !== "" });
-  const [signedIn, setSignedIn] = useState(() => !!sessionToken());
+  const [signedIn, setSignedIn] = useState(hasSession);
   const me = useQuery({ ...bundleQuery, enabled: signedIn });
   const leave = useLeave();
   const status = asked.error instanceof ApiError ? asked.error.status : 0;
@@ -56,7 +56,7 @@ export function AcceptInvitation() {
     );
   if (!asked.data || (signedIn && me.isPending)) return <Waiting words="Looking at the invitation…" />;
   const invitation = asked.data;
-  const user = signedIn && sessionToken() ? me.data?.user : undefined;
+  const user = signedIn && hasSession() ? me.data?.user : undefined;
   const same = user?.email.toLowerCase() === invitation.email.toLowerCase();
   return (
     <AuthFrame title={`Join ${invitation.organizationName}`} lead={<Lead invitation={invitation} />}>

@@ -1,8 +1,8 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { useRouter } from "@tanstack/react-router";
 import { enterSession } from "../../api/account";
+import { signOut } from "../../api/account-me";
 import type { SignedIn } from "../../api/account-types";
-import { endSession } from "../../api/session";
 import { safePath } from "../../model/safe-path";
 
 /** Keeps the new session and goes on: only to pages of this site. */
@@ -18,7 +18,8 @@ export function useEnter(): (answer: SignedIn, next?: string | null) => void {
 export function useLeave(): () => void {
   const client = useQueryClient();
   return () => {
-    endSession();
+    // The page goes on: whether the server still knew the session changes nothing here.
+    signOut().catch(() => {});
     client.clear();
   };
 }

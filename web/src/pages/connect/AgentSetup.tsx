@@ -5,7 +5,7 @@ import { draftsQuery, makeSetupToken, type SetupDraft, type SetupToken, useAnswe
 import type { ProjectExtra } from "../../api/account-types";
 import { agentPrompt } from "../../model/agent-prompt";
 import { plural } from "../../model/format";
-import { publicAddress } from "../../model/snippets";
+import { publicAddress } from "../../model/public-address";
 import { Act, Problem } from "../../parts/Act";
 import { CommandBlock } from "../../parts/Command";
 import { say } from "../../ui/Toasts";
@@ -24,6 +24,7 @@ export function AgentSetup({ project }: { project: ProjectExtra }) {
           <CommandBlock
             label="For the agent, in your repository"
             code={agentPrompt(publicAddress(made.backendUrl, location.origin), made.token)}
+            secret={made.token}
           />
           <Drafts />
         </>

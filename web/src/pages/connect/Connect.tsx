@@ -2,15 +2,21 @@ import { getRouteApi } from "@tanstack/react-router";
 import { Send } from "lucide-react";
 import { useState } from "react";
 import { useProject } from "../../api/account";
-import { publicAddress, snippets } from "../../model/snippets";
+import type { ProjectExtra } from "../../api/account-types";
+import { isHiddenToken } from "../../model/project-settings";
+import { publicAddress } from "../../model/public-address";
+import { snippets } from "../../model/snippets";
 import { testTrace } from "../../model/test-trace";
+import { DemoCard } from "../../parts/Demo";
 import { PageHead } from "../../parts/Page";
 import { Token } from "../../parts/Token";
 import { CopyButton } from "../../ui/Copy";
-import { SearchLink } from "../../ui/SearchLink";
 import { say } from "../../ui/Toasts";
 import { AgentSetup } from "./AgentSetup";
 import { LiveStrip, useArrivals } from "./LiveStrip";
+import { NextSteps } from "./NextSteps";
+import { Services, useServices } from "./Services";
+import { LanguagePicker, SnippetSteps } from "./Snippets";
 import { UnknownSenders } from "./UnknownSenders";
 
 const route = getRouteApi("/p/$pid/connect");
@@ -25,33 +31,22 @@ export function ConnectPage() {
   return (
     <>
       <PageHead title="Connect" sub="Point any OpenTelemetry SDK or Collector here. No agent, no code of ours." />
+      <div className="px-4 pb-4 empty:hidden">
+        <Services />
+      </div>
       <div className="grid gap-4 px-4 pb-8 xl:grid-cols-[minmax(0,1fr)_400px]">
         <div className="order-2 min-w-0 xl:order-1">
-          <nav aria-label="Language" className="mb-3 flex flex-wrap gap-1">
-            {all.map((one) => (
-              <SearchLink
-                key={one.key}
-                change={{ lang: one.key === all[0].key ? undefined : one.key }}
-                current={one === chosen}
-                className="btn aria-[current=page]:border-accent aria-[current=page]:bg-accentsoft aria-[current=page]:text-accent"
-              >
-                {one.label}
-              </SearchLink>
-            ))}
-          </nav>
-          <div className="panel divide-y divide-line">
-            {chosen.steps.map((step, i) => (
-              <Code
-                key={step.title}
-                title={chosen.steps.length > 1 ? `${i + 1}. ${step.title}` : step.title}
-                code={step.code}
-              />
-            ))}
-            {chosen.note && <p className="px-4 py-2.5 text-ink2">{chosen.note}</p>}
-          </div>
+          <LanguagePicker all={all} chosen={chosen} />
+          <SnippetSteps
+            key={chosen.key}
+            snippet={chosen}
+            secret={isHiddenToken(project.token) ? undefined : project.token}
+          />
         </div>
         <div className="order-1 min-w-0 space-y-4 xl:order-2">
           <LiveStrip />
+          <LookAround project={project} />
+          <NextSteps project={project} />
           <div className="panel space-y-4 p-4">
             <div>
               <div className="font-medium">Endpoint</div>
@@ -76,18 +71,10 @@ export function ConnectPage() {
   );
 }
 
-function Code({ title, code }: { title: string; code: string }) {
-  return (
-    <section className="px-4 py-3">
-      <div className="mb-1.5 flex items-center justify-between">
-        <h2 className="font-semibold">{title}</h2>
-        <CopyButton text={code} label={`Copy: ${title}`} words="Copy" />
-      </div>
-      <pre className="overflow-x-auto rounded-control bg-panel p-3 font-mono text-dense" tabIndex={0}>
-        {code}
-      </pre>
-    </section>
-  );
+/** Demo data, as long as there is nothing of one's own to look at. */
+function LookAround({ project }: { project: ProjectExtra }) {
+  const services = useServices().data?.services;
+  return services?.length === 0 && !project.demo ? <DemoCard organizationId={project.organizationId} /> : null;
 }
 
 function TestTrace({ token }: { token: string }) {

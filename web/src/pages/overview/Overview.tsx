@@ -1,4 +1,6 @@
 import { getRouteApi, Link } from "@tanstack/react-router";
+import { lazy, Suspense } from "react";
+import { useProject } from "../../api/account";
 import { useGet } from "../../api/hooks";
 import type { IssueGroup, Overview } from "../../api/types";
 import { count } from "../../model/format";
@@ -12,6 +14,9 @@ import { useRange } from "../../parts/range";
 import { Empty, QueryView, SkeletonRows } from "../../parts/states";
 import { Sparkline } from "../../viz/Sparkline";
 import { endpointColumns } from "../endpoints/columns";
+
+// Not on the page that most visits show.
+const DemoOffer = lazy(() => import("../../parts/Demo").then((part) => ({ default: part.DemoOffer })));
 
 const route = getRouteApi("/p/$pid/");
 
@@ -32,14 +37,26 @@ export function OverviewPage() {
 }
 
 function Nothing({ pid }: { pid: string }) {
+  const project = useProject();
+  if (project?.demo)
+    return (
+      <div className="panel">
+        <Empty title="Nothing has arrived yet">The first of the demo data shows up here by itself.</Empty>
+      </div>
+    );
   return (
     <div className="panel">
       <Empty
         title="Nothing has arrived yet"
         action={
-          <Link to="/p/$pid/connect" params={{ pid }} className="btn btn-primary btn-big">
-            Connect an application
-          </Link>
+          <>
+            <Link to="/p/$pid/connect" params={{ pid }} className="btn btn-primary btn-big">
+              Connect an application
+            </Link>
+            <Suspense fallback={null}>
+              <DemoOffer organizationId={project?.organizationId} big />
+            </Suspense>
+          </>
         }
       >
         Point any OpenTelemetry SDK or Collector at this project. Slow endpoints, failing tasks, model costs and new

@@ -1,6 +1,6 @@
 import { getRouteApi } from "@tanstack/react-router";
 import type { ProjectExtra } from "../../api/account-types";
-import { publicAddress } from "../../model/snippets";
+import { publicAddress } from "../../model/public-address";
 import { lessons, platformOf } from "../../model/symbol-commands";
 import { CommandBlock } from "../../parts/Command";
 import { TokenNote } from "../../parts/MissingSymbols";

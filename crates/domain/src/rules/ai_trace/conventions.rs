@@ -194,6 +194,7 @@ mod tests {
             ("ai.operationId", "ai.generateText", None),
             ("ai.operationId", "ai.toolCall", None),
             ("ai.operationId", "doGenerate", None),
+            ("ai.operationId", "ai.generateText.doSomethingElse", None),
             ("llm.request.type", "chat", None),
         ] {
             let pairs = attributes(&[(key, AnyValue::Str(value))]);

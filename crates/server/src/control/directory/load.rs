@@ -10,7 +10,7 @@ use sqlx::{AnyPool, Row};
 use tidewatch_domain::project::IngestSettings;
 use uuid::Uuid;
 
-use super::{DeletedProject, Directory, Holder, Organization, Project, ProjectSettings, User};
+use super::{DeletedProject, Demo, Directory, Holder, Organization, Project, ProjectSettings, User};
 use crate::control::organizations::OrganizationSettings;
 use crate::control::{ControlError, Role, tokens};
 use crate::ingest::quota::Quota;
@@ -121,7 +121,7 @@ fn read_user(row: &AnyRow) -> Result<User, ControlError> {
 const SELECT_PROJECTS: &str = "SELECT id, number, name, token_sealed, upload_token_sealed, framework, \
      organization_id, created_ns, keep_unmatched_roots, issues_from_logs, sample_rate, error_sample_rate, \
      drop_healthy_healthchecks, healthcheck_paths, profile_label_allowlist, retention_days, ai_conventions, \
-     bytes_a_day, records_a_day, records_a_second, allowed_origins \
+     bytes_a_day, records_a_day, records_a_second, allowed_origins, demo \
      FROM projects ORDER BY number";
 
 fn read_project(
@@ -146,6 +146,11 @@ fn read_project(
         framework: text(5)?,
         organization_id: row.try_get(6)?,
         created_ns: row.try_get(7)?,
+        demo: match row.try_get::<i64, _>(21)? {
+            0 => None,
+            1 => Some(Demo::Loading),
+            _ => Some(Demo::Loaded),
+        },
         settings: ProjectSettings {
             ingest: IngestSettings {
                 keep_unmatched_roots: is(8)?,

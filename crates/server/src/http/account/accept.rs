@@ -73,7 +73,7 @@ pub async fn accept(
     let by = from.by(&app, &invited.email);
     let user = app.control.accept_as_new(&by, &token, &name, &hash).await?;
     let user = app.control.user(user).ok_or(ApiError::Unauthorized("the account is gone"))?;
-    let token = app.logins.issue(&user, by.at_ns)?;
+    let token = view::begin_session(&app, &from, &user).await?;
     let LoginBundle { user, projects, organizations } = view::bundle(&app, &user, &Via::Login);
     Ok((StatusCode::CREATED, Json(LoginAnswer { token, user, projects, organizations })))
 }

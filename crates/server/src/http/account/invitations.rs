@@ -12,7 +12,7 @@ use super::view::rfc3339;
 use crate::app::App;
 use crate::control::{Invitation, NewInvitation};
 use crate::error::ApiError;
-use crate::http::gate::auth::{Admin, InPersonAs, OrganizationAccess};
+use crate::http::gate::auth::{Admin, FreshAs, InPersonAs, OrganizationAccess};
 use crate::http::gate::body::JsonBody;
 use crate::http::openapi::{ErrorBody, Failures, NotFound};
 use crate::mail::letters;
@@ -31,7 +31,7 @@ use crate::query::views::people::{InvitationRequest, InvitationView};
 )]
 pub async fn create(
     State(app): State<Arc<App>>,
-    access: OrganizationAccess<InPersonAs<Admin>>,
+    access: OrganizationAccess<FreshAs<Admin>>,
     JsonBody(request): JsonBody<InvitationRequest>,
 ) -> Result<(StatusCode, Json<Done>), ApiError> {
     let new = NewInvitation {

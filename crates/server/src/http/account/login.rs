@@ -12,6 +12,7 @@ use crate::control::{SecondFactors, User};
 use crate::error::ApiError;
 use crate::http::gate::auth::{Origin, SignedIn};
 use crate::http::gate::body::AnonymousBody;
+use crate::http::gate::guesses::Guesser;
 use crate::http::gate::per_ip::PerIp;
 use crate::http::openapi::{ErrorBody, Failures, TooMany};
 use crate::limits;
@@ -51,13 +52,14 @@ pub async fn login(
     let (id, hash) = stored.map_or((None, None), |user| (Some(user.id), user.password_hash));
     let by = from.by(&app, &email);
     let is_known = match id {
-        Some(id) => app.control.has_signed_in_from(id, &by.address).await?,
+        Some(id) => from.is_known_to(id, &app).await?,
         None => false,
     };
-    let failures = match is_known {
-        true => 1,
-        false => app.guesses.begin(&email, from.address, by.at_ns)?,
+    let guesser = match &from.device {
+        Some(cookie) if is_known => Guesser::Known(cookie),
+        _ => Guesser::Stranger(from.address),
     };
+    let failures = app.guesses.begin(&email, guesser, by.at_ns)?;
     let found = password::verify(&app, password.clone(), hash.clone(), is_known).await?;
     let Some(user) = id.filter(|_| found != Match::No).and_then(|id| app.control.user(id)) else {
         app.guesses.failed(from.address, by.at_ns);
@@ -67,7 +69,7 @@ pub async fn login(
         }
         return Err(WRONG);
     };
-    app.guesses.succeeded(&email);
+    app.guesses.succeeded(&email, guesser);
     if let (Match::Outdated, Some(old)) = (found, hash) {
         let new = password::hash(&app, password).await?;
         app.control.rehash_password(user.id, &old, &new).await?;
@@ -76,8 +78,8 @@ pub async fn login(
     if has.any() {
         return Ok(Json(LoginOutcome::Next(second_step(&app, &user, has).await?)));
     }
-    app.control.record_sign_in(&by, &user, "password").await?;
-    let (token, LoginBundle { user, projects, organizations }) = view::session(&app, &user)?;
+    from.record_sign_in(&app, &user, "password").await?;
+    let (token, LoginBundle { user, projects, organizations }) = view::session(&app, &from, &user).await?;
     Ok(Json(LoginOutcome::In(LoginAnswer { token, user, projects, organizations })))
 }
 

@@ -6,6 +6,7 @@ use axum::Json;
 use axum::extract::State;
 
 use super::password::{self, Match};
+use super::view::begin_session;
 use crate::app::App;
 use crate::error::ApiError;
 use crate::http::gate::auth::InPerson;
@@ -39,5 +40,5 @@ pub async fn change_password(
     let by = caller.by(&app);
     app.control.set_password(&by, caller.user.id, &hash).await?;
     let user = app.control.user(caller.user.id).ok_or(ApiError::Unauthorized("the account is gone"))?;
-    Ok(Json(NewLogin { token: app.logins.issue(&user, by.at_ns)? }))
+    Ok(Json(NewLogin { token: begin_session(&app, &caller.from, &user).await? }))
 }

@@ -11,7 +11,7 @@ use super::view::rfc3339;
 use crate::app::App;
 use crate::control::{Member, Need, Role};
 use crate::error::ApiError;
-use crate::http::gate::auth::{Admin, InPersonAs, OrganizationAccess, Read, require};
+use crate::http::gate::auth::{Admin, FreshAs, OrganizationAccess, Read, require};
 use crate::http::gate::body::JsonBody;
 use crate::http::openapi::{Failures, NotFound};
 use crate::limits;
@@ -47,7 +47,7 @@ pub async fn list(
 )]
 pub async fn change_role(
     State(app): State<Arc<App>>,
-    access: OrganizationAccess<InPersonAs<Admin>>,
+    access: OrganizationAccess<FreshAs<Admin>>,
     Path((_organization, user)): Path<(String, String)>,
     JsonBody(request): JsonBody<RoleRequest>,
 ) -> Result<Json<MemberView>, ApiError> {
@@ -67,7 +67,7 @@ pub async fn change_role(
 )]
 pub async fn remove(
     State(app): State<Arc<App>>,
-    access: OrganizationAccess<InPersonAs<Read>>,
+    access: OrganizationAccess<FreshAs<Read>>,
     Path((_organization, user)): Path<(String, String)>,
 ) -> Result<Json<Done>, ApiError> {
     let user = number(&user)?;
@@ -109,7 +109,7 @@ pub async fn project_roles(
 )]
 pub async fn change_project_roles(
     State(app): State<Arc<App>>,
-    access: OrganizationAccess<InPersonAs<Admin>>,
+    access: OrganizationAccess<FreshAs<Admin>>,
     Path((_organization, user)): Path<(String, String)>,
     JsonBody(request): JsonBody<ProjectRoles>,
 ) -> Result<Json<ProjectRoles>, ApiError> {

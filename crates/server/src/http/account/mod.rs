@@ -3,6 +3,7 @@
 mod accept;
 mod audit;
 mod batch;
+mod demo;
 mod fields;
 mod invitations;
 mod login;
@@ -15,13 +16,15 @@ mod project_tokens;
 mod projects;
 mod register;
 mod reset;
+mod sessions;
+mod step_up;
 mod view;
 
 pub use fields::text as check_text;
 pub use login::second_step;
 pub use password::{check_of as check_password_of, hash_now as password_hash_now};
 pub use projects::{check_framework, check_name as check_project_name, membership as writable_membership};
-pub use view::{project_view, session};
+pub use view::{NEVER, begin_proved_session, bundle, project_view, renew_session, session};
 
 use crate::http::api::{Api, routes};
 
@@ -35,6 +38,11 @@ pub fn routes() -> Api {
         .routes(routes!(me::change_password))
         .routes(routes!(profile::change))
         .routes(routes!(profile::revoke_sessions))
+        .routes(routes!(sessions::list))
+        .routes(routes!(sessions::end))
+        .routes(routes!(sessions::logout))
+        .routes(routes!(step_up::ways))
+        .routes(routes!(step_up::prove))
         .merge(people())
         .routes(routes!(projects::list, projects::create, projects::change, projects::delete))
         .routes(routes!(batch::create))
@@ -49,6 +57,7 @@ fn people() -> Api {
     Api::new()
         .routes(routes!(organizations::create))
         .routes(routes!(organizations::settings, organizations::change_settings))
+        .routes(routes!(demo::look, demo::load))
         .routes(routes!(members::list))
         .routes(routes!(members::change_role, members::remove))
         .routes(routes!(members::project_roles, members::change_project_roles))

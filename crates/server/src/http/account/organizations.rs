@@ -76,6 +76,9 @@ pub async fn change_settings(
     if require_two_factor && !old.requires_two_factor && !access.user.meets_two_factor() {
         return Err(ApiError::unprocessable("turn on two-factor sign-in for yourself first"));
     }
+    if old.requires_two_factor && !require_two_factor {
+        access.check_fresh(&app)?;
+    }
     let change = OrganizationChange {
         name: request.name.as_deref().map_or(Ok(old.name.clone()), |name| fields::text("name", name))?,
         timezone: request.timezone.as_deref().map_or(Ok(old.timezone.clone()), |zone| fields::timezone(Some(zone)))?,

@@ -10,6 +10,7 @@ use argon2::password_hash::{PasswordHasher, PasswordVerifier};
 use crate::app::App;
 use crate::control::User;
 use crate::error::ApiError;
+use crate::http::gate::guesses::Guesser;
 use crate::limits;
 
 /// What a password is to a stored hash.
@@ -45,7 +46,7 @@ pub async fn hash(app: &Arc<App>, password: String) -> Result<String, ApiError> 
 /// Whether the password is the one hashed. Without a hash the same work is done in vain, so that the time of a
 /// failure does not tell whether the account exists.
 ///
-/// `is_known`: the person is signed in, or signs in from where they have before; they pass a queue of strangers.
+/// `is_known`: the person is signed in, or their browser is known to the account; they pass a queue of strangers.
 pub async fn verify(
     app: &Arc<App>,
     password: String,
@@ -62,13 +63,17 @@ pub async fn verify(
     .await
 }
 
-/// 403 unless it is the user's own, asked for once more.
+/// 403 unless it is the user's own, asked for once more. Guesses slow down as those of a known browser: a stolen session
+/// does not find the password.
 pub async fn check_of(app: &Arc<App>, user: &User, password: String) -> Result<(), ApiError> {
+    let guesser = Guesser::Known("signed in");
+    app.guesses.begin(&user.email, guesser, app.clock.now_ns())?;
     let is_long = password.len() > limits::PASSWORD_BYTES_MAX;
     let stored = app.control.stored_user(&user.email).await?.and_then(|user| user.password_hash);
     if is_long || verify(app, password, stored, true).await? == Match::No {
         return Err(ApiError::Forbidden("the password is wrong"));
     }
+    app.guesses.succeeded(&user.email, guesser);
     Ok(())
 }
 

@@ -57,6 +57,9 @@ pub async fn revoke_sessions(
     InPerson(caller): InPerson,
     JsonBody(request): JsonBody<RevokeSessionsRequest>,
 ) -> Result<Json<NewLogin>, ApiError> {
+    if request.end_passkeys == Some(true) {
+        caller.check_fresh(&app)?;
+    }
     let by = caller.by(&app);
     let also = AlsoEnd {
         personal_tokens: request.end_personal_access_tokens.unwrap_or(false),
@@ -64,5 +67,5 @@ pub async fn revoke_sessions(
     };
     app.control.revoke_sessions(&by, caller.user.id, also).await?;
     let user = app.control.user(caller.user.id).ok_or(ApiError::Unauthorized("the account is gone"))?;
-    Ok(Json(NewLogin { token: app.logins.issue(&user, by.at_ns)? }))
+    Ok(Json(NewLogin { token: view::renew_session(&app, &caller, &user).await? }))
 }

@@ -9,7 +9,7 @@ use axum::extract::State;
 use crate::app::App;
 use crate::control::TokenKind;
 use crate::error::ApiError;
-use crate::http::gate::auth::{Admin, InPersonAs, ProjectAccess};
+use crate::http::gate::auth::{Admin, FreshAs, InPersonAs, ProjectAccess};
 use crate::http::gate::body::JsonBody;
 use crate::http::openapi::{Failures, NotFound, ProjectQuery};
 use crate::limits;
@@ -28,7 +28,7 @@ use crate::query::views::account::{Done, NewToken, NewUploadToken, RotateTokenRe
 )]
 pub async fn rotate_token(
     State(app): State<Arc<App>>,
-    access: ProjectAccess<InPersonAs<Admin>>,
+    access: ProjectAccess<FreshAs<Admin>>,
     JsonBody(request): JsonBody<RotateTokenRequest>,
 ) -> Result<Json<NewToken>, ApiError> {
     let token = rotate(&app, &access, TokenKind::Runtime, &request).await?;
@@ -48,7 +48,7 @@ pub async fn rotate_token(
 )]
 pub async fn rotate_upload_token(
     State(app): State<Arc<App>>,
-    access: ProjectAccess<InPersonAs<Admin>>,
+    access: ProjectAccess<FreshAs<Admin>>,
     JsonBody(request): JsonBody<RotateTokenRequest>,
 ) -> Result<Json<NewUploadToken>, ApiError> {
     let token = rotate(&app, &access, TokenKind::Upload, &request).await?;
@@ -57,7 +57,7 @@ pub async fn rotate_upload_token(
 
 async fn rotate(
     app: &App,
-    access: &ProjectAccess<InPersonAs<Admin>>,
+    access: &ProjectAccess<FreshAs<Admin>>,
     kind: TokenKind,
     request: &RotateTokenRequest,
 ) -> Result<String, ApiError> {

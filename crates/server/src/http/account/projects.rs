@@ -12,7 +12,7 @@ use super::view;
 use crate::app::App;
 use crate::control::{Membership, Need, NewProject, Project, ProjectChange, ProjectSettings as Settings};
 use crate::error::ApiError;
-use crate::http::gate::auth::{Admin, InPersonAs, ProjectAccess, SignedIn, Write, check_two_factor};
+use crate::http::gate::auth::{Admin, FreshAs, ProjectAccess, SignedIn, Write, check_two_factor};
 use crate::http::gate::body::JsonBody;
 use crate::http::openapi::{Failures, ProjectQuery};
 use crate::ingest::origins;
@@ -129,7 +129,7 @@ pub async fn change(
 )]
 pub async fn delete(
     State(app): State<Arc<App>>,
-    access: ProjectAccess<InPersonAs<Admin>>,
+    access: ProjectAccess<FreshAs<Admin>>,
     JsonBody(request): JsonBody<DeleteProjectRequest>,
 ) -> Result<Json<Done>, ApiError> {
     if request.name != access.project.name {

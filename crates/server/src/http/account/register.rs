@@ -64,7 +64,7 @@ pub async fn register(
     let by = from.by(&app, &account.email);
     let (user, project) = app.control.register(&by, &account).await?;
     tracing::info!(user = user.id, "registered the first account");
-    let token = app.logins.issue(&user, by.at_ns)?;
+    let token = view::begin_session(&app, &from, &user).await?;
     let role = app.control.role_in(user.id, &project).ok_or(exists)?;
     let project = view::project_view(&app, &project, role, &Via::Login);
     let LoginBundle { user, projects, organizations } = view::bundle(&app, &user, &Via::Login);

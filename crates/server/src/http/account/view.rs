@@ -3,17 +3,45 @@
 use jiff::Timestamp;
 
 use crate::app::App;
-use crate::control::{Need, Project, Role, User};
+use crate::control::{By, Need, Project, Role, User};
 use crate::error::ApiError;
-use crate::http::gate::auth::Via;
+use crate::http::gate::auth::{Origin, SignedIn, Via};
+use crate::http::gate::session_cookie::{Cookie, Page};
+use crate::limits;
 use crate::query::views::account::{LoginBundle, OrganizationView, ProjectSettings, ProjectView, UserView};
 
 /// What a read-only member sees in place of a token. WIRE 5.3.
 const HIDDEN_TOKEN: &str = "read-only-hidden-token";
 
-/// A new login, and everything the user may open.
-pub fn session(app: &App, user: &User) -> Result<(String, LoginBundle), ApiError> {
-    Ok((app.logins.issue(user, app.clock.now_ns())?, bundle(app, user, &Via::Login)))
+/// A new session's login, and everything the user may open.
+pub async fn session(app: &App, from: &Origin, user: &User) -> Result<(String, LoginBundle), ApiError> {
+    Ok((begin_session(app, from, user).await?, bundle(app, user, &Via::Login)))
+}
+
+/// A new session's login. A page of this server gets the session as a cookie besides, in the same answer.
+pub async fn begin_session(app: &App, from: &Origin, user: &User) -> Result<String, ApiError> {
+    begin_proved_session(app, from, user, app.clock.now_ns()).await
+}
+
+/// The same for a person who proved who they are at `proved_ns`; [`NEVER`]: not at all.
+pub async fn begin_proved_session(app: &App, from: &Origin, user: &User, proved_ns: i64) -> Result<String, ApiError> {
+    let by = By { user_id: Some(user.id), ..from.by(app, &user.email) };
+    let begun = app.control.begin_session(&by, user, proved_ns).await?;
+    if from.page == Page::Own {
+        from.keep_cookie(&begun.cookie, begun.expires_ns, by.at_ns);
+        let device = app.control.remember_device(user.id, from.device.as_deref(), by.at_ns).await?;
+        from.cookies.keep(Cookie::Device, &device, limits::DEVICE_LIFE.as_secs() as i64);
+    }
+    app.logins.issue(user, begun.id, by.at_ns)
+}
+
+/// The time of a proof that was not given.
+pub const NEVER: i64 = i64::MIN;
+
+/// The same in place of the caller's session: it has proved no more than that one.
+pub async fn renew_session(app: &App, caller: &SignedIn, user: &User) -> Result<String, ApiError> {
+    let proved_ns = caller.session.map_or(NEVER, |session| session.proved_ns);
+    begin_proved_session(app, &caller.from, user, proved_ns).await
 }
 
 /// Everything the user may open, as a credential of this kind may see it.
@@ -70,6 +98,7 @@ pub fn project_view(app: &App, project: &Project, role: Role, via: &Via) -> Proj
         role: role.as_str().to_owned(),
         previous_token_expires_at: runtime,
         previous_source_map_token_expires_at: upload,
+        demo: project.demo.is_some(),
         settings: ProjectSettings {
             keep_unmatched_roots: ingest.keep_unmatched_roots,
             issues_from_logs: ingest.issues_from_logs,

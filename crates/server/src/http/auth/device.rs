@@ -9,7 +9,7 @@ use super::{check_projects, rfc3339};
 use crate::app::App;
 use crate::control::{DeviceRequest, Scope, ScopeLevel};
 use crate::error::ApiError;
-use crate::http::gate::auth::{InPerson, Origin};
+use crate::http::gate::auth::{FreshInPerson, InPerson, Origin, SignedIn};
 use crate::http::gate::body::{FormOrJson, JsonBody};
 use crate::http::gate::per_ip::PerIp;
 use crate::http::openapi::{ErrorBody, Failures, NotFound, TooMany};
@@ -111,13 +111,13 @@ pub async fn look(
 )]
 pub async fn approve(
     State(app): State<Arc<App>>,
-    caller: InPerson,
+    FreshInPerson(caller): FreshInPerson,
     JsonBody(decision): JsonBody<DeviceDecision>,
 ) -> Result<Json<StatusAnswer>, ApiError> {
     let found = known(&app, &decision.user_code).await?;
     // The person may allow less than the device asks for, never more.
     let level = decision.scope.as_deref().map_or(found.level, |scope| ScopeLevel::asked(Some(scope)).min(found.level));
-    let projects = check_projects(&app, &caller.0, decision.project_ids.as_deref())?;
+    let projects = check_projects(&app, &caller, decision.project_ids.as_deref())?;
     answer(&app, &caller, &found, Some(&Scope { level, projects })).await
 }
 
@@ -137,7 +137,7 @@ pub async fn approve(
 )]
 pub async fn deny(
     State(app): State<Arc<App>>,
-    caller: InPerson,
+    InPerson(caller): InPerson,
     JsonBody(decision): JsonBody<DeviceDecision>,
 ) -> Result<Json<StatusAnswer>, ApiError> {
     let found = known(&app, &decision.user_code).await?;
@@ -146,7 +146,7 @@ pub async fn deny(
 
 async fn answer(
     app: &Arc<App>,
-    InPerson(caller): &InPerson,
+    caller: &SignedIn,
     found: &DeviceRequest,
     approved: Option<&Scope>,
 ) -> Result<Json<StatusAnswer>, ApiError> {

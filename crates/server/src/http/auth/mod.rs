@@ -60,6 +60,7 @@ pub fn routes() -> Api {
         .routes(routes!(two_factor::confirm))
         .routes(routes!(two_factor::recovery_codes))
         .routes(routes!(two_factor::login))
+        .routes(routes!(two_factor::mail_code))
         .routes(routes!(setup::create))
         .routes(routes!(setup::session))
         .routes(routes!(setup::plan))

@@ -11,7 +11,7 @@ use super::redirect::{is_registered, may_be_registered, with_query};
 use crate::app::App;
 use crate::control::{NewCode, OauthClient, Scope, ScopeLevel};
 use crate::error::ApiError;
-use crate::http::gate::auth::{InPerson, Origin};
+use crate::http::gate::auth::{FreshInPerson, InPerson, Origin};
 use crate::http::gate::body::{AnonymousBody, JsonBody};
 use crate::http::gate::per_ip::PerIp;
 use crate::http::gate::resource::is_ours;
@@ -100,7 +100,7 @@ pub async fn client(
 )]
 pub async fn approve(
     State(app): State<Arc<App>>,
-    InPerson(caller): InPerson,
+    FreshInPerson(caller): FreshInPerson,
     JsonBody(request): JsonBody<ConsentRequest>,
 ) -> Result<Json<ConsentAnswer>, ApiError> {
     known(&app, &request.client_id, &request.redirect_uri).await?;

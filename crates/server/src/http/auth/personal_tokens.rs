@@ -10,7 +10,7 @@ use super::{check_name, check_projects, project_ids, rfc3339};
 use crate::app::App;
 use crate::control::{PersonalToken, Scope, ScopeLevel};
 use crate::error::ApiError;
-use crate::http::gate::auth::InPerson;
+use crate::http::gate::auth::{FreshInPerson, InPerson};
 use crate::http::gate::body::JsonBody;
 use crate::http::openapi::{Failures, NotFound};
 use crate::limits;
@@ -54,7 +54,7 @@ pub async fn list(
 )]
 pub async fn create(
     State(app): State<Arc<App>>,
-    InPerson(caller): InPerson,
+    FreshInPerson(caller): FreshInPerson,
     JsonBody(request): JsonBody<NewPersonalTokenRequest>,
 ) -> Result<(StatusCode, Json<NewPersonalToken>), ApiError> {
     let name = check_name(&request.name)?;

@@ -9,18 +9,20 @@ use qrcode::render::svg::Color;
 
 use super::passkeys;
 use crate::app::App;
-use crate::control::{Answered, Shown};
+use crate::control::{Answered, Entered, LinkMail, PendingLink, Shown, User};
 use crate::error::ApiError;
-use crate::http::account::{check_password_of, session};
-use crate::http::gate::auth::{InPerson, Origin};
+use crate::http::account::{NEVER, begin_proved_session, bundle, check_password_of};
+use crate::http::gate::auth::{InPerson, Origin, Via};
 use crate::http::gate::body::{AnonymousBody, JsonBody};
 use crate::http::gate::per_ip::PerIp;
-use crate::http::openapi::{ErrorBody, Failures, TooMany};
+use crate::http::openapi::{ErrorBody, Failures, NotFound, TooMany};
 use crate::limits;
 use crate::limits::per_ip::{SecondFactor, SecondFactorChange};
-use crate::query::views::account::LoginAnswer;
+use crate::mail::letters;
+use crate::query::views::account::{LoginAnswer, LoginBundle};
 use crate::query::views::auth::{
-    CodeRequest, PasswordRequest, RecoveryCodes, SecondFactorRequest, StatusAnswer, TotpSetup, TwoFactorView,
+    CodeRequest, LinkMailRequest, PasswordRequest, RecoveryCodes, SecondFactorRequest, StatusAnswer, TotpSetup,
+    TwoFactorView,
 };
 use crate::secrets::totp::Codes;
 
@@ -151,22 +153,89 @@ pub async fn login(
         (Some(answer), Some(challenge)) => Some(passkeys::proof(passkeys::party(&app)?, challenge, answer)),
         _ => None,
     };
-    let shown = match (&code, &request.recovery_code, &proof) {
-        (Some(code), None, None) => Shown::Code(code),
-        (None, Some(code), None) => Shown::RecoveryCode(code),
-        (None, None, Some(proof)) => Shown::Passkey(proof),
-        _ => return Err(ApiError::malformed("one of code, recoveryCode, and passkey with challengeId is needed")),
+    let mail_code = request.mail_code.map(|code| code.replace(' ', ""));
+    let shown = match (&code, &request.recovery_code, &proof, request.password, &mail_code) {
+        (Some(code), None, None, None, None) => Shown::Code(code),
+        (None, Some(code), None, None, None) => Shown::RecoveryCode(code),
+        (None, None, Some(proof), None, None) => Shown::Passkey(proof),
+        (None, None, None, Some(password), None) => {
+            Shown::Password { is_right: is_password_of_waiting(&app, &request.mfa_token, password).await? }
+        }
+        (None, None, None, None, Some(code)) => Shown::MailCode(code),
+        _ => {
+            let wanted = "one of code, recoveryCode, password, mailCode, and passkey with challengeId is needed";
+            return Err(ApiError::malformed(wanted));
+        }
     };
     let by = from.by(&app, "login");
     match app.control.show_second_factor(&by, &request.mfa_token, shown).await? {
-        Answered::In(user) => {
-            app.control.record_sign_in(&by, &user, "second factor").await?;
-            let (token, bundle) = session(&app, &user)?;
-            let (user, projects, organizations) = (bundle.user, bundle.projects, bundle.organizations);
-            Ok(Json(LoginAnswer { token, user, projects, organizations }))
+        Answered::In { user, link: None } => {
+            from.record_sign_in(&app, &user, "second factor").await?;
+            let token = begin_proved_session(&app, &from, &user, by.at_ns).await?;
+            Ok(Json(entered(&app, &user, token)))
+        }
+        Answered::In { user, link: Some(PendingLink { provider, profile }) } => {
+            let entry = app.control.enter(&by, &provider, &profile, false, Some(user.id)).await?;
+            let Entered::In { user, .. } = entry else {
+                return Err(ApiError::Unauthorized("the account is another by now; sign in again"));
+            };
+            from.record_sign_in(&app, &user, &provider).await?;
+            // A mailbox shows whose account it is, and not who is there.
+            let proved_ns = match shown {
+                Shown::MailCode(_) => profile.signed_in_ns.unwrap_or(NEVER),
+                _ => by.at_ns,
+            };
+            let token = begin_proved_session(&app, &from, &user, proved_ns).await?;
+            Ok(Json(entered(&app, &user, token)))
         }
         Answered::No if proof.is_some() => Err(ApiError::Unauthorized("the passkey was not accepted")),
         Answered::No => Err(ApiError::Unauthorized("wrong or expired code")),
         Answered::TooMany => Err(ApiError::TooMany(limits::SECOND_FACTOR_WINDOW.as_secs())),
     }
+}
+
+/// Mails a code to the account that a provider's sign-in waits to be linked to. `POST /api/login/mfa` takes it as
+/// `mailCode`.
+#[utoipa::path(
+    post,
+    path = "/api/login/mfa/mail",
+    operation_id = "mailLinkCode",
+    tag = "credentials",
+    request_body = LinkMailRequest,
+    responses((status = 200, description = "Sent", body = StatusAnswer), (status = 409, description = "It was sent before", body = ErrorBody), NotFound, Failures, TooMany),
+    security(())
+)]
+pub async fn mail_code(
+    _: PerIp<SecondFactor>,
+    from: Origin,
+    State(app): State<Arc<App>>,
+    AnonymousBody(request): AnonymousBody<LinkMailRequest>,
+) -> Result<Json<StatusAnswer>, ApiError> {
+    if !app.mailer.is_set_up {
+        return Err(ApiError::not_found("this server sends no mail"));
+    }
+    let mail = |email: &str, code: &str| letters::link_code(&app.config.base_url(), email, code);
+    match app.control.mail_link_code(&from.by(&app, "login"), &request.mfa_token, mail).await? {
+        LinkMail::Sent => app.mailer.wake(),
+        LinkMail::SentBefore => return Err(ApiError::Conflict("the code was sent; look into the mailbox")),
+        LinkMail::Unknown => return Err(ApiError::Unauthorized("the sign-in took too long; begin again")),
+        LinkMail::TooMany => return Err(ApiError::TooMany(limits::SECOND_FACTOR_WINDOW.as_secs())),
+    }
+    Ok(Json(StatusAnswer::of("sent")))
+}
+
+/// Whether it is the password of who waits with the token.
+async fn is_password_of_waiting(app: &Arc<App>, token: &str, password: String) -> Result<bool, ApiError> {
+    let waiting = app.control.waiting_for_second_factor(token, app.clock.now_ns()).await?;
+    let Some(user) = waiting.and_then(|id| app.control.user(id)) else { return Ok(false) };
+    match check_password_of(app, &user, password).await {
+        Ok(()) => Ok(true),
+        Err(ApiError::Forbidden(_)) => Ok(false),
+        Err(other) => Err(other),
+    }
+}
+
+fn entered(app: &App, user: &User, token: String) -> LoginAnswer {
+    let LoginBundle { user, projects, organizations } = bundle(app, user, &Via::Login);
+    LoginAnswer { token, user, projects, organizations }
 }

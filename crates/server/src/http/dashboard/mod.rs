@@ -7,6 +7,7 @@ mod issues;
 mod logs;
 mod metrics;
 mod overview;
+mod services;
 mod symbols;
 mod tasks;
 mod traces;
@@ -27,6 +28,7 @@ pub fn routes() -> Api {
         .merge(logs::routes())
         .merge(metrics::routes())
         .merge(overview::routes())
+        .merge(services::routes())
         .merge(symbols::routes())
         .merge(tasks::routes())
         .merge(traces::routes())

@@ -11,28 +11,29 @@
 //! projects are no credentials here: exporters use `http/ingest`, uploads their own gate.
 
 use std::marker::PhantomData;
-use std::net::IpAddr;
 use std::sync::Arc;
 
 use axum::extract::{FromRequestParts, RawPathParams};
-use axum::http::header::{AUTHORIZATION, USER_AGENT};
+use axum::http::header::AUTHORIZATION;
 use axum::http::request::Parts;
-use axum::http::{Extensions, HeaderMap, Uri};
+use axum::http::{HeaderMap, Uri};
 use uuid::Uuid;
 
-use super::per_ip::client_address;
+pub use super::origin::Origin;
 use super::resource;
+use super::session_cookie::{Cookie, Page, is_safe};
 use crate::app::App;
-use crate::control::{By, Need, Organization, PERSONAL_PREFIX, Project, Role, Scope, ScopeLevel, User};
+use crate::control::{By, HeldSession, Need, Organization, PERSONAL_PREFIX, Project, Role, Scope, ScopeLevel, User};
 use crate::error::ApiError;
 use crate::limits;
-use crate::redact::plain;
 
 /// A need as a type.
 pub trait Needed: Send + Sync + 'static {
     const NEED: Need;
     /// The scope that a token needs; none: no token will do, whatever the person's role.
     const SCOPE: Option<ScopeLevel>;
+    /// Whether the person must have proved who they are within [`limits::STEP_UP_LIFE`].
+    const FRESH: bool = false;
 }
 
 /// The need `N`, met by the person's own login and by no token. For whatever makes, shows or ends credentials, gives
@@ -43,6 +44,17 @@ pub struct InPersonAs<N>(PhantomData<N>);
 impl<N: Needed> Needed for InPersonAs<N> {
     const NEED: Need = N::NEED;
     const SCOPE: Option<ScopeLevel> = None;
+}
+
+/// The need `N` in person, soon after the person proved who they are (step-up). For what makes credentials, changes roles
+/// or deletes: a stolen session alone does not do it.
+#[derive(Debug, Clone, Copy)]
+pub struct FreshAs<N>(PhantomData<N>);
+
+impl<N: Needed> Needed for FreshAs<N> {
+    const NEED: Need = N::NEED;
+    const SCOPE: Option<ScopeLevel> = None;
+    const FRESH: bool = true;
 }
 
 macro_rules! needs {
@@ -60,40 +72,14 @@ macro_rules! needs {
 
 needs!(Read: Read, Write: Write, Admin: Admin, Owner: Admin);
 
-/// Where a request comes from; for routes that ask for no credential.
-#[derive(Debug, Clone)]
-pub struct Origin {
-    pub address: IpAddr,
-    /// For the audit log: the start of what the request says of itself, without hidden characters.
-    pub user_agent: String,
-}
-
-impl Origin {
-    /// For the audit log: somebody who has not signed in.
-    pub fn by(&self, app: &App, name: &str) -> By {
-        By {
-            user_id: None,
-            name: name.to_owned(),
-            address: self.address.to_string(),
-            user_agent: self.user_agent.clone(),
-            at_ns: app.clock.now_ns(),
-        }
-    }
-
-    pub fn of(headers: &HeaderMap, extensions: &Extensions) -> Origin {
-        let said = headers.get(USER_AGENT).map(|value| String::from_utf8_lossy(value.as_bytes()));
-        let said = said.unwrap_or_default();
-        let user_agent = plain(&said, limits::USER_AGENT_CHARS_MAX);
-        Origin { address: client_address(extensions), user_agent }
-    }
-}
-
 /// A request with a valid credential of a person; a token's scope covers `N`.
 #[derive(Debug, Clone)]
 pub struct SignedIn<N = Read> {
     pub user: Arc<User>,
     pub from: Origin,
     pub via: Via,
+    /// None: a token.
+    pub session: Option<HeldSession>,
     need: PhantomData<N>,
 }
 
@@ -121,6 +107,10 @@ impl Via {
 #[derive(Debug, Clone)]
 pub struct InPerson(pub SignedIn);
 
+/// The same, soon after the person proved who they are.
+#[derive(Debug, Clone)]
+pub struct FreshInPerson(pub SignedIn);
+
 /// A person and the project asked about, in which the person's role meets the need `N`.
 #[derive(Debug, Clone)]
 pub struct ProjectAccess<N = Read> {
@@ -139,6 +129,8 @@ pub struct OrganizationAccess<N = Read> {
     pub organization: Arc<Organization>,
     pub role: Role,
     pub from: Origin,
+    /// None: a token.
+    pub session: Option<HeldSession>,
     need: PhantomData<N>,
 }
 
@@ -150,6 +142,11 @@ impl<N> SignedIn<N> {
     /// For the audit log.
     pub fn by(&self, app: &App) -> By {
         by(app, &self.user, &self.from)
+    }
+
+    /// [`ApiError::StepUpRequired`] unless the person has just proved who they are; for what needs it sometimes.
+    pub fn check_fresh(&self, app: &App) -> Result<(), ApiError> {
+        check_fresh(self.session.as_ref(), app)
     }
 }
 
@@ -171,13 +168,10 @@ impl<N> OrganizationAccess<N> {
     pub fn by(&self, app: &App) -> By {
         by(app, &self.user, &self.from)
     }
-}
 
-impl FromRequestParts<Arc<App>> for Origin {
-    type Rejection = ApiError;
-
-    async fn from_request_parts(parts: &mut Parts, _: &Arc<App>) -> Result<Origin, ApiError> {
-        Ok(Origin::of(&parts.headers, &parts.extensions))
+    /// As [`SignedIn::check_fresh`].
+    pub fn check_fresh(&self, app: &App) -> Result<(), ApiError> {
+        check_fresh(self.session.as_ref(), app)
     }
 }
 
@@ -185,9 +179,10 @@ impl<N: Needed> FromRequestParts<Arc<App>> for SignedIn<N> {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<SignedIn<N>, ApiError> {
-        let (user, from, via) = caller(parts, app).await?;
-        permit(&via, N::SCOPE, About::Person)?;
-        Ok(SignedIn { user, from, via, need: PhantomData })
+        let caller = caller(parts, app).await?;
+        caller.permit::<N>(About::Person, app)?;
+        let Caller { user, from, via, session } = caller;
+        Ok(SignedIn { user, from, via, session, need: PhantomData })
     }
 }
 
@@ -195,31 +190,72 @@ impl FromRequestParts<Arc<App>> for InPerson {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<InPerson, ApiError> {
-        let (user, from, via) = caller(parts, app).await?;
-        permit(&via, <InPersonAs<Read>>::SCOPE, About::Person)?;
-        Ok(InPerson(SignedIn { user, from, via, need: PhantomData }))
+        let caller = SignedIn::<InPersonAs<Read>>::from_request_parts(parts, app).await?;
+        Ok(InPerson(caller.plain()))
     }
 }
 
-/// Whose credential the request carries, from where, and what kind it is. Says nothing about what it may do.
-async fn caller(parts: &Parts, app: &App) -> Result<(Arc<User>, Origin, Via), ApiError> {
-    let user = match bearer(&parts.headers) {
-        Some(token) => person(token, parts.uri.path(), app).await?,
-        None => None,
-    };
-    let (user, via) = user.ok_or(ApiError::Unauthorized("not signed in, or the login has expired"))?;
-    Ok((user, Origin::of(&parts.headers, &parts.extensions), via))
+impl FromRequestParts<Arc<App>> for FreshInPerson {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<FreshInPerson, ApiError> {
+        let caller = SignedIn::<FreshAs<Read>>::from_request_parts(parts, app).await?;
+        Ok(FreshInPerson(caller.plain()))
+    }
 }
+
+impl<N> SignedIn<N> {
+    fn plain(self) -> SignedIn {
+        let SignedIn { user, from, via, session, .. } = self;
+        SignedIn { user, from, via, session, need: PhantomData }
+    }
+}
+
+/// Whose credential a request carries, from where, and what kind it is.
+struct Caller {
+    user: Arc<User>,
+    from: Origin,
+    via: Via,
+    session: Option<HeldSession>,
+}
+
+impl Caller {
+    /// What the need asks of the credential; the person's role is checked apart from it.
+    fn permit<N: Needed>(&self, about: About, app: &App) -> Result<(), ApiError> {
+        permit(&self.via, N::SCOPE, about)?;
+        if N::FRESH { check_fresh(self.session.as_ref(), app) } else { Ok(()) }
+    }
+}
+
+fn check_fresh(session: Option<&HeldSession>, app: &App) -> Result<(), ApiError> {
+    let life_ns = limits::STEP_UP_LIFE.as_nanos() as i64;
+    let is_fresh = session.is_some_and(|session| app.clock.now_ns().saturating_sub(session.proved_ns) < life_ns);
+    if is_fresh { Ok(()) } else { Err(ApiError::StepUpRequired) }
+}
+
+/// By bearer token; without one, by the cookie of a page. Says nothing about what the credential may do.
+async fn caller(parts: &Parts, app: &App) -> Result<Caller, ApiError> {
+    let from = Origin::of(&parts.headers, &parts.extensions, app);
+    let found = match bearer(&parts.headers) {
+        Some(token) => person(token, parts.uri.path(), &from, app).await?,
+        None => by_cookie(parts, &from, app).await?,
+    };
+    let (user, via, session) = found.ok_or(ApiError::Unauthorized("not signed in, or the login has expired"))?;
+    Ok(Caller { user, from, via, session })
+}
+
+type Found = (Arc<User>, Via, Option<HeldSession>);
 
 impl<N: Needed> FromRequestParts<Arc<App>> for ProjectAccess<N> {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<ProjectAccess<N>, ApiError> {
-        let (user, from, via) = caller(parts, app).await?;
+        let caller = caller(parts, app).await?;
         // What the credential may do at all comes before what it is asked about.
-        permit(&via, N::SCOPE, About::Anything)?;
+        permit(&caller.via, N::SCOPE, About::Anything)?;
         let id = project_id(&parts.uri)?;
-        permit(&via, N::SCOPE, About::Project(id))?;
+        caller.permit::<N>(About::Project(id), app)?;
+        let Caller { user, from, via, .. } = caller;
         let allowed = app.control.project_by_id(id).and_then(|project| {
             let role = app.control.role_in(user.id, &project)?;
             Some((project, role))
@@ -234,8 +270,9 @@ impl<N: Needed> FromRequestParts<Arc<App>> for OrganizationAccess<N> {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<OrganizationAccess<N>, ApiError> {
-        let (user, from, via) = caller(parts, app).await?;
-        permit(&via, N::SCOPE, About::Organization)?;
+        let caller = caller(parts, app).await?;
+        caller.permit::<N>(About::Organization, app)?;
+        let Caller { user, from, session, .. } = caller;
         let path = RawPathParams::from_request_parts(parts, app).await.map_err(ApiError::internal)?;
         let id = path.iter().find(|(name, _)| *name == "id").and_then(|(_, value)| value.parse::<i64>().ok());
         let id = id.ok_or_else(|| ApiError::malformed("the organization's id is not a number"))?;
@@ -244,7 +281,7 @@ impl<N: Needed> FromRequestParts<Arc<App>> for OrganizationAccess<N> {
         check_two_factor(&user, &member.organization)?;
         require(member.role, N::NEED)?;
         let (organization, role) = (member.organization, member.role);
-        Ok(OrganizationAccess { user, organization, role, from, need: PhantomData })
+        Ok(OrganizationAccess { user, organization, role, from, session, need: PhantomData })
     }
 }
 
@@ -300,29 +337,54 @@ pub fn require(role: Role, need: Need) -> Result<(), ApiError> {
 }
 
 /// Whose credential it is. Every kind that stands for a person is listed here; a new kind is a prefix and its look-up.
-async fn person(token: &str, path: &str, app: &App) -> Result<Option<(Arc<User>, Via)>, ApiError> {
+async fn person(token: &str, path: &str, from: &Origin, app: &App) -> Result<Option<Found>, ApiError> {
     if token.starts_with(PERSONAL_PREFIX) {
         let found = app.control.user_of_personal_token(token, app.clock.now_ns()).await?;
         let known = found.and_then(|(id, scope)| Some((app.control.user(id)?, scope)));
-        return Ok(known.map(|(user, scope)| (user, Via::Token(Arc::new(scope)))));
+        return Ok(known.map(|(user, scope)| (user, Via::Token(Arc::new(scope)), None)));
     }
-    login(token, path, app).await
+    login(token, path, from, app).await
 }
 
-/// A login whose user has not ended all sessions since; or a client's access token whose sign-in still holds, at the
+/// A login whose session holds and whose user has not ended all sessions since; or a client's access token whose sign-in still holds, at the
 /// resource that it was asked for.
-async fn login(token: &str, path: &str, app: &App) -> Result<Option<(Arc<User>, Via)>, ApiError> {
+async fn login(token: &str, path: &str, from: &Origin, app: &App) -> Result<Option<Found>, ApiError> {
     let Some(claims) = app.logins.check(token, app.clock.now_ns()) else { return Ok(None) };
     let user = app.control.user(claims.user_id).filter(|user| user.session_epoch == claims.epoch);
     let Some(user) = user else { return Ok(None) };
-    let Some(grant) = claims.grant else { return Ok(Some((user, Via::Login))) };
+    let Some(grant) = claims.grant else {
+        let Some(sid) = claims.sid else { return Ok(None) };
+        let session = app.control.session_of_login(&from.by(app, &user.email), sid).await?;
+        let session = session.filter(|session| session.user == user.id && session.session_epoch == user.session_epoch);
+        return Ok(session.map(|session| (user, Via::Login, Some(session))));
+    };
     if let Some(audience) = &claims.aud
         && !resource::covers(&app.config.base_url(), audience, path)
     {
         return Ok(None);
     }
     let scope = app.control.grant_scope(grant, user.id).await?;
-    Ok(scope.map(|scope| (user, Via::Token(Arc::new(scope)))))
+    Ok(scope.map(|scope| (user, Via::Token(Arc::new(scope)), None)))
+}
+
+/// The session of a page of this server. What changes something is refused unless the browser says that it comes from
+/// there: `SameSite` alone leaves out other hosts of the same site, and old browsers.
+async fn by_cookie(parts: &Parts, from: &Origin, app: &App) -> Result<Option<Found>, ApiError> {
+    let Some(cookie) = from.cookies.read(Cookie::Session, &parts.headers) else { return Ok(None) };
+    match from.page {
+        Page::Own => {}
+        Page::Unknown if is_safe(&parts.method) => {}
+        Page::Foreign if is_safe(&parts.method) => return Ok(None),
+        _ => return Err(ApiError::Forbidden("this request does not come from a page of this server")),
+    }
+    let found = app.control.session_of_cookie(&from.by(app, "page"), cookie).await?;
+    let Some((session, next)) = found else { return Ok(None) };
+    let user = app.control.user(session.user).filter(|user| user.session_epoch == session.session_epoch);
+    let Some(user) = user else { return Ok(None) };
+    if let Some(next) = next {
+        from.keep_cookie(&next, session.expires_ns, app.clock.now_ns());
+    }
+    Ok(Some((user, Via::Login, Some(session))))
 }
 
 /// The token of `Authorization: Bearer <token>`. The scheme is taken in any case of letters, as RFC 9110 has it.
@@ -344,64 +406,4 @@ fn query_value(uri: &Uri, name: &str) -> Option<String> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_tokens_may_do() {
-        let (one, other) = (Uuid::from_u128(1), Uuid::from_u128(2));
-        let token = |level, projects| Via::Token(Arc::new(Scope { level, projects }));
-        let all = |level| token(level, None);
-        use ScopeLevel::{Admin, Read, Write};
-        for (via, needed, about, expected) in [
-            (Via::Login, None, About::Organization, true),
-            (all(Admin), None, About::Anything, false),
-            (all(Read), Some(Read), About::Project(one), true),
-            (all(Read), Some(Write), About::Project(one), false),
-            (all(Write), Some(Admin), About::Organization, false),
-            (all(Admin), Some(Write), About::Person, true),
-            (token(Admin, Some(vec![one])), Some(Admin), About::Project(one), true),
-            (token(Admin, Some(vec![one])), Some(Read), About::Project(other), false),
-            (token(Admin, Some(vec![one])), Some(Read), About::Organization, false),
-            (token(Admin, Some(vec![one])), Some(Read), About::Person, true),
-            (token(Admin, Some(vec![one])), Some(Write), About::Person, false),
-            (token(Read, Some(vec![])), Some(Read), About::Project(one), false),
-        ] {
-            assert_eq!(permit(&via, needed, about).is_ok(), expected, "{via:?} {needed:?} {about:?}");
-        }
-    }
-
-    #[test]
-    fn bearer_tokens() {
-        for (header, expected) in [
-            ("Bearer abc", Some("abc")),
-            ("bearer abc", Some("abc")),
-            ("BEARER  abc ", Some("abc")),
-            ("Bearer ", None),
-            ("Bearer", None),
-            ("Basic abc", None),
-            ("abc", None),
-            ("", None),
-        ] {
-            let mut headers = HeaderMap::new();
-            headers.insert(AUTHORIZATION, header.parse().unwrap());
-            assert_eq!(bearer(&headers), expected, "{header:?}");
-        }
-        assert_eq!(bearer(&HeaderMap::new()), None);
-    }
-
-    #[test]
-    fn project_ids() {
-        for (uri, expected) in [
-            ("/x?projectId=a1a2a3a4-b1b2-c1c2-d1d2-d3d4d5d6d7d8", Ok(())),
-            ("/x?a=1&projectId=a1a2a3a4b1b2c1c2d1d2d3d4d5d6d7d8", Ok(())),
-            ("/x", Err("projectId is missing")),
-            ("/x?project=1", Err("projectId is missing")),
-            ("/x?projectId=", Err("projectId is not a UUID")),
-            ("/x?projectId=7", Err("projectId is not a UUID")),
-        ] {
-            let found = project_id(&uri.parse().unwrap()).map(|_| ()).map_err(|error| error.to_string());
-            assert_eq!(found, expected.map_err(str::to_owned), "{uri}");
-        }
-    }
-}
+mod tests;

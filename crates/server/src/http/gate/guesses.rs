@@ -1,8 +1,8 @@
 //! Guesses at passwords, counted where the per-IP windows do not see them: by account, and by network.
 //!
 //! An account slows down and never locks: after [`limits::GUESSES_FREE`] failures each further try waits, up to a minute.
-//! Whoever signs in from an address that has signed in to the account before does not wait, nor do passkeys: guesses of
-//! others do not keep a person out. What is counted says nothing about whether there is such an account.
+//! Browsers that the account knows by their cookie are counted one by one, and passkeys not at all: guesses of others do
+//! not keep a person out. What is counted says nothing about whether there is such an account.
 
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -21,6 +21,15 @@ pub struct Guesses {
     counts: Mutex<HashMap<u128, Count>>,
 }
 
+/// Who tries.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Guesser<'a> {
+    /// Somebody at this address.
+    Stranger(IpAddr),
+    /// A browser that the account knows, by its cookie; or somebody signed in, by the session.
+    Known(&'a str),
+}
+
 #[derive(Debug, Clone, Copy)]
 struct Count {
     failures: u32,
@@ -37,15 +46,17 @@ impl Default for Guesses {
 impl Guesses {
     /// One more try at an account, which counts as failed until [`Guesses::succeeded`]. Too soon after failures, or too
     /// many of one network: 429 with the seconds to wait. Returns the failures with this one.
-    pub fn begin(&self, account: &str, address: IpAddr, now_ns: i64) -> Result<u32, ApiError> {
+    pub fn begin(&self, account: &str, guesser: Guesser<'_>, now_ns: i64) -> Result<u32, ApiError> {
         let mut counts = self.counts.lock();
-        for (key, most) in self.networks(address) {
-            let found = counts.get(&key).filter(|count| now_ns - count.last_ns < WINDOW_NS);
-            if let Some(count) = found.filter(|count| count.failures >= most) {
-                return Err(wait(count.last_ns + WINDOW_NS - now_ns));
+        if let Guesser::Stranger(address) = guesser {
+            for (key, most) in self.networks(address) {
+                let found = counts.get(&key).filter(|count| now_ns - count.last_ns < WINDOW_NS);
+                if let Some(count) = found.filter(|count| count.failures >= most) {
+                    return Err(wait(count.last_ns + WINDOW_NS - now_ns));
+                }
             }
         }
-        let key = self.key(&[b"account:", account.trim().to_lowercase().as_bytes()]);
+        let key = self.account(account, guesser);
         let known = counts.get(&key).copied().filter(|count| now_ns - count.last_ns < FORGOTTEN_NS);
         let known = known.unwrap_or(Count { failures: 0, last_ns: 0 });
         let left_ns = known.last_ns + pause_ns(known.failures) - now_ns;
@@ -72,10 +83,19 @@ impl Guesses {
         }
     }
 
-    /// The password was right: the account begins anew.
-    pub fn succeeded(&self, account: &str) {
-        let key = self.key(&[b"account:", account.trim().to_lowercase().as_bytes()]);
-        self.counts.lock().remove(&key);
+    /// The password was right: the account begins anew, for strangers too.
+    pub fn succeeded(&self, account: &str, guesser: Guesser<'_>) {
+        let mut counts = self.counts.lock();
+        counts.remove(&self.account(account, guesser));
+        counts.remove(&self.account(account, STRANGERS));
+    }
+
+    fn account(&self, account: &str, guesser: Guesser<'_>) -> u128 {
+        let account = account.trim().to_lowercase();
+        match guesser {
+            Guesser::Stranger(_) => self.key(&[b"account:", account.as_bytes()]),
+            Guesser::Known(mark) => self.key(&[b"known:", mark.as_bytes(), b" ", account.as_bytes()]),
+        }
     }
 
     /// IPv6 networks that one subscriber or one host may have whole, and the failures a minute that each may have. The
@@ -95,6 +115,8 @@ impl Guesses {
     }
 }
 
+/// All strangers count together.
+const STRANGERS: Guesser<'static> = Guesser::Stranger(IpAddr::V4(std::net::Ipv4Addr::UNSPECIFIED));
 const WINDOW_NS: i64 = limits::WINDOW.as_nanos() as i64;
 const FORGOTTEN_NS: i64 = limits::GUESSES_FORGOTTEN.as_nanos() as i64;
 const NS_PER_SECOND: i64 = 1_000_000_000;
@@ -143,7 +165,7 @@ mod tests {
     #[test]
     fn an_account_slows_down_and_is_never_locked() {
         let guesses = Guesses::default();
-        let from = |number: u32| IpAddr::from(std::net::Ipv4Addr::from(0x0a00_0000 + number));
+        let from = |number: u32| Guesser::Stranger(std::net::Ipv4Addr::from(0x0a00_0000 + number).into());
         let try_at = |number, at| guesses.begin("Ada@example.com ", from(number), at);
         for number in 0..limits::GUESSES_FREE {
             assert_eq!(try_at(number, NOON), Ok(number + 1));
@@ -157,8 +179,19 @@ mod tests {
             at += seconds * SECOND;
             assert!(try_at(0, at).is_ok(), "{seconds}");
         }
-        guesses.succeeded("ada@example.com");
+        guesses.succeeded("ada@example.com", from(0));
         assert_eq!(try_at(0, at), Ok(1));
+        // A known browser waits for nobody else, and for itself.
+        let laptop = Guesser::Known("twb_1");
+        for number in 0..limits::GUESSES_FREE {
+            assert_eq!(guesses.begin("ada@example.com", laptop, at), Ok(number + 1));
+        }
+        assert_eq!(guesses.begin("ada@example.com", laptop, at), Err(ApiError::TooMany(1)));
+        assert!(guesses.begin("ada@example.com", Guesser::Known("twb_2"), at).is_ok());
+        assert!(guesses.begin("grace@example.com", laptop, at).is_ok());
+        guesses.succeeded("ada@example.com", laptop);
+        assert_eq!(guesses.begin("ada@example.com", laptop, at), Ok(1));
+        assert_eq!(try_at(0, at), Ok(1), "strangers begin anew too");
         // A quarter of an hour without a failure.
         for number in 0..limits::GUESSES_FREE - 1 {
             assert!(try_at(number, at).is_ok());
@@ -177,13 +210,20 @@ mod tests {
                 ip(&format!("2001:db8:7:{:x}::1", number * step % 0xffff))
             };
             for number in 0..most {
-                assert!(guesses.begin(&number.to_string(), subnet(number), NOON).is_ok(), "/{prefix}: {number}");
+                assert!(
+                    guesses.begin(&number.to_string(), Guesser::Stranger(subnet(number)), NOON).is_ok(),
+                    "/{prefix}: {number}"
+                );
                 guesses.failed(subnet(number), NOON);
             }
-            assert_eq!(guesses.begin("x", subnet(3), NOON + SECOND), Err(ApiError::TooMany(59)), "/{prefix}");
-            assert!(guesses.begin("x", ip("2001:db8:8::1"), NOON).is_ok(), "another network");
-            assert!(guesses.begin("y", ip("10.0.0.1"), NOON).is_ok(), "IPv4 has its own windows");
-            assert!(guesses.begin("z", subnet(4), NOON + WINDOW_NS).is_ok(), "the next minute");
+            assert_eq!(
+                guesses.begin("x", Guesser::Stranger(subnet(3)), NOON + SECOND),
+                Err(ApiError::TooMany(59)),
+                "/{prefix}"
+            );
+            assert!(guesses.begin("x", Guesser::Stranger(ip("2001:db8:8::1")), NOON).is_ok(), "another network");
+            assert!(guesses.begin("y", Guesser::Stranger(ip("10.0.0.1")), NOON).is_ok(), "IPv4 has its own windows");
+            assert!(guesses.begin("z", Guesser::Stranger(subnet(4)), NOON + WINDOW_NS).is_ok(), "the next minute");
         }
     }
 
@@ -191,10 +231,10 @@ mod tests {
     fn memory_is_bounded() {
         let guesses = Guesses::default();
         for number in 0..limits::GUESSED_MAX + 10 {
-            guesses.begin(&number.to_string(), ip("10.0.0.1"), NOON + number as i64).expect("a first try");
+            guesses.begin(&number.to_string(), STRANGERS, NOON + number as i64).expect("a first try");
         }
         assert!(guesses.counts.lock().len() <= limits::GUESSED_MAX);
         let last = (limits::GUESSED_MAX + 9).to_string();
-        assert_eq!(guesses.begin(&last, ip("10.0.0.1"), NOON + SECOND), Ok(2), "the newest are kept");
+        assert_eq!(guesses.begin(&last, STRANGERS, NOON + SECOND), Ok(2), "the newest are kept");
     }
 }

@@ -19,6 +19,9 @@ pub struct Claims {
     /// The user's session epoch when it was issued.
     #[serde(default)]
     pub epoch: i64,
+    /// The session of a person's own login.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sid: Option<i64>,
     /// The sign-in of a client that it belongs to; none: a person's own login.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub grant: Option<i64>,
@@ -40,28 +43,28 @@ impl Logins {
         Logins { encoding: EncodingKey::from_secret(key), decoding: DecodingKey::from_secret(key) }
     }
 
-    /// A login for [`limits::LOGIN_LIFE`] from `now_ns` (nanoseconds since the epoch).
-    pub fn issue(&self, user: &User, now_ns: i64) -> Result<String, ApiError> {
-        self.sign(user, None, None, now_ns, limits::LOGIN_LIFE)
+    /// A login of the session `sid` for [`limits::LOGIN_LIFE`] from `now_ns` (nanoseconds since the epoch).
+    pub fn issue(&self, user: &User, sid: i64, now_ns: i64) -> Result<String, ApiError> {
+        self.sign(user, (Some(sid), None, None), now_ns, limits::LOGIN_LIFE)
     }
 
     /// An access token for [`limits::ACCESS_LIFE`] from `at_ns`, of the client's sign-in `grant`, for `resource` (empty:
     /// the whole server). The same input gives the same token.
     pub fn issue_access(&self, user: &User, grant: i64, resource: &str, at_ns: i64) -> Result<String, ApiError> {
         let aud = (!resource.is_empty()).then(|| resource.to_owned());
-        self.sign(user, Some(grant), aud, at_ns, limits::ACCESS_LIFE)
+        self.sign(user, (None, Some(grant), aud), at_ns, limits::ACCESS_LIFE)
     }
 
     fn sign(
         &self,
         user: &User,
-        grant: Option<i64>,
-        aud: Option<String>,
+        (sid, grant, aud): (Option<i64>, Option<i64>, Option<String>),
         at_ns: i64,
         life: Duration,
     ) -> Result<String, ApiError> {
         let exp = at_ns / NS_PER_SECOND + life.as_secs() as i64;
-        let claims = Claims { user_id: user.id, email: user.email.clone(), epoch: user.session_epoch, grant, aud, exp };
+        let claims =
+            Claims { user_id: user.id, email: user.email.clone(), epoch: user.session_epoch, sid, grant, aud, exp };
         encode(&Header::new(Algorithm::HS256), &claims, &self.encoding).map_err(ApiError::internal)
     }
 
@@ -106,7 +109,7 @@ mod tests {
     #[test]
     fn a_login_lasts_seven_days() {
         let logins = Logins::new(&[1; 32]);
-        let token = logins.issue(&user(), NOW).unwrap();
+        let token = logins.issue(&user(), 1, NOW).unwrap();
         let week = 7 * 24 * 60 * 60 * NS_PER_SECOND;
         for (when, expected) in [(NOW, true), (NOW + week - NS_PER_SECOND, true), (NOW + week, false)] {
             assert_eq!(logins.check(&token, when).map(|claims| claims.user_id), expected.then_some(7), "{when}");
@@ -115,7 +118,7 @@ mod tests {
 
     #[test]
     fn only_our_own_signature_counts() {
-        let token = Logins::new(&[1; 32]).issue(&user(), NOW).unwrap();
+        let token = Logins::new(&[1; 32]).issue(&user(), 1, NOW).unwrap();
         assert_eq!(Logins::new(&[2; 32]).check(&token, NOW), None);
         // {"alg":"none"} with the same claims and no signature.
         let unsigned = format!("eyJhbGciOiJub25lIn0.{}.", token.split('.').nth(1).unwrap());

@@ -158,7 +158,7 @@ pub fn count_refused(app: &App, signal: Signal, request: &Request, project: Opti
     let at_ns = app.clock.now_ns();
     let is_upload_token = |token: &str| app.control.project_by_upload_token(token, at_ns).is_some();
     let (message, token_start) = refusals::unknown_credential(request.headers(), is_upload_token);
-    let Origin { address, user_agent } = Origin::of(request.headers(), request.extensions());
+    let Origin { address, user_agent, .. } = Origin::of(request.headers(), request.extensions(), app);
     let (path, reason) = (request.uri().path().to_owned(), refused.reason);
     app.refusals.add_unknown(UnknownSender { at_ns, address, path, token_start, user_agent, reason, message });
 }

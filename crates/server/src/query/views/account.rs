@@ -125,6 +125,8 @@ pub struct ProjectView {
     #[schema(format = DateTime)]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub previous_source_map_token_expires_at: Option<String>,
+    /// The project holds demo data: `/api/organizations/{id}/demo`.
+    pub demo: bool,
     pub settings: ProjectSettings,
 }
 

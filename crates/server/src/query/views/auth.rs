@@ -305,6 +305,8 @@ pub struct ProviderView {
 pub struct StartQuery {
     /// Where to go afterwards: a path of this server; anything else is ignored.
     pub redirect: Option<String>,
+    /// Asks the provider to have the person sign in again there, for step-up.
+    pub fresh: Option<bool>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, IntoParams)]
@@ -379,7 +381,7 @@ pub struct RecoveryCodes {
     pub recovery_codes: Vec<String>,
 }
 
-/// Body of `POST /api/login/mfa`: one of the two codes, or a passkey and its challenge.
+/// Body of `POST /api/login/mfa`: one of the codes, a passkey and its challenge, or a password.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct SecondFactorRequest {
@@ -389,6 +391,17 @@ pub struct SecondFactorRequest {
     pub recovery_code: Option<String>,
     pub challenge_id: Option<String>,
     pub passkey: Option<AuthenticationResponse>,
+    /// Where `methods` names `password`.
+    pub password: Option<String>,
+    /// Where `methods` names `email`: the code that `POST /api/login/mfa/mail` sends.
+    pub mail_code: Option<String>,
+}
+
+/// Body of `POST /api/login/mfa/mail`.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct LinkMailRequest {
+    pub mfa_token: String,
 }
 
 /// The password was right; `POST /api/login/mfa` is next.

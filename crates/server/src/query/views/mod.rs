@@ -8,6 +8,7 @@
 pub mod account;
 pub mod ai;
 pub mod auth;
+pub mod demo;
 pub mod drops;
 pub mod endpoint;
 pub mod issue;
@@ -17,6 +18,7 @@ pub mod overview;
 pub mod page;
 pub mod passkeys;
 pub mod people;
+pub mod services;
 pub mod setup;
 pub mod span;
 pub mod symbols;

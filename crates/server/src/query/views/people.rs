@@ -3,6 +3,8 @@
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
+use super::passkeys::AuthenticationResponse;
+
 /// Body of `POST /api/organizations`.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize, ToSchema)]
 pub struct NewOrganizationRequest {
@@ -193,4 +195,55 @@ pub struct RevokeSessionsRequest {
     pub end_personal_access_tokens: Option<bool>,
     /// Removes one's passkeys too.
     pub end_passkeys: Option<bool>,
+}
+
+/// One of one's sessions.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct SessionView {
+    pub id: i64,
+    /// The session of this request.
+    pub current: bool,
+    /// Of the browser or program that signed in.
+    pub user_agent: String,
+    /// Where it was last seen.
+    pub address: String,
+    #[schema(format = DateTime)]
+    pub created_at: String,
+    /// To the minute.
+    #[schema(format = DateTime)]
+    pub last_seen_at: String,
+    #[schema(format = DateTime)]
+    pub expires_at: String,
+}
+
+/// How one can prove who one is.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct StepUpWays {
+    /// `password`, `totp`, `passkey`.
+    pub methods: Vec<String>,
+    /// For `totp` and `passkey`, five minutes; a challenge comes from `POST /api/login/mfa/passkey/start`.
+    pub mfa_token: Option<String>,
+    /// Providers to sign in with anew: `GET /api/auth/start/{provider}?fresh=true`.
+    pub providers: Vec<String>,
+}
+
+/// Body of `POST /api/me/step-up`: the password; or `mfaToken` with a code, or with a passkey and its challenge.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct StepUpRequest {
+    pub password: Option<String>,
+    pub mfa_token: Option<String>,
+    /// Six digits.
+    pub code: Option<String>,
+    pub challenge_id: Option<String>,
+    pub passkey: Option<AuthenticationResponse>,
+}
+
+/// What needs a fresh proof is allowed until then.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
+pub struct StepUpAnswer {
+    #[schema(format = DateTime)]
+    pub until: String,
 }

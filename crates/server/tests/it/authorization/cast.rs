@@ -1,6 +1,7 @@
 //! Everybody there is: one organisation with a member of each role, a stranger with another, and tokens of all kinds.
 
 use tidewatch_server::control::{By, NewUser, Poll, Role, Scope, ScopeLevel, User};
+use tidewatch_server::limits;
 use uuid::Uuid;
 
 use crate::engines::On;
@@ -14,6 +15,12 @@ pub enum Who {
     User,
     Admin,
     Owner,
+    /// An admin's session as a cookie, in a request of a page of this server.
+    AdminsPage,
+    /// The same in a request of a page of another host of the same site.
+    ForeignPage,
+    /// An admin's login that was proved longer ago than step-up allows.
+    StaleAdmin,
     /// Owner of another organisation.
     Stranger,
     RuntimeToken,
@@ -56,7 +63,7 @@ pub enum Projects {
 }
 
 impl Who {
-    pub const ALL: [Who; 20] = [
+    pub const ALL: [Who; 23] = [
         Who::Nobody,
         // Clients before the owner, whose call ends all sessions.
         Who::Client,
@@ -72,6 +79,9 @@ impl Who {
         Who::Readonly,
         Who::User,
         Who::Admin,
+        Who::AdminsPage,
+        Who::ForeignPage,
+        Who::StaleAdmin,
         Who::Owner,
         Who::Stranger,
         Who::RuntimeToken,
@@ -99,13 +109,21 @@ pub struct Cast {
     project: Project,
     organization: i64,
     credentials: [String; Who::ALL.len()],
+    /// Those who have a session.
+    people: Vec<(Who, i64)>,
 }
 
 fn uuid(text: &str) -> Uuid {
     Uuid::parse_str(text).expect("a UUID")
 }
 
-const WEEK_NS: i64 = 7 * 24 * 60 * 60 * 1_000_000_000;
+/// A session that has expired: a week old.
+async fn ended_session(harness: &Harness, user: &User) -> i64 {
+    let app = harness.app();
+    let at_ns = app.clock.now_ns() - limits::LOGIN_LIFE.as_nanos() as i64;
+    let by = By { name: "a test".into(), at_ns, ..app.by_server() };
+    app.control.begin_session(&by, user, at_ns).await.expect("a session").id
+}
 
 impl Cast {
     pub async fn new(database: &On) -> Cast {
@@ -114,7 +132,6 @@ impl Cast {
         let by = By { name: "a test".into(), ..app.by_server() };
         let stored = app.control.project_by_token(&project.token, by.at_ns).expect("the first project");
         let organization = stored.organization_id;
-        let login = |user: &User| app.logins.issue(user, app.clock.now_ns()).expect("a login");
         let add = async |name: &str, role: Option<Role>| {
             let email = format!("{name}@example.com");
             let new = NewUser { email, name: name.into(), password_hash: None, is_email_verified: true };
@@ -126,7 +143,7 @@ impl Cast {
             user
         };
         let revoked = add("revoked", Some(Role::Admin)).await;
-        let before = login(&revoked);
+        let before = harness.login_of(&revoked).await;
         app.control.set_password(&by, revoked.id, "another").await.expect("another password");
         let owner = app.control.stored_user("owner@example.com").await.expect("a database").expect("the owner").id;
         let owner = app.control.user(owner).expect("the owner");
@@ -161,20 +178,66 @@ impl Cast {
             token(ScopeLevel::Admin, Some(vec![uuid(&project.id)]), None).await,
             token(ScopeLevel::Admin, Some(vec![other]), None).await,
             token(ScopeLevel::Admin, None, Some(by.at_ns - 1)).await,
-            login(&*add("readonly", Some(Role::Readonly)).await),
-            login(&*add("user", Some(Role::User)).await),
-            login(&*add("admin", Some(Role::Admin)).await),
-            login(&owner),
-            login(&*add("stranger", None).await),
+            String::new(),
+            String::new(),
+            String::new(),
+            String::new(),
+            String::new(),
+            String::new(),
+            String::new(),
+            String::new(),
             project.token.clone(),
             stored.upload_token.clone(),
-            app.logins.issue(&owner, app.clock.now_ns() - WEEK_NS).expect("a login"),
+            app.logins.issue(&owner, ended_session(&harness, &owner).await, by.at_ns).expect("a login"),
             before,
         ];
-        Cast { harness, project, organization, credentials }
+        let mut people = vec![(Who::Owner, owner.id), (Who::Stranger, add("stranger", None).await.id)];
+        for (who, name, role) in [
+            (Who::Readonly, "readonly", Role::Readonly),
+            (Who::User, "user", Role::User),
+            (Who::Admin, "admin", Role::Admin),
+            (Who::AdminsPage, "page", Role::Admin),
+            (Who::ForeignPage, "foreign", Role::Admin),
+            (Who::StaleAdmin, "stale", Role::Admin),
+        ] {
+            people.push((who, add(name, Some(role)).await.id));
+        }
+        let mut cast = Cast { harness, project, organization, credentials, people };
+        cast.sign_in().await;
+        cast
     }
 
-    pub fn credential(&self, who: Who) -> &str {
+    /// Gives everybody another session.
+    pub async fn sign_in(&mut self) {
+        let app = self.harness.app().clone();
+        for (who, id) in &self.people {
+            let user = app.control.user(*id).expect("a user");
+            let age_ns = if *who == Who::StaleAdmin { limits::STEP_UP_LIFE.as_nanos() as i64 } else { 0 };
+            let by = By { name: "a test".into(), at_ns: app.clock.now_ns() - age_ns, ..app.by_server() };
+            let begun = app.control.begin_session(&by, &user, by.at_ns).await.expect("a session");
+            let at = Who::ALL.iter().position(|known| known == who).expect("everybody is known");
+            self.credentials[at] = match who {
+                Who::AdminsPage | Who::ForeignPage => begun.cookie,
+                _ => app.logins.issue(&user, begun.id, by.at_ns).expect("a login"),
+            };
+        }
+    }
+
+    /// The headers that carry a credential.
+    pub fn headers(&self, who: Who) -> Vec<(&'static str, String)> {
+        let credential = self.credential(who);
+        let page = |site: &str| {
+            vec![("Cookie", format!("tidewatch_session={credential}")), ("Sec-Fetch-Site", site.to_owned())]
+        };
+        match who {
+            Who::Nobody => Vec::new(),
+            Who::AdminsPage => page("same-origin"),
+            Who::ForeignPage => page("same-site"),
+            _ => vec![("Authorization", format!("Bearer {credential}"))],
+        }
+    }
+
+    fn credential(&self, who: Who) -> &str {
         let at = Who::ALL.iter().position(|known| *known == who).expect("everybody is known");
         &self.credentials[at]
     }

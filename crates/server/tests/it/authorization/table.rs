@@ -26,7 +26,9 @@ pub enum Needs {
     OwnerOfAny,
 }
 
-/// Which kinds of credential may do it. The question to ask of a new route: may a token do this?
+/// Which kinds of credential may do it. The question to ask of a new route: may a token do this? A person's own login is
+/// a bearer token or the cookie of a page of this server, and both may do the same (`Who::Admin`, `Who::AdminsPage`); the
+/// cookie in a request of any other page does nothing (`Who::ForeignPage`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kinds {
     /// None is asked for, or a project's own.
@@ -34,6 +36,8 @@ pub enum Kinds {
     /// A person's own login and nothing else: whatever makes, shows or ends credentials, gives people access, or cannot
     /// be undone.
     Login,
+    /// The same, soon after the person proved who they are (step-up): what makes credentials, changes roles or deletes.
+    FreshLogin,
     /// A login; and a token that stands for a person, personal or a client's, with this scope or a higher one.
     Token(ScopeLevel),
 }
@@ -67,7 +71,7 @@ const fn row(
     Row { method, path, needs, kinds, body, status, is_about_a_project }
 }
 
-use Kinds::{Login, NoPerson};
+use Kinds::{FreshLogin, Login, NoPerson};
 use Needs::{Admin, Nothing, OwnerOfAny, Person, Read, RuntimeToken, UploadToken, Write};
 
 #[rustfmt::skip]
@@ -90,6 +94,7 @@ pub const TABLE: &[Row] = &[
     row("GET", "/api/setup/session", Nothing, NoPerson, "", 401),
     row("POST", "/api/setup/plan", Nothing, NoPerson, "", 401),
     row("POST", "/api/projects/batch", Person, WRITES, r#"{"projects":[]}"#, 422),
+    row("POST", "/api/login/mfa/mail", Nothing, NoPerson, r#"{"mfaToken":"x"}"#, 404),
     row("POST", "/api/login/mfa/passkey/start", Nothing, NoPerson, r#"{"mfaToken":"x"}"#, 404),
     row("POST", "/api/login/passkey/finish", Nothing, NoPerson, "{}", 400),
     row("POST", "/api/login/passkey/start", Nothing, NoPerson, "{}", 404),
@@ -107,16 +112,16 @@ pub const TABLE: &[Row] = &[
     row("POST", "/api/auth/logout", Nothing, NoPerson, "{}", 200),
     row("POST", "/api/auth/token", Nothing, NoPerson, "{}", 400),
     row("GET", "/api/device", Person, Login, "", 404),
-    row("POST", "/api/device/approve", Person, Login, "{}", 400),
+    row("POST", "/api/device/approve", Person, FreshLogin, "{}", 400),
     row("POST", "/api/device/deny", Person, Login, "{}", 400),
     row("GET", "/api/me/grants", Person, Login, "", 200),
     row("DELETE", "/api/me/grants/{id}", Person, Login, "", 404),
-    row("POST", "/api/oauth/approve", Person, Login, "{}", 400),
+    row("POST", "/api/oauth/approve", Person, FreshLogin, "{}", 400),
     row("GET", "/api/oauth/client", Person, Login, "", 404),
     row("POST", "/api/oauth/deny", Person, Login, "{}", 400),
     row("POST", "/api/oauth/register", Nothing, NoPerson, "{}", 400),
     row("GET", "/api/personal-access-tokens", Person, Login, "", 200),
-    row("POST", "/api/personal-access-tokens", Person, Login, "{}", 400),
+    row("POST", "/api/personal-access-tokens", Person, FreshLogin, "{}", 400),
     row("DELETE", "/api/personal-access-tokens/{id}", Person, Login, "", 404),
     row("POST", "/api/ai-traces", Read, READS, "{}", 200),
     row("POST", "/api/ai-traces/chart", Read, READS, "{}", 200),
@@ -161,15 +166,17 @@ pub const TABLE: &[Row] = &[
     row("POST", "/api/organizations", Person, ADMINISTERS, "{}", 400),
     row("GET", "/api/organizations/{id}/audit", Admin, ADMINISTERS, "", 200),
     row("GET", "/api/organizations/{id}/audit/export", Admin, Login, "", 400),
+    row("GET", "/api/organizations/{id}/demo", Read, READS, "", 200),
+    row("POST", "/api/organizations/{id}/demo", Admin, ADMINISTERS, r#"{"historyMinutes":0}"#, 422),
     row("GET", "/api/organizations/{id}/invitations", Admin, ADMINISTERS, "", 200),
-    row("POST", "/api/organizations/{id}/invitations", Admin, Login, "{}", 400),
+    row("POST", "/api/organizations/{id}/invitations", Admin, FreshLogin, "{}", 400),
     row("DELETE", "/api/organizations/{id}/invitations/{invitationId}", Admin, Login, "", 404),
     row("GET", "/api/organizations/{id}/members", Read, READS, "", 200),
     // Anybody may leave; whether there is somebody else is told to owners and admins alone.
-    row("DELETE", "/api/organizations/{id}/members/{userId}", Admin, Login, "", 404),
-    row("PUT", "/api/organizations/{id}/members/{userId}", Admin, Login, "{}", 400),
+    row("DELETE", "/api/organizations/{id}/members/{userId}", Admin, FreshLogin, "", 404),
+    row("PUT", "/api/organizations/{id}/members/{userId}", Admin, FreshLogin, "{}", 400),
     row("GET", "/api/organizations/{id}/members/{userId}/project-roles", Read, READS, "", 404),
-    row("PUT", "/api/organizations/{id}/members/{userId}/project-roles", Admin, Login, "{}", 400),
+    row("PUT", "/api/organizations/{id}/members/{userId}/project-roles", Admin, FreshLogin, "{}", 400),
     row("GET", "/api/organizations/{id}/settings", Read, READS, "", 200),
     row("GET", "/api/organizations/{id}/sso", Admin, ADMINISTERS, "", 200),
     row("PUT", "/api/organizations/{id}/settings", Admin, Login, "{}", 200),
@@ -180,7 +187,7 @@ pub const TABLE: &[Row] = &[
     row("POST", "/api/password-reset", Nothing, NoPerson, r#"{"password":"12345678"}"#, 400),
     row("GET", "/api/password-reset/{token}", Nothing, NoPerson, "", 200),
     row("POST", "/api/password-reset/{token}", Nothing, NoPerson, r#"{"password":"12345678"}"#, 400),
-    row("DELETE", "/api/projects", Admin, Login, "{}", 400),
+    row("DELETE", "/api/projects", Admin, FreshLogin, "{}", 400),
     row("GET", "/api/projects", Person, READS, "", 200),
     row("POST", "/api/projects", Person, WRITES, "{}", 400),
     row("PUT", "/api/projects", Write, WRITES, "{}", 200),
@@ -189,6 +196,7 @@ pub const TABLE: &[Row] = &[
     row("POST", "/api/register", Nothing, NoPerson, "{}", 400),
     row("POST", "/api/sourcemaps/upload", UploadToken, NoPerson, "{}", 400),
     row("POST", "/api/spans", Read, READS, "{}", 200),
+    row("GET", "/api/services", Read, READS, "", 200),
     row("GET", "/api/spans/{traceId}/{spanId}", Read, READS, "", 404),
     row("DELETE", "/api/symbols", Write, WRITES, "", 200),
     row("GET", "/api/symbols", Read, READS, "", 200),
@@ -202,8 +210,14 @@ pub const TABLE: &[Row] = &[
     row("POST", "/api/tasks/task", Read, READS, "{}", 400),
     row("POST", "/api/tasks/{id}", Read, READS, "{}", 404),
     row("GET", "/health", Nothing, NoPerson, "", 200),
+    row("GET", "/api/me/sessions", Person, Login, "", 200),
+    row("DELETE", "/api/me/sessions/{id}", Person, Login, "", 404),
+    row("POST", "/api/me/step-up", Person, Login, "{}", 400),
+    row("POST", "/api/me/step-up/start", Person, Login, "", 200),
     // Last: the project's tokens are others, and the logins of all who may call it are over.
-    row("POST", "/api/projects/source-map-token", Admin, Login, "{}", 200),
-    row("POST", "/api/projects/token", Admin, Login, "{}", 200),
+    row("POST", "/api/projects/source-map-token", Admin, FreshLogin, "{}", 200),
+    row("POST", "/api/projects/token", Admin, FreshLogin, "{}", 200),
+    row("POST", "/api/me/logout", Person, Login, "", 200),
+    // Everybody is given another login before it.
     row("POST", "/api/me/sessions/revoke", Person, Login, "", 200),
 ];

@@ -1,5 +1,5 @@
 // A real OpenID Connect provider on a free loopback port. It signs everybody in without asking, as the person that
-// PERSON describes; `POST /rotate` replaces its signing key. Says its issuer on the first line of its output.
+// PERSON describes, at its `signed_in_at` or now; `POST /rotate` replaces its signing key. Says its issuer on the first line of its output.
 import { generateKeyPairSync, randomUUID } from "node:crypto";
 import { createServer } from "node:http";
 import Provider from "oidc-provider";
@@ -27,7 +27,8 @@ async function handle(request, response) {
   // What a person would do: sign in, and agree.
   const { params, prompt, session } = await provider.interactionDetails(request, response);
   if (prompt.name === "login") {
-    return provider.interactionFinished(request, response, { login: { accountId: person.sub, amr: person.amr } });
+    const login = { accountId: person.sub, amr: person.amr, ts: person.signed_in_at };
+    return provider.interactionFinished(request, response, { login });
   }
   const grant = new provider.Grant({ accountId: session.accountId, clientId: params.client_id });
   grant.addOIDCScope(params.scope);

@@ -28,7 +28,7 @@ use tidewatch_journal::Position;
 use super::gaps::Gap;
 use super::part::PartFacts;
 use super::seen::file::SeenFacts;
-use crate::StoreError;
+use crate::{StoreError, sqlite_wal};
 use meta::{Entry, Meta, Sum};
 use reserve::Reserve;
 
@@ -141,6 +141,10 @@ impl Catalog {
     }
 
     fn open_first(mut self, may_be_new: bool) -> Result<Opened, StoreError> {
+        let damage = sqlite_wal::find_damage(&self.path).map_err(|e| StoreError::io("read", &self.path, e))?;
+        if let Some(damage) = damage {
+            return Err(self.damaged(&damage));
+        }
         let (parts, seen) = self.connect(may_be_new)?;
         let connection = self.connection.as_ref().expect("it was just opened");
         let removed = rows::removed(connection).map_err(|e| self.failed("list removed files", e))?;

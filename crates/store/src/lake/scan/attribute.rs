@@ -82,10 +82,16 @@ pub(crate) fn any_contains(
             }
         }
         let cells = cells(batch, name)?;
+        // Rows behind one another share their resource and their scope.
+        let mut last: (&[u8], bool) = (&[], false);
         let found = BooleanBuffer::collect_bool(rows, |row| {
-            let mut found = false;
-            wire::for_each_attribute_text(cells.bytes(row), |_, text| found = found || contains(&text));
-            found
+            let bytes = cells.bytes(row);
+            if !std::ptr::eq(last.0, bytes) {
+                let mut found = false;
+                wire::for_each_attribute_text(bytes, |_, text| found = found || contains(&text));
+                last = (bytes, found);
+            }
+            last.1
         });
         any = &any | &found;
     }

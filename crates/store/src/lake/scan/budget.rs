@@ -1,10 +1,12 @@
-//! How much memory questions may hold: each of them, and all together.
+//! How much memory requests may hold for their questions and answers: each of them, and all together.
 //!
-//! A question borrows from [`QueryMemory`] while it grows and returns all of it when it ends. When the rest does not
-//! suffice it waits, until its deadline. It never waits in a circle: what is lent always leaves enough for the oldest
-//! question to grow to its maximum (the banker's algorithm), so the oldest ends, and the next one becomes the oldest.
+//! A request borrows from [`QueryMemory`] while its questions grow, goes on holding its answers, and returns all of it
+//! when it ends. When the rest does not suffice it waits, until its deadline. It never waits in a circle: what is lent
+//! always leaves enough for the oldest request to grow to its maximum (the banker's algorithm), so the oldest ends, and
+//! the next one becomes the oldest.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
@@ -12,7 +14,7 @@ use parking_lot::{Condvar, Mutex};
 
 use crate::StoreError;
 
-/// Groups, samples, candidates, decode buffers and the answer of one question together.
+/// Groups, samples, candidates, decode buffers and answers of one request together.
 pub const QUESTION_BYTES_MAX: usize = 512 << 20;
 
 /// Bytes are borrowed in multiples of this, so that most steps of a question take no lock.
@@ -24,16 +26,16 @@ const STEPS_MIN: usize = 64;
 #[derive(Debug)]
 pub struct QueryMemory {
     bytes_max: usize,
-    question_bytes_max: usize,
+    request_bytes_max: usize,
     ledger: Mutex<Ledger>,
     returned: Condvar,
 }
 
 #[derive(Debug, Default)]
 struct Ledger {
-    /// Bytes borrowed by every running question; the oldest question has the smallest number.
-    questions: BTreeMap<u64, usize>,
-    next_question: u64,
+    /// Bytes borrowed by every request; the oldest request has the smallest number.
+    requests: BTreeMap<u64, usize>,
+    next_request: u64,
     now: QueryMemoryUse,
 }
 
@@ -51,21 +53,21 @@ pub struct QueryMemoryUse {
 }
 
 impl QueryMemory {
-    /// `bytes_max` for all questions. One question gets at most half of it, and at most [`QUESTION_BYTES_MAX`].
+    /// `bytes_max` for all requests. One request gets at most half of it, and at most [`QUESTION_BYTES_MAX`].
     pub fn new(bytes_max: usize) -> QueryMemory {
         QueryMemory::with(bytes_max, QUESTION_BYTES_MAX.min(bytes_max / 2))
     }
 
-    /// `bytes_max` for one question that shares with no other.
-    pub fn of_one_question(bytes_max: usize) -> QueryMemory {
+    /// `bytes_max` for one request that shares with no other.
+    pub fn of_one_request(bytes_max: usize) -> QueryMemory {
         QueryMemory::with(bytes_max, bytes_max)
     }
 
-    fn with(bytes_max: usize, question_bytes_max: usize) -> QueryMemory {
-        QueryMemory { bytes_max, question_bytes_max, ledger: Mutex::default(), returned: Condvar::new() }
+    fn with(bytes_max: usize, request_bytes_max: usize) -> QueryMemory {
+        QueryMemory { bytes_max, request_bytes_max, ledger: Mutex::default(), returned: Condvar::new() }
     }
 
-    /// Bytes for all questions together.
+    /// Bytes for all requests together.
     pub fn bytes_max(&self) -> usize {
         self.bytes_max
     }
@@ -74,18 +76,18 @@ impl QueryMemory {
         self.ledger.lock().now
     }
 
-    /// A question has borrowed `bytes` in all when this returns `Ok`; may wait.
-    fn lend(&self, question: u64, bytes: usize, deadline: Instant) -> Result<(), StoreError> {
+    /// A request has borrowed `bytes` in all when this returns `Ok`; may wait.
+    fn lend(&self, request: u64, bytes: usize, deadline: Instant) -> Result<(), StoreError> {
         let mut ledger = self.ledger.lock();
-        if !self.lends(&mut ledger, question, bytes) {
+        if !self.lends(&mut ledger, request, bytes) {
             let began = Instant::now();
             ledger.now.waits += 1;
             ledger.now.waiting += 1;
             let mut is_late = false;
-            while !self.lends(&mut ledger, question, bytes) {
+            while !self.lends(&mut ledger, request, bytes) {
                 is_late = self.returned.wait_until(&mut ledger, deadline).timed_out();
                 if is_late {
-                    is_late = !self.lends(&mut ledger, question, bytes);
+                    is_late = !self.lends(&mut ledger, request, bytes);
                     break;
                 }
             }
@@ -98,33 +100,80 @@ impl QueryMemory {
         Ok(())
     }
 
-    /// Lends when what is left afterwards lets the oldest question grow to its maximum.
-    fn lends(&self, ledger: &mut Ledger, question: u64, bytes: usize) -> bool {
-        let own = ledger.questions.get(&question).copied().unwrap_or(0);
+    /// Lends when what is left afterwards lets the oldest request grow to its maximum.
+    fn lends(&self, ledger: &mut Ledger, request: u64, bytes: usize) -> bool {
+        let own = ledger.requests.get(&request).copied().unwrap_or(0);
         let Some(more) = bytes.checked_sub(own).filter(|more| *more > 0) else { return true };
-        let reserved = match ledger.questions.first_key_value() {
-            Some((oldest, borrowed)) if *oldest != question => self.question_bytes_max.saturating_sub(*borrowed),
+        let reserved = match ledger.requests.first_key_value() {
+            Some((oldest, borrowed)) if *oldest != request => self.request_bytes_max.saturating_sub(*borrowed),
             _ => 0,
         };
         if ledger.now.bytes.saturating_add(more).saturating_add(reserved) > self.bytes_max {
             return false;
         }
-        ledger.questions.insert(question, bytes);
+        ledger.requests.insert(request, bytes);
         ledger.now.bytes += more;
         ledger.now.peak_bytes = ledger.now.peak_bytes.max(ledger.now.bytes);
         true
     }
 }
 
-/// The memory of one question, shared by its threads. Dropping it returns what was borrowed.
+/// The memory of one request, shared by its questions and their threads. Dropping it returns what was borrowed.
 #[derive(Debug)]
-pub(crate) struct Budget<'m> {
-    memory: &'m QueryMemory,
-    question: u64,
-    deadline: Instant,
-    /// By all threads; at most what is borrowed, but for a moment.
+pub struct RequestMemory {
+    memory: Arc<QueryMemory>,
+    request: u64,
+    /// By all threads, and for answers; at most what is borrowed, but for a moment.
     used: AtomicUsize,
     borrowed: AtomicUsize,
+}
+
+impl RequestMemory {
+    pub fn new(memory: &Arc<QueryMemory>) -> RequestMemory {
+        let mut ledger = memory.ledger.lock();
+        let request = ledger.next_request;
+        ledger.next_request += 1;
+        ledger.requests.insert(request, 0);
+        drop(ledger);
+        let (used, borrowed) = (AtomicUsize::new(0), AtomicUsize::new(0));
+        RequestMemory { memory: Arc::clone(memory), request, used, borrowed }
+    }
+
+    /// The request holds `bytes` more until it ends. May wait, and fails as [`Share::holds`] does.
+    pub(crate) fn keep(&self, bytes: usize, deadline: Instant) -> Result<(), StoreError> {
+        self.borrow(self.used.fetch_add(bytes, Ordering::Relaxed).saturating_add(bytes), deadline)
+    }
+
+    fn borrow(&self, used: usize, deadline: Instant) -> Result<(), StoreError> {
+        let bytes_max = self.memory.request_bytes_max;
+        if used > bytes_max {
+            let most = bytes_max >> 20;
+            return Err(StoreError::Budget(format!("{most} MB; ask for a shorter time or fewer groups")));
+        }
+        if used <= self.borrowed.load(Ordering::Acquire) {
+            return Ok(());
+        }
+        let step = STEP_BYTES.min(bytes_max / STEPS_MIN).max(1);
+        let wanted = used.div_ceil(step).saturating_mul(step).min(bytes_max);
+        self.memory.lend(self.request, wanted, deadline)?;
+        self.borrowed.fetch_max(wanted, Ordering::Release);
+        Ok(())
+    }
+}
+
+impl Drop for RequestMemory {
+    fn drop(&mut self) {
+        let mut ledger = self.memory.ledger.lock();
+        ledger.now.bytes -= ledger.requests.remove(&self.request).unwrap_or(0);
+        self.memory.returned.notify_all();
+    }
+}
+
+/// The memory of one question, shared by its threads.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Budget<'m> {
+    memory: &'m RequestMemory,
+    deadline: Instant,
 }
 
 /// What one thread has taken from the budget; dropping it gives it back.
@@ -135,55 +184,27 @@ pub(crate) struct Share<'a> {
 }
 
 impl Budget<'_> {
-    pub fn new(memory: &QueryMemory, deadline: Instant) -> Budget<'_> {
-        let mut ledger = memory.ledger.lock();
-        let question = ledger.next_question;
-        ledger.next_question += 1;
-        ledger.questions.insert(question, 0);
-        Budget { memory, question, deadline, used: AtomicUsize::new(0), borrowed: AtomicUsize::new(0) }
+    pub fn new(memory: &RequestMemory, deadline: Instant) -> Budget<'_> {
+        Budget { memory, deadline }
     }
 
     pub fn share(&self) -> Share<'_> {
         Share { budget: self, bytes: 0 }
     }
-
-    fn borrow(&self, used: usize) -> Result<(), StoreError> {
-        let bytes_max = self.memory.question_bytes_max;
-        if used > bytes_max {
-            let most = bytes_max >> 20;
-            return Err(StoreError::Budget(format!("{most} MB; ask for a shorter time or fewer groups")));
-        }
-        if used <= self.borrowed.load(Ordering::Acquire) {
-            return Ok(());
-        }
-        let step = STEP_BYTES.min(bytes_max / STEPS_MIN).max(1);
-        let wanted = used.div_ceil(step).saturating_mul(step).min(bytes_max);
-        self.memory.lend(self.question, wanted, self.deadline)?;
-        self.borrowed.fetch_max(wanted, Ordering::Release);
-        Ok(())
-    }
-}
-
-impl Drop for Budget<'_> {
-    fn drop(&mut self) {
-        let mut ledger = self.memory.ledger.lock();
-        ledger.now.bytes -= ledger.questions.remove(&self.question).unwrap_or(0);
-        self.memory.returned.notify_all();
-    }
 }
 
 impl Share<'_> {
-    /// This thread now holds `bytes` in all. Waits while other questions hold what is missing.
+    /// This thread now holds `bytes` in all. Waits while other requests hold what is missing.
     ///
-    /// [`StoreError::Budget`] when one question may not hold so much, [`StoreError::Deadline`] when the wait was too long.
+    /// [`StoreError::Budget`] when one request may not hold so much, [`StoreError::Deadline`] when the wait was too long.
     pub fn holds(&mut self, bytes: usize) -> Result<(), StoreError> {
-        let used = &self.budget.used;
+        let Budget { memory, deadline } = *self.budget;
         let before = std::mem::replace(&mut self.bytes, bytes);
         match bytes.checked_sub(before) {
             Some(0) => Ok(()),
-            Some(more) => self.budget.borrow(used.fetch_add(more, Ordering::Relaxed).saturating_add(more)),
+            Some(more) => memory.borrow(memory.used.fetch_add(more, Ordering::Relaxed).saturating_add(more), deadline),
             None => {
-                used.fetch_sub(before - bytes, Ordering::Relaxed);
+                memory.used.fetch_sub(before - bytes, Ordering::Relaxed);
                 Ok(())
             }
         }
@@ -192,7 +213,7 @@ impl Share<'_> {
 
 impl Drop for Share<'_> {
     fn drop(&mut self) {
-        self.budget.used.fetch_sub(self.bytes, Ordering::Relaxed);
+        self.budget.memory.used.fetch_sub(self.bytes, Ordering::Relaxed);
     }
 }
 
@@ -203,22 +224,32 @@ mod tests {
 
     use super::*;
 
-    const FAR: Duration = Duration::from_secs(600);
+    const FAR: Duration = Duration::from_secs(60);
 
     fn soon() -> Instant {
         Instant::now() + FAR
     }
 
+    fn memory(bytes_max: usize) -> Arc<QueryMemory> {
+        Arc::new(QueryMemory::new(bytes_max))
+    }
+
     #[test]
-    fn a_question_waits_for_what_another_holds() {
-        let memory = QueryMemory::new(4 << 20);
-        let (oldest, second) = (Budget::new(&memory, soon()), Budget::new(&memory, soon()));
-        oldest.share().holds(2 << 20).expect("half is for one question");
-        let mut rest = second.share();
+    fn a_request_waits_for_what_another_holds() {
+        let memory = memory(4 << 20);
+        let (oldest, second) = (RequestMemory::new(&memory), RequestMemory::new(&memory));
+        Budget::new(&oldest, soon()).share().holds(2 << 20).expect("half is for one request");
+        let budget = Budget::new(&second, soon());
+        let mut rest = budget.share();
         rest.holds(2 << 20).expect("the oldest has all it may have");
         thread::scope(|scope| {
-            let third = scope.spawn(|| Budget::new(&memory, soon()).share().holds(1 << 20));
+            let third = scope.spawn(|| {
+                let third = RequestMemory::new(&memory);
+                Budget::new(&third, soon()).share().holds(1 << 20)
+            });
+            let deadline = soon();
             while memory.in_use().waiting == 0 {
+                assert!(Instant::now() < deadline, "nobody waits");
                 thread::yield_now();
             }
             drop(oldest);
@@ -228,18 +259,20 @@ mod tests {
     }
 
     #[test]
-    fn waiting_ends_at_the_deadline_and_one_question_has_a_maximum() {
-        let memory = QueryMemory::new(4 << 20);
-        let oldest = Budget::new(&memory, soon());
-        let mut held = oldest.share();
-        held.holds(2 << 20).expect("half is for one question");
+    fn waiting_ends_at_the_deadline_and_one_request_has_a_maximum() {
+        let memory = memory(4 << 20);
+        let oldest = RequestMemory::new(&memory);
+        let budget = Budget::new(&oldest, soon());
+        let mut held = budget.share();
+        held.holds(2 << 20).expect("half is for one request");
         assert!(matches!(held.holds((2 << 20) + 1), Err(StoreError::Budget(_))));
 
-        let second = Budget::new(&memory, soon());
-        let mut rest = second.share();
+        let second = RequestMemory::new(&memory);
+        let of_second = Budget::new(&second, soon());
+        let mut rest = of_second.share();
         rest.holds(2 << 20).expect("the oldest has all it may have");
-        let late = Budget::new(&memory, Instant::now());
-        assert!(matches!(late.share().holds(1), Err(StoreError::Deadline)));
+        let late = RequestMemory::new(&memory);
+        assert!(matches!(Budget::new(&late, Instant::now()).share().holds(1), Err(StoreError::Deadline)));
         let waited = memory.in_use();
         assert_eq!((waited.bytes, waited.waits, waited.waiting), (4 << 20, 1, 0));
 
@@ -248,27 +281,48 @@ mod tests {
         assert_eq!(memory.in_use().bytes, 2 << 20, "what the second holds");
     }
 
-    /// Every question grows in steps to more than half of what is left to it, all at once: none may wait for ever.
+    /// An answer outlives its question: it counts until its request ends.
     #[test]
-    fn many_growing_questions_all_end() {
-        const QUESTIONS: usize = 16;
-        let memory = QueryMemory::new(8 << 20);
-        let start = Barrier::new(QUESTIONS);
+    fn answers_count_until_the_request_ends() {
+        let memory = memory(4 << 20);
+        let request = RequestMemory::new(&memory);
+        let ask = |bytes| Budget::new(&request, soon()).share().holds(bytes);
+        ask(2 << 20).expect("half is for one request");
+        request.keep(1 << 20, soon()).expect("the question has ended");
+        ask(1 << 20).expect("beside the answer");
+        assert!(matches!(ask((1 << 20) + 1), Err(StoreError::Budget(_))), "beside the answer");
+        assert!(matches!(request.keep((1 << 20) + 1, soon()), Err(StoreError::Budget(_))));
+        drop(request);
+        assert_eq!(memory.in_use().bytes, 0);
+    }
+
+    /// Every request grows in steps to more than half of what is left to it, and keeps an answer between its questions,
+    /// all at once: none may wait for ever.
+    #[test]
+    fn many_growing_requests_all_end() {
+        const REQUESTS: usize = 16;
+        let memory = memory(8 << 20);
+        let start = Barrier::new(REQUESTS);
         thread::scope(|scope| {
             let run = || {
                 start.wait();
-                let budget = Budget::new(&memory, soon());
-                let (mut one, mut other) = (budget.share(), budget.share());
-                for step in 1..=16 {
-                    one.holds(step << 17)?;
-                    other.holds(step << 17)?;
-                    thread::yield_now();
+                let request = RequestMemory::new(&memory);
+                for _question in 0..2 {
+                    let budget = Budget::new(&request, soon());
+                    let (mut one, mut other) = (budget.share(), budget.share());
+                    for step in 1..=12 {
+                        one.holds(step << 17)?;
+                        other.holds(step << 17)?;
+                        thread::yield_now();
+                    }
+                    drop((one, other));
+                    request.keep(1 << 19, soon())?;
                 }
                 Ok::<(), StoreError>(())
             };
-            let questions: Vec<_> = (0..QUESTIONS).map(|_| scope.spawn(run)).collect();
-            for question in questions {
-                assert!(question.join().expect("no panic").is_ok());
+            let requests: Vec<_> = (0..REQUESTS).map(|_| scope.spawn(run)).collect();
+            for request in requests {
+                assert!(request.join().expect("no panic").is_ok());
             }
         });
         let end = memory.in_use();

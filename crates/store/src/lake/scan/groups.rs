@@ -196,14 +196,16 @@ impl Collected<'_> {
         self.share.holds(self.bytes())
     }
 
-    /// Makes room for the cells of an answer of `count` groups.
-    fn holds_answer(&mut self, grouping: &Grouping, count: usize) -> Result<(), StoreError> {
+    /// Makes room for the cells of an answer of `count` groups. Returns what is held then.
+    fn holds_answer(&mut self, grouping: &Grouping, count: usize) -> Result<usize, StoreError> {
         let cells = grouping.aggregates.iter().map(|(_, finish, _)| match finish {
             Finish::Quantiles(qs) => size_of::<Cell>() + size_of_val(qs.as_slice()),
             _ => size_of::<Cell>(),
         });
         let group = size_of::<usize>() + cells.sum::<usize>();
-        self.share.holds(self.bytes().saturating_add(count.saturating_mul(group)))
+        let held = self.bytes().saturating_add(count.saturating_mul(group));
+        self.share.holds(held)?;
+        Ok(held)
     }
 }
 
@@ -250,11 +252,11 @@ impl Divided<'_> {
             let pass = Pass { key, index, count };
             let answer = self.pass(work, Some(pass), (0, offset.saturating_add(limit)))?;
             bytes += answer.get_array_memory_size();
-            // Twice: the answers of the passes, and all of them together.
+            // Twice: the answers of the passes and all of them together; then those, and what is taken of them.
             share.holds(2 * bytes)?;
             answers.push(answer);
         }
-        passes::together(&answers, self.grouping.keys.len(), &self.grouping.order, (offset, limit))
+        passes::together(answers, self.grouping.keys.len(), &self.grouping.order, (offset, limit))
     }
 
     /// The groups of one pass, or all; skip, then take.

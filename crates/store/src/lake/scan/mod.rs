@@ -36,6 +36,7 @@ pub(crate) mod states;
 mod stats;
 mod work;
 
+use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::time::Instant;
 
@@ -49,7 +50,11 @@ use budget::Budget;
 use question::Question;
 use work::Opened;
 
-pub use budget::{QUESTION_BYTES_MAX, QueryMemory, QueryMemoryUse};
+pub use budget::{QUESTION_BYTES_MAX, QueryMemory, QueryMemoryUse, RequestMemory};
+
+/// Bytes that an answer and what a request makes of it take together, per byte of its columns: rows as structures, their
+/// texts, and the list that is sorted.
+pub const ANSWER_BYTES_FACTOR: usize = 4;
 
 /// Answers `plan` over `sources` from rows alone, which together hold every row of its table once. Blocks; see [`Shape`] for the schema.
 ///
@@ -60,15 +65,22 @@ pub fn run(plan: &Plan, sources: &[Source], deadline: Instant) -> Result<RecordB
 }
 
 /// As [`run`], but from the roll-ups of the parts where the plan allows it and would look at `rows_min` rows or more:
-/// fewer are counted one by one, so that the quantiles of small sets are exact. It borrows from `memory`, and waits there.
+/// fewer are counted one by one, so that the quantiles of small sets are exact. It borrows from `memory`, waits there, and
+/// leaves its answer in it ([`ANSWER_BYTES_FACTOR`]).
 pub fn run_rolled(
     plan: &Plan,
     sources: &[Source],
     deadline: Instant,
     rows_min: u64,
-    memory: &QueryMemory,
+    memory: &RequestMemory,
 ) -> Result<RecordBatch, StoreError> {
-    answer(plan, sources, deadline, (memory, None), Some(rows_min))
+    let answer = answer(plan, sources, deadline, (memory, None), Some(rows_min))?;
+    keep(memory, &answer, deadline)?;
+    Ok(answer)
+}
+
+fn keep(memory: &RequestMemory, answer: &RecordBatch, deadline: Instant) -> Result<(), StoreError> {
+    memory.keep(answer.get_array_memory_size().saturating_mul(ANSWER_BYTES_FACTOR), deadline)
 }
 
 /// The answer to a plan of rows, and how many rows pass its filter, as [`run_rolled`] would count them. Costly tests
@@ -78,7 +90,7 @@ pub fn run_page(
     sources: &[Source],
     deadline: Instant,
     rows_min: u64,
-    memory: &QueryMemory,
+    memory: &RequestMemory,
 ) -> Result<(RecordBatch, u64), StoreError> {
     let question = Question::check(plan)?;
     let Shape::Rows { columns, order, limit, offset } = &plan.shape else {
@@ -94,12 +106,14 @@ pub fn run_page(
     if rolled.is_none() && *limit > 0 && question.others().skip(1).any(|test| test.cost() > 0) {
         let counted = AtomicU64::new(0);
         let page = rows::run(&question, &rows, &opened, Some(&counted), &budget, deadline)?;
+        keep(memory, &page, deadline)?;
         return Ok((page, counted.into_inner()));
     }
     let page = rows::run(&question, &rows, &opened, None, &budget, deadline)?;
     let count = groups::run(&question, &counting, rolled.as_ref(), (&opened, None), &budget, deadline)?;
     let counts = count.column(0).as_primitive_opt::<UInt64Type>();
     let counted = counts.and_then(|counts| counts.values().first().copied()).unwrap_or(0);
+    keep(memory, &page, deadline)?;
     Ok((page, counted))
 }
 
@@ -110,7 +124,7 @@ pub fn run_within(
     deadline: Instant,
     bytes_max: usize,
 ) -> Result<RecordBatch, StoreError> {
-    answer(plan, sources, deadline, (&QueryMemory::of_one_question(bytes_max), None), None)
+    answer(plan, sources, deadline, (&alone(bytes_max), None), None)
 }
 
 /// As [`run_rolled`], its groups in this many passes over the rows, however few they are.
@@ -121,8 +135,12 @@ pub fn run_divided(
     rows_min: u64,
     passes: u32,
 ) -> Result<RecordBatch, StoreError> {
-    let memory = QueryMemory::of_one_question(QUESTION_BYTES_MAX);
-    answer(plan, sources, deadline, (&memory, Some(passes)), Some(rows_min))
+    answer(plan, sources, deadline, (&alone(QUESTION_BYTES_MAX), Some(passes)), Some(rows_min))
+}
+
+/// The memory of a request that shares with no other.
+fn alone(bytes_max: usize) -> RequestMemory {
+    RequestMemory::new(&Arc::new(QueryMemory::of_one_request(bytes_max)))
 }
 
 /// Whether roll-ups can answer the plan at all.
@@ -137,7 +155,7 @@ fn answer(
     plan: &Plan,
     sources: &[Source],
     deadline: Instant,
-    (memory, passes): (&QueryMemory, Option<u32>),
+    (memory, passes): (&RequestMemory, Option<u32>),
     rolled_from: Option<u64>,
 ) -> Result<RecordBatch, StoreError> {
     let question = Question::check(plan)?;

@@ -61,7 +61,7 @@ pub(crate) fn dividing(keys: &[Key]) -> Option<&Key> {
 
 /// One answer from those of the passes: the asked order, then all keys ascending; skip, then take.
 pub(crate) fn together(
-    answers: &[RecordBatch],
+    answers: Vec<RecordBatch>,
     keys: usize,
     order: &[GroupOrder],
     (offset, limit): (usize, usize),
@@ -70,7 +70,8 @@ pub(crate) fn together(
     let Some(first) = answers.first() else {
         return Err(StoreError::Internal { what: "put groups together", why: "there was no pass".to_owned() });
     };
-    let all = concat_batches(first.schema_ref(), answers).map_err(internal())?;
+    let all = concat_batches(first.schema_ref(), &answers).map_err(internal())?;
+    drop(answers);
     let asked = order.iter().map(|GroupOrder { by, descending }| match by {
         By::Key(key) => (*key, *descending),
         By::Aggregate(index) => (keys + index, *descending),

@@ -6,8 +6,9 @@ use arrow::array::RecordBatch;
 use tidewatch_journal::Position;
 
 use super::support::*;
+use crate::StoreError;
 use crate::columns::NO_KEY;
-use crate::lake::Lake;
+use crate::lake::{Lake, LakeOptions};
 use crate::plan::{Aggregate, AttributeScope, Filter, Function, Key, Op, Order, Plan, Shape, Value};
 use crate::tables::Table;
 
@@ -85,6 +86,39 @@ fn moving_rows_changes_no_answer() {
     assert!(before.iter().filter(|answer| answer.num_rows() > 0).count() >= 8, "the questions find something");
 }
 
+/// What is made of an answer takes memory after its question has ended: it counts until the request ends.
+#[test]
+fn an_answer_counts_against_the_memory_of_its_request() {
+    const LOGS: usize = 30_000;
+    let bench = Bench::new(3);
+    let lake = Lake::open(LakeOptions { query_bytes_max: 8 << 20, ..bench.options() }).unwrap();
+    let bodies: Vec<String> = (0..LOGS).map(|n| format!("order {n:05} was served to somebody")).collect();
+    let logs: Vec<(&str, i64)> = bodies.iter().map(|body| (body.as_str(), TODAY_NS)).collect();
+    lake.apply(Position(1), NO_KEY, TODAY_NS, logs_request(1, &logs));
+    let deadline = Instant::now() + Duration::from_secs(600);
+    let bodies = |needle: &str| {
+        let aggregates = vec![Aggregate { function: Function::Count, filter: Filter::True }];
+        let keys = vec![Key::Column("body")];
+        let filter = Filter::Contains { column: "body", needle: needle.to_owned(), ignore_case: false };
+        plan(Table::Logs, filter, Shape::Groups { keys, aggregates, order: Vec::new(), limit: LOGS, offset: 0 })
+    };
+    let thousand = bodies("order 00");
+    // Half of the memory is for one request. The question is divided, its answer is not.
+    let refused = lake.ask(&bodies("order"), deadline);
+    assert!(matches!(refused, Err(StoreError::Budget(_))), "{:?}", refused.map(|answer| answer.num_rows()));
+    let request = lake.request_memory();
+    for _ in 0..3 {
+        assert_eq!(lake.ask_within(&request, &thousand, deadline).expect("it fits").num_rows(), 1_000);
+    }
+    let (bytes_max, used) = lake.query_memory();
+    assert!(used.bytes > 3 * 1_000 * 36 && used.peak_bytes <= bytes_max / 2, "{used:?}");
+    let further = (0..99).find_map(|_| lake.ask_within(&request, &thousand, deadline).err());
+    assert!(matches!(further, Some(StoreError::Budget(_))), "all answers of a request count");
+    drop(request);
+    assert_eq!(lake.query_memory().1.bytes, 0);
+    assert_eq!(lake.ask(&thousand, deadline).expect("a request of its own").num_rows(), 1_000);
+}
+
 /// A part of few row groups is read in pieces, so that every thread has some.
 #[test]
 fn reading_in_pieces_changes_no_answer() {
@@ -123,7 +157,10 @@ fn reading_in_pieces_changes_no_answer() {
     let deadline = Instant::now() + Duration::from_secs(600);
     let ask = || {
         let answer = |plan: &Plan| lake.ask(plan, deadline).expect("the plan can be asked");
-        (lake.ask_page(&plans[0], deadline).expect("the rows can be counted"), plans.each_ref().map(answer))
+        (
+            lake.ask_page(&lake.request_memory(), &plans[0], deadline).expect("the rows can be counted"),
+            plans.each_ref().map(answer),
+        )
     };
     let in_memory = ask();
     lake.flush().unwrap();

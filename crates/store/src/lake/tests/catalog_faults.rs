@@ -11,7 +11,9 @@ use super::support::*;
 use crate::StoreError;
 use crate::columns::NO_KEY;
 use crate::lake::catalog::Step;
-use crate::lake::{Lake, LakeOptions, LostStats};
+use crate::lake::pick::pick;
+use crate::lake::seen::file::{self, Generation, SeenFacts};
+use crate::lake::{Lake, LakeOptions, LostStats, day_of};
 use crate::tables::Table;
 
 /// Applies request `n` with a span of its own.
@@ -98,17 +100,20 @@ fn a_flush_in_doubt_is_there_once_after_a_restart() {
     }
 }
 
+/// Where a replacement fails: it has not happened, has happened unnoticed, or the catalog cannot be asked.
+const FAULTS: [&[(Step, usize)]; 6] = [
+    &[(Step::Begin, 1)],
+    &[(Step::Statement, 1)],
+    &[(Step::Commit, 1)],
+    &[(Step::Committed, 1)],
+    &[(Step::Commit, 1), (Step::Open, 2)],
+    &[(Step::Committed, 1), (Step::Open, 2)],
+];
+
 /// What upkeep writes is given back each time, so that a catalog that fails does not fill the disk.
 #[test]
 fn merges_that_cannot_be_registered_leave_no_files() {
-    for faults in [
-        &[(Step::Begin, 1)][..],
-        &[(Step::Statement, 1)],
-        &[(Step::Commit, 1)],
-        &[(Step::Committed, 1)],
-        &[(Step::Commit, 1), (Step::Open, 2)],
-        &[(Step::Committed, 1), (Step::Open, 2)],
-    ] {
+    for faults in FAULTS {
         let (mut bench, fault) = Bench::failing(5);
         let lake = bench.open();
         for n in 1..=3 {
@@ -139,6 +144,65 @@ fn merges_that_cannot_be_registered_leave_no_files() {
     }
 }
 
+/// Key files as parts: what cannot be registered is given back each time.
+#[test]
+fn key_files_that_cannot_be_registered_are_given_back() {
+    for faults in FAULTS {
+        let (bench, fault) = Bench::failing(9);
+        let lake = bench.open();
+        // Two key files of a quarter of the day that is over, and one of the next.
+        let later = TODAY_NS + 7 * 3600 * SECOND_NS;
+        let send = |n: u8, position: u8, received_ns| {
+            let rows = request(1, &[span(n, 1, TODAY_NS)]);
+            lake.apply(Position(u64::from(position)), NO_KEY, received_ns, rows)
+        };
+        for (n, received_ns) in [(1, TODAY_NS), (2, TODAY_NS), (3, later)] {
+            send(n, n, received_ns);
+            lake.flush().unwrap();
+        }
+        // Parts are merged first.
+        let has_parts = || {
+            let parts: Vec<_> = lake.shared.state.lock().parts.iter().flatten().cloned().collect();
+            pick(&parts, bench.options().merge, day_of(later)).is_some()
+        };
+        while has_parts() {
+            lake.shared.merge_once(later, &mut || false).unwrap();
+        }
+        let before = Bench::registered(&lake);
+        assert_eq!((lake.stats().key_files, bench.files().len()), (3, before));
+        for n in 0..4 {
+            fault.set(faults);
+            let done = lake.merge(later);
+            // A replacement in doubt keeps both sides, and only one may be.
+            assert!(bench.files().len() <= before + 1, "{faults:?}, {n}, {done:?}: {:?}", bench.files());
+        }
+        fault.set(&[]);
+        lake.merge(later).unwrap();
+        assert_eq!((lake.stats().key_files, Bench::registered(&lake)), (2, before - 1), "{faults:?}");
+        assert_tidy(&bench, &lake);
+        for n in 1..=3 {
+            assert_eq!(send(n, 3 + n, later).duplicates, 1, "{faults:?}, {n}");
+        }
+    }
+}
+
+/// Keys expire while they are merged: nothing is left of the merge.
+#[test]
+fn merged_keys_that_have_expired_are_given_back() {
+    let bench = Bench::new(10);
+    let lake = bench.open();
+    apply(&lake, 1);
+    lake.flush().unwrap();
+    let facts: SeenFacts = lake.shared.seen.lock().files().next().unwrap().facts;
+    let (disk, layout) = (&bench.options().disk, &lake.shared.layout);
+    let mut keys = 1..=u128::from(facts.keys);
+    let facts = SeenFacts { id: layout.next_id(), ..facts };
+    let merged =
+        file::write(disk, &layout.seen_folder(), Generation::Current, facts, facts.keys, || Ok(keys.next())).unwrap();
+    assert!(!lake.shared.replace_keys(&[facts.id + 1], Some(merged)).unwrap(), "there is no such file any more");
+    assert_tidy(&bench, &lake);
+}
+
 /// Whole parts are dropped without anything written in their place.
 #[test]
 fn a_drop_in_doubt_is_settled() {
@@ -148,7 +212,7 @@ fn a_drop_in_doubt_is_settled() {
         apply(&lake, 1);
         lake.flush().unwrap();
         fault.set(&[(step, 1), (Step::Open, 1)]);
-        let day = crate::lake::day_of(TODAY_NS) + 1;
+        let day = day_of(TODAY_NS) + 1;
         lake.drop_before(Table::Spans, day).unwrap_err();
         assert_eq!(stored(&lake), [1], "{step:?}: as long as nobody knows");
         let bytes = lake.drop_before(Table::Spans, day).unwrap();

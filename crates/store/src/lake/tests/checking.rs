@@ -9,8 +9,11 @@ use tidewatch_journal::disk::Disk;
 
 use super::support::*;
 use crate::columns::NO_KEY;
-use crate::lake::Keeping;
 use crate::lake::check::{self, Checked};
+use crate::lake::part_writer::PartWriter;
+use crate::lake::{Keeping, PartFacts, RollupOptions, Source};
+use crate::rollup::builder::Builder;
+use crate::tables::Table;
 
 /// Checks the store of a closed lake, by a copy of its catalog.
 fn checked(bench: &Bench, with_rows: bool) -> Checked {
@@ -102,4 +105,44 @@ fn figures_that_rows_do_not_have_are_found() {
     assert_eq!(checked(&bench, false).findings, [], "checksums cannot tell");
     let found = checked(&bench, true).findings;
     assert!(found.len() == 1 && found[0].what.contains("and the catalog says"), "{found:?}");
+}
+
+/// A roll-up of other rows than its part has, with checksums that are right.
+#[test]
+fn a_rollup_that_rows_do_not_add_up_to_is_found() {
+    let bench = Bench::new(5);
+    stored(&bench);
+    let lake = bench.open();
+    let sources = lake.sources(&everything(Table::Endpoints));
+    let Some(Source::Part(part)) = sources.iter().find(|source| matches!(source, Source::Part(_))) else {
+        panic!("the store has parts of Endpoints");
+    };
+    let rows = try_read(part).unwrap();
+    let facts = PartFacts {
+        id: lake.shared.layout.next_id(),
+        level: 1,
+        rows: 0,
+        bytes: 0,
+        time_min: i64::MAX,
+        time_max: i64::MIN,
+        project_min: u32::MAX,
+        project_max: 0,
+        tail_sum: 0,
+        ids: None,
+        ..part.facts
+    };
+    // One row counts twice.
+    let mut rollup = Builder::new(Table::Endpoints, RollupOptions::ALWAYS.shrink).unwrap();
+    rollup.add(&rows[0].slice(0, 1)).unwrap();
+    let path = lake.shared.layout.part_path(&facts);
+    let mut writer = PartWriter::create(bench.options().disk, path.clone(), facts, Vec::new(), Some(rollup)).unwrap();
+    rows.iter().for_each(|batch| writer.write(batch).unwrap());
+    let written = writer.finish().unwrap();
+    assert_eq!(written.rows, part.facts.rows);
+    assert!(lake.shared.replace_parts(Table::Endpoints, &[part.facts.id], vec![written]).unwrap());
+    drop((sources, lake));
+    assert_eq!(checked(&bench, false).findings, [], "checksums cannot tell");
+    let found = checked(&bench, true).findings;
+    assert!(found.len() == 1 && found[0].path == path, "{found:?}");
+    assert!(found[0].what.contains("the roll-up has other values than the rows"), "{found:?}");
 }

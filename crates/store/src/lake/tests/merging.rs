@@ -49,7 +49,11 @@ fn merging_keeps_every_row_and_its_order() {
         assert!(contents(&lake, table) == before[table as usize], "{table:?}");
     }
     assert_eq!((parts(&lake, Table::IngestCounts), counted(&lake, "kept", "")), (1, kept));
-    assert_eq!(contents(&lake, Table::IngestCounts).len(), 2, "one accepted, one kept: equal keys are summed");
+    assert_eq!(
+        contents(&lake, Table::IngestCounts).len(),
+        3,
+        "one accepted, one kept, one sender: equal keys are summed"
+    );
 
     let merged = batches(&lake, Table::Spans);
     let mut keys = crate::lake::sort::SortKeys::new(Table::Spans).unwrap();

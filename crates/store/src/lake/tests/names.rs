@@ -95,6 +95,22 @@ fn further_names_become_one_by_service_and_day_and_are_counted() {
     assert_eq!(listed, [OTHER_NAME, "GET /a", "GET /b", "GET /c", "GET /e"]);
 }
 
+/// Services are made up as easily as names: together those of a project have only so many names on one day.
+#[test]
+fn all_services_of_a_project_have_a_bound_together() {
+    let bench = Bench::new(1);
+    let lake = open(&bench, 1);
+    let services: Vec<String> = (0..102).map(|number| format!("service {number}")).collect();
+    let names: Vec<(&str, &str)> = services.iter().map(|service| (service.as_str(), "GET /a")).collect();
+    let spans: Vec<TestSpan> = (1..=102).map(|number| span(1, number, TODAY_NS)).collect();
+    lake.apply(Position(1), NO_KEY, TODAY_NS, request_named(1, &spans, &names));
+    // Another project has its own.
+    lake.apply(Position(2), NO_KEY, TODAY_NS, request_named(2, &spans[..1], &names[..1]));
+    let stored = stored(&lake, Table::Endpoints);
+    let others: usize = stored.iter().filter(|((_, _, name), _)| name == OTHER_NAME).map(|(_, rows)| rows).sum();
+    assert_eq!((others, counted(&lake, "trimmed", "too_many_names")), (2, 2));
+}
+
 /// A retry is stored once, under the name it has; it takes no name from others.
 #[test]
 fn a_retried_record_takes_no_name() {
@@ -113,19 +129,21 @@ fn a_retried_record_takes_no_name() {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 24, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Flushes, merges, restarts and crashes at any point change no name.
+    /// Flushes, merges, restarts and crashes at any point change no name, and neither does a start with another limit:
+    /// each request brings its own.
     #[test]
     fn a_replay_gives_the_names_of_the_run_before(
         requests in proptest::collection::vec(
-            (proptest::collection::vec((0..2_usize, 0..6_usize, 0..2_i64), 1..5), 0..6_u8),
+            (proptest::collection::vec((0..2_usize, 0..6_usize, 0..2_i64), 1..5), 0..6_u8, 0..4_usize),
             1..30,
         ),
+        other_limit in 0..4_usize,
     ) {
         let rows = |number: usize| {
             let endpoints: Vec<Named> = requests[number].0.iter().map(|(service, name, day)| {
                 (["shop", "pay"][*service], NAMES[*name], TODAY_NS - day * DAY_NS)
             }).collect();
-            named(1, number as u8 + 1, &endpoints)
+            named(1, number as u8 + 1, &endpoints).with_names_max(Some(requests[number].2))
         };
         let undisturbed = Bench::new(1);
         let expected = open(&undisturbed, 3);
@@ -135,14 +153,14 @@ proptest! {
 
         let bench = Bench::new(2);
         let mut lake = open(&bench, 3);
-        for (n, (_, then)) in requests.iter().enumerate() {
+        for (n, (_, then, _)) in requests.iter().enumerate() {
             lake.apply(Position(n as u64 + 1), NO_KEY, TODAY_NS, rows(n));
             match then {
                 0 => lake.flush().expect("the disk takes it"),
                 1 => drop(lake.merge(TODAY_NS + 9 * DAY_NS).expect("the disk takes it")),
                 2 => {
                     drop(lake);
-                    lake = open(&bench, 3);
+                    lake = open(&bench, other_limit);
                     let covered = lake.covered().0;
                     for again in covered..=n as u64 {
                         lake.apply(Position(again + 1), NO_KEY, TODAY_NS, rows(again as usize));

@@ -5,7 +5,8 @@ use tidewatch_journal::Position;
 
 use super::support::*;
 use crate::columns::{NO_KEY, keys_without_side};
-use crate::lake::seen::file::{self, Generation, SeenFacts};
+use crate::lake::flush::temporary;
+use crate::lake::seen::file::{self, Generation, SeenFacts, SeenFile};
 use crate::lake::seen::{UNTIMED_WINDOW_NS, WINDOW_NS};
 use crate::lake::{Applied, Lake};
 use crate::tables::Table;
@@ -114,8 +115,12 @@ fn keys_of_an_earlier_release_are_known() {
     let mut coming = old.into_iter();
     file::write(disk, &folder, Generation::WithoutSides, SeenFacts { keys: 3, ..facts }, 3, || Ok(coming.next()))
         .unwrap();
+    let path = SeenFile::path(&folder, facts.id);
+    disk.rename(&temporary(&path), &path).unwrap();
 
     let lake = bench.open();
+    let generations: Vec<Generation> = lake.shared.seen.lock().files().map(|file| file.generation()).collect();
+    assert_eq!(generations, [Generation::WithoutSides]);
     let send = |position, id, kind| {
         let rows = request_of(1, &[span(1, id, TODAY_NS)], kind);
         lake.apply(Position(position), NO_KEY, TODAY_NS + SECOND_NS, rows)

@@ -14,7 +14,7 @@ use tidewatch_journal::disk::hooked::{HookedDisk, Use};
 use super::support::*;
 use crate::StoreError;
 use crate::columns::NO_KEY;
-use crate::lake::{Lake, LakeOptions, Outcome, Retention, Source, set_part_aside};
+use crate::lake::{Keeping, Lake, LakeOptions, Outcome, Retention, Source, set_part_aside};
 use crate::plan::Plan;
 use crate::tables::Table;
 
@@ -72,6 +72,29 @@ fn a_damaged_part_keeps_nothing_else_from_merging() {
     let error = lake.ask(&everything(Table::Spans), deadline).unwrap_err();
     assert!(matches!(error, StoreError::Corrupt { .. }), "{error:?}");
     assert_eq!(lake.ask(&everything(Table::Logs), deadline).unwrap().num_rows(), 8);
+}
+
+/// Scenario: a part from which one project's rows have to go is damaged. Guarantee: they go from all others, and the part
+/// is left alone until it is tried again.
+#[test]
+fn a_damaged_part_keeps_nothing_else_from_being_removed() {
+    let bench = Bench::new(26);
+    let lake = bench.open();
+    for n in 0..2 {
+        for project in [1, 2] {
+            let spans = [span(n, project as u8, TODAY_NS)];
+            lake.apply(Position(u64::from(2 * u32::from(n) + project)), NO_KEY, TODAY_NS, request(project, &spans));
+        }
+        lake.flush().unwrap();
+    }
+    let damaged = part_paths(&lake, Table::Spans)[0].clone();
+    assert!(bench.disk.flip(&damaged, 100, 1));
+    lake.set_keeping(Keeping { gone: [2].into(), ..Keeping::default() });
+    assert!(matches!(lake.retain(TODAY_NS).unwrap_err(), StoreError::Corrupt { .. }));
+    assert_eq!(lake.stats().tables[Table::Spans as usize].suspects, 1);
+    assert_eq!(contents(&lake, Table::Endpoints).len(), 2, "those of project 1");
+    assert!(part_paths(&lake, Table::Spans).contains(&damaged), "its file stays");
+    assert_eq!(lake.retain(TODAY_NS).unwrap(), 0, "it is not read again");
 }
 
 /// What a question finds, merges need not find again.

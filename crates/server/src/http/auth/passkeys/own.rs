@@ -147,10 +147,10 @@ fn unknown() -> ApiError {
     ApiError::not_found("no such passkey")
 }
 
-/// Those who sign in elsewhere have no password that could be asked for.
+/// The password once more. Those who sign in elsewhere have none: they must have proved who they are just now.
 async fn check_own_password(app: &Arc<App>, caller: &SignedIn, password: Option<String>) -> Result<(), ApiError> {
     if caller.user.signs_in_elsewhere {
-        return Ok(());
+        return caller.check_fresh(app);
     }
     let password = password.ok_or_else(|| ApiError::malformed("password is missing"))?;
     check_password_of(app, &caller.user, password).await

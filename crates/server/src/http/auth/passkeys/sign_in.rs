@@ -69,8 +69,8 @@ pub async fn finish(
     let proof = proof(party, &answer.challenge_id, &answer.credential);
     let by = from.by(&app, "login");
     let user = app.control.enter_with_passkey(&by, &proof).await?.ok_or(REFUSED)?;
-    app.control.record_sign_in(&by, &user, "passkey").await?;
-    let (token, bundle) = session(&app, &user)?;
+    from.record_sign_in(&app, &user, "passkey").await?;
+    let (token, bundle) = session(&app, &from, &user).await?;
     let (user, projects, organizations) = (bundle.user, bundle.projects, bundle.organizations);
     Ok(Json(LoginAnswer { token, user, projects, organizations }))
 }

@@ -33,6 +33,7 @@ pub fn who(sso: &Sso, api: &str, token: &str) -> anyhow::Result<ProviderProfile>
         role: None,
         // GitHub does not say how somebody signed in there.
         is_multi_factor: false,
+        signed_in_ns: None,
         organization: Place::First,
     })
 }

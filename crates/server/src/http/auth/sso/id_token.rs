@@ -87,7 +87,7 @@ pub fn check(token: &str, keys: &Keys, expected: &Expected<'_>) -> Result<Map<St
     if time("exp").is_none_or(|exp| exp.saturating_add(LEEWAY) <= expected.now) {
         return Err(wrong("it has expired"));
     }
-    if ["nbf", "iat"].iter().filter_map(|name| time(name)).any(|at| at > expected.now + LEEWAY) {
+    if ["nbf", "iat", "auth_time"].iter().filter_map(|name| time(name)).any(|at| at > expected.now + LEEWAY) {
         return Err(wrong("it is of the future"));
     }
     if claims.get("nonce").and_then(Value::as_str) != Some(expected.nonce) {
@@ -166,6 +166,8 @@ mod tests {
             ("exp", json!("soon"), false),
             ("nbf", json!(NOW + 61), false),
             ("iat", json!(NOW + 61), false),
+            ("auth_time", json!(NOW - 1_000_000), true),
+            ("auth_time", json!(NOW + 61), false),
             ("sub", Value::Null, false),
         ] {
             let mut claims = claims();

@@ -10,6 +10,7 @@ use super::id_token::{self, Expected, Keys, Wrong};
 use super::provider::{Kind, Provider, Sso};
 use super::round_trip::RoundTrip;
 use super::{factors, github};
+use crate::config::sso::is_plain_http;
 use crate::control::{Place, ProviderProfile, Role};
 use crate::limits;
 
@@ -28,6 +29,35 @@ pub struct Endpoints {
 
 const NS_PER_SECOND: i64 = 1_000_000_000;
 
+/// What a discovery document says of `issuer`. Addresses that others on the way could read are refused unless
+/// `allows_http`.
+fn discovered(document: &Value, issuer: &str, allows_http: bool) -> anyhow::Result<Endpoints> {
+    let text = |name: &str| document[name].as_str().map(str::to_owned);
+    let said = text("issuer").context("the discovery document names no issuer")?;
+    // OpenID Connect Discovery, 4.3.
+    ensure!(
+        said.trim_end_matches('/') == issuer.trim_end_matches('/'),
+        "the discovery document is of another issuer: {said}"
+    );
+    let methods: Vec<&str> = document["token_endpoint_auth_methods_supported"]
+        .as_array()
+        .map(|methods| methods.iter().filter_map(Value::as_str).collect())
+        .unwrap_or_default();
+    let found = Endpoints {
+        issuer: Some(said),
+        authorization: text("authorization_endpoint").context("no authorization_endpoint")?,
+        token: text("token_endpoint").context("no token_endpoint")?,
+        userinfo: text("userinfo_endpoint"),
+        jwks: Some(text("jwks_uri").context("no jwks_uri")?),
+        takes_secret_in_body: methods.contains(&"client_secret_post") && !methods.contains(&"client_secret_basic"),
+    };
+    let named = [Some(&found.authorization), Some(&found.token), found.userinfo.as_ref(), found.jwks.as_ref()];
+    for url in named.into_iter().flatten() {
+        ensure!(allows_http || !is_plain_http(url), "the discovery document names {url}, which is not https");
+    }
+    Ok(found)
+}
+
 impl Sso {
     pub(super) fn endpoints(&self, provider: &Provider, now_ns: i64) -> anyhow::Result<Endpoints> {
         let issuer = match &provider.kind {
@@ -42,25 +72,7 @@ impl Sso {
         }
         let url = format!("{}/.well-known/openid-configuration", issuer.trim_end_matches('/'));
         let document = self.get(&url, None).context("discovery")?;
-        let text = |name: &str| document[name].as_str().map(str::to_owned);
-        let said = text("issuer").context("the discovery document names no issuer")?;
-        // OpenID Connect Discovery, 4.3.
-        ensure!(
-            said.trim_end_matches('/') == issuer.trim_end_matches('/'),
-            "the discovery document is of another issuer: {said}"
-        );
-        let methods: Vec<&str> = document["token_endpoint_auth_methods_supported"]
-            .as_array()
-            .map(|methods| methods.iter().filter_map(Value::as_str).collect())
-            .unwrap_or_default();
-        let found = Endpoints {
-            issuer: Some(said),
-            authorization: text("authorization_endpoint").context("no authorization_endpoint")?,
-            token: text("token_endpoint").context("no token_endpoint")?,
-            userinfo: text("userinfo_endpoint"),
-            jwks: Some(text("jwks_uri").context("no jwks_uri")?),
-            takes_secret_in_body: methods.contains(&"client_secret_post") && !methods.contains(&"client_secret_basic"),
-        };
+        let found = discovered(&document, issuer, self.allows_http)?;
         *provider.found.lock() = Some((found.clone(), now_ns));
         Ok(found)
     }
@@ -94,6 +106,9 @@ impl Sso {
             None => Map::new(),
         };
         let is_multi_factor = factors::are_several(&claims);
+        // Of the ID token alone: user info is not signed, and not about this sign-in.
+        let auth_time = claims.get("auth_time").and_then(Value::as_f64);
+        let signed_in_ns = auth_time.map(|seconds| (seconds as i64).saturating_mul(NS_PER_SECOND).min(now_ns));
         if let Some(url) = &endpoints.userinfo
             && (claims.is_empty() || wants_more(provider, &claims))
         {
@@ -107,7 +122,7 @@ impl Sso {
                 claims.entry(name.clone()).or_insert_with(|| value.clone());
             }
         }
-        Ok(ProviderProfile { is_multi_factor, ..profile(provider, &claims)? })
+        Ok(ProviderProfile { is_multi_factor, signed_in_ns, ..profile(provider, &claims)? })
     }
 
     fn checked(
@@ -227,6 +242,7 @@ fn profile(provider: &Provider, claims: &Map<String, Value>) -> anyhow::Result<P
         name,
         role,
         is_multi_factor: false,
+        signed_in_ns: None,
         organization,
     })
 }
@@ -262,4 +278,32 @@ fn role(provider: &Provider, value: &Value) -> Option<Role> {
     let meant =
         |role: Role| provider.role_map.iter().any(|(name, means)| *means == role && values.contains(&name.as_str()));
     [Role::Admin, Role::User, Role::Readonly].into_iter().find(|role| meant(*role))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn discovery_names_no_address_that_others_on_the_way_read() {
+        let issuer = "https://id.example/";
+        let document = |name: &str, url: &str| {
+            let mut document = json!({
+                "issuer": "https://id.example", "authorization_endpoint": "https://id.example/authorize",
+                "token_endpoint": "https://id.example/token", "userinfo_endpoint": "http://127.0.0.1:8080/me",
+                "jwks_uri": "https://id.example/keys",
+            });
+            document[name] = json!(url);
+            document
+        };
+        for name in ["authorization_endpoint", "token_endpoint", "userinfo_endpoint", "jwks_uri"] {
+            assert!(discovered(&document(name, "https://id.example/x"), issuer, false).is_ok(), "{name}");
+            let plain = document(name, "http://id.example/x");
+            assert!(discovered(&plain, issuer, false).is_err(), "{name}");
+            assert!(discovered(&plain, issuer, true).is_ok(), "{name}: the operator allows it");
+        }
+        assert!(discovered(&document("issuer", "https://evil.example"), issuer, false).is_err());
+    }
 }

@@ -43,6 +43,8 @@ pub struct Sso {
     pub providers: Vec<Provider>,
     /// Seals the cookie of the round trip.
     pub sealer: Sealer,
+    /// Of discovery documents, addresses without TLS on other machines are taken too.
+    pub(super) allows_http: bool,
     pub(super) agent: Agent,
 }
 
@@ -56,6 +58,20 @@ impl Provider {
             Kind::Told(endpoints) => endpoints.issuer.as_deref(),
             Kind::GitHub { .. } => None,
         }
+    }
+
+    /// What asks it to have the person sign in again, whatever session it keeps. Google refuses prompts that it does not
+    /// know; neither it nor GitHub has one for that, and both ask which account it shall be.
+    pub(super) fn fresh_parameters(&self) -> &'static [(&'static str, &'static str)] {
+        match self.id {
+            "google" | "github" => &[("prompt", "select_account")],
+            _ => &[("prompt", "login"), ("max_age", "0")],
+        }
+    }
+
+    /// Whether it says when a person signed in, once it was asked with `max_age`. OpenID Connect Core, 2: `auth_time`.
+    pub(super) fn says_when(&self) -> bool {
+        self.id == "oidc" && matches!(self.kind, Kind::Discovered { .. })
     }
 }
 
@@ -115,7 +131,12 @@ impl Sso {
             });
         }
         let sealer = settings.session_key()?.map_or_else(|| sealer.clone(), |key| Sealer::new(&key));
-        Ok(Sso { providers, sealer, agent: outbound::agent(limits::SSO_CALL_MAX) })
+        Ok(Sso {
+            providers,
+            sealer,
+            allows_http: settings.sso_allow_http,
+            agent: outbound::agent(limits::SSO_CALL_MAX),
+        })
     }
 
     pub fn provider(&self, id: &str) -> Option<&Provider> {

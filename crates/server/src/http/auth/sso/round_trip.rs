@@ -25,6 +25,12 @@ pub struct RoundTrip {
     pub verifier: String,
     /// Where the person goes afterwards; a path of ours.
     pub redirect: Option<String>,
+    /// The person must sign in there after the trip began, whatever session the provider keeps.
+    #[serde(default)]
+    pub is_fresh: bool,
+    /// The session that the trip is a step-up of; none: a sign-in.
+    #[serde(default)]
+    pub session: Option<i64>,
     /// Seconds since the epoch.
     pub expires: i64,
 }
@@ -37,8 +43,16 @@ impl RoundTrip {
             nonce: prefixed_token("")?,
             verifier: prefixed_token("")?,
             redirect: redirect.and_then(own_path),
+            is_fresh: false,
+            session: None,
             expires: now_ns / 1_000_000_000 + LIFE_SECONDS,
         })
+    }
+
+    /// Whether a sign-in at `at_ns`, by the provider's clock, was made for this trip.
+    pub fn is_after_start(&self, at_ns: i64) -> bool {
+        let apart = limits::SSO_CLOCKS_APART.as_secs() as i64;
+        at_ns / 1_000_000_000 >= self.expires - LIFE_SECONDS - apart
     }
 
     /// S256.

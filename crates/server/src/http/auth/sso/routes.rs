@@ -13,12 +13,16 @@ use url::form_urlencoded::Serializer;
 
 use super::round_trip::{RoundTrip, no_cookie};
 use crate::app::App;
-use crate::control::Entered;
+use crate::control::{By, Entered, PendingLink, ProviderProfile, User};
 use crate::error::ApiError;
-use crate::http::account::{check_framework, check_project_name, check_text, project_view, second_step, session};
+use crate::http::account::{
+    NEVER, begin_proved_session, bundle, check_framework, check_project_name, check_text, project_view, renew_session,
+    second_step,
+};
 use crate::http::gate::auth::{Admin, InPerson, OrganizationAccess, Origin, Via};
 use crate::http::gate::body::AnonymousBody;
 use crate::http::gate::per_ip::PerIp;
+use crate::http::gate::session_cookie::Page;
 use crate::http::openapi::{ErrorBody, Failures, NotFound, TooMany};
 use crate::http::setup_code;
 use crate::limits::per_ip::{FinishSetup, SsoCallback, SsoStart};
@@ -89,10 +93,15 @@ pub async fn start(
     State(app): State<Arc<App>>,
     Path(provider): Path<String>,
     Query(query): Query<StartQuery>,
+    caller: Result<InPerson, ApiError>,
 ) -> Result<Response, ApiError> {
     let known = app.sso.provider(&provider).ok_or_else(|| ApiError::not_found("no such provider"))?;
     let now_ns = app.clock.now_ns();
-    let trip = RoundTrip::begin(known.id, query.redirect.as_deref(), now_ns)?;
+    let mut trip = RoundTrip::begin(known.id, query.redirect.as_deref(), now_ns)?;
+    trip.is_fresh = query.fresh == Some(true);
+    // Who is signed in steps up; for anybody else it is a sign-in.
+    let session = caller.ok().and_then(|InPerson(caller)| caller.session);
+    trip.session = session.filter(|_| trip.is_fresh).map(|session| session.id);
     let inner = app.clone();
     let endpoints = tokio::task::spawn_blocking(move || match inner.sso.provider(&provider) {
         Some(known) => inner.sso.endpoints(known, now_ns),
@@ -118,6 +127,9 @@ pub async fn start(
         ("code_challenge", &challenge),
         ("code_challenge_method", "S256"),
     ]);
+    if trip.is_fresh {
+        url.query_pairs_mut().extend_pairs(known.fresh_parameters());
+    }
     let cookie = trip.cookie(&app.sso.sealer, app.config.is_https());
     let cookie = cookie.ok_or_else(|| ApiError::internal("a sign-in's cookie cannot be sealed"))?;
     Ok(see(url.as_str(), Some(cookie)))
@@ -130,7 +142,7 @@ pub async fn start(
     operation_id = "finishSignIn",
     tag = "credentials",
     params(("provider" = String, Path, description = "`google`, `github` or `oidc`"), CallbackQuery),
-    responses((status = 302, description = "To `/auth/callback#token=...&needsSetup=...`, to `/auth/callback#mfaToken=...&methods=...` for the second step, or to `/login?error=` with `oauth_no_email`, `oauth_email_unverified`, `invite_required`, `oauth_denied`, `oauth_state` or `oauth_failed`"), NotFound, TooMany),
+    responses((status = 302, description = "To `/auth/callback#token=...&needsSetup=...`, to `/auth/callback#mfaToken=...&methods=...` for the second step, the same with `&link=` and the provider's name for a proof of the account that the provider is linked to, to `redirect` after a step-up, or to `/login?error=` with `oauth_no_email`, `oauth_email_unverified`, `invite_required`, `oauth_denied`, `oauth_state`, `oauth_link_refused`, `oauth_not_fresh`, `oauth_other_person` or `oauth_failed`"), NotFound, TooMany),
     security(())
 )]
 pub async fn callback(
@@ -160,6 +172,8 @@ async fn finish(
     headers: &HeaderMap,
 ) -> Result<Result<String, &'static str>, ApiError> {
     let now_ns = app.clock.now_ns();
+    // The provider sends the browser here, and the page that follows is ours.
+    let from = Origin { page: Page::Own, ..from };
     let cookies: Vec<&str> = headers.get_all(COOKIE).iter().filter_map(|value| value.to_str().ok()).collect();
     let state = query.state.unwrap_or_default();
     let trip = RoundTrip::read(&cookies.join("; "), &app.sso.sealer, &provider, &state, now_ns);
@@ -168,22 +182,39 @@ async fn finish(
         return Ok(Err(if error == "access_denied" { "oauth_denied" } else { "oauth_failed" }));
     }
     let Some(code) = query.code else { return Ok(Err("oauth_failed")) };
-    let redirect = trip.redirect.clone();
+    let way = trip.clone();
     let (inner, callback, id) = (app.clone(), callback_url(app, &provider), provider.clone());
     let who = tokio::task::spawn_blocking(move || match inner.sso.provider(&id) {
-        Some(known) => Ok((inner.sso.who(known, &trip, &code, &callback, now_ns)?, known.may_create)),
+        Some(known) => {
+            let profile = inner.sso.who(known, &trip, &code, &callback, now_ns)?;
+            Ok((profile, known.may_create, known.says_when()))
+        }
         None => anyhow::bail!("the provider is gone"),
     });
-    let (profile, may_create) = match who.await.map_err(ApiError::internal)? {
+    let (profile, may_create, says_when) = match who.await.map_err(ApiError::internal)? {
         Ok(who) => who,
         Err(error) => {
             tracing::warn!(%provider, "a sign-in failed: {error:#}");
             return Ok(Err("oauth_failed"));
         }
     };
+    let proved_ns = match profile.signed_in_ns {
+        Some(at_ns) if !way.is_fresh || way.is_after_start(at_ns) => at_ns,
+        // Its word is all there is.
+        None if way.is_fresh && !says_when => now_ns,
+        None if !way.is_fresh => NEVER,
+        said => {
+            tracing::warn!(%provider, ?said, "a step-up is refused: the provider's auth_time is missing or too old");
+            return Ok(Err("oauth_not_fresh"));
+        }
+    };
+    if let Some(session) = way.session {
+        return step_up(app, &from, &provider, &profile, (session, proved_ns), way.redirect).await;
+    }
     let by = from.by(app, profile.email.as_deref().unwrap_or(&profile.subject));
-    let (user, needs_setup) = match app.control.enter(&by, &provider, &profile, may_create).await? {
+    let (user, needs_setup) = match app.control.enter(&by, &provider, &profile, may_create, None).await? {
         Entered::In { user, needs_setup } => (user, needs_setup),
+        Entered::Unproved(user) => return ask_for_account(app, &user, provider, profile, way.redirect).await,
         Entered::NoEmail if profile.is_email_seen => return Ok(Err("oauth_email_unverified")),
         Entered::NoEmail => return Ok(Err("oauth_no_email")),
         Entered::InviteRequired => return Ok(Err("invite_required")),
@@ -194,17 +225,72 @@ async fn finish(
     let has = app.control.second_factors(user.id).await?;
     let pairs = if asks_for_more && has.any() {
         let asked = second_step(app, &user, has).await?;
-        [("mfaToken", asked.mfa_token), ("methods", asked.methods.join(","))]
+        vec![("mfaToken", asked.mfa_token), ("methods", asked.methods.join(","))]
     } else {
-        app.control.record_sign_in(&by, &user, &provider).await?;
-        [("token", app.logins.issue(&user, now_ns)?), ("needsSetup", needs_setup.to_string())]
+        from.record_sign_in(app, &user, &provider).await?;
+        let token = begin_proved_session(app, &from, &user, proved_ns).await?;
+        vec![("token", token), ("needsSetup", needs_setup.to_string())]
     };
+    Ok(Ok(callback_page(pairs, way.redirect)))
+}
+
+/// The page that goes on with a sign-in.
+fn callback_page(pairs: Vec<(&str, String)>, redirect: Option<String>) -> String {
     let mut fragment = Serializer::new(String::new());
     fragment.extend_pairs(pairs);
     if let Some(redirect) = redirect {
         fragment.append_pair("redirect", &redirect);
     }
-    Ok(Ok(format!("/auth/callback#{}", fragment.finish())))
+    format!("/auth/callback#{}", fragment.finish())
+}
+
+/// The session that the trip began in has a fresh proof, when its own person came back.
+async fn step_up(
+    app: &Arc<App>,
+    from: &Origin,
+    provider: &str,
+    profile: &ProviderProfile,
+    (session, proved_ns): (i64, i64),
+    redirect: Option<String>,
+) -> Result<Result<String, &'static str>, ApiError> {
+    let Some(user) = app.control.user_of_identity(provider, &profile.subject).await? else {
+        return Ok(Err("oauth_other_person"));
+    };
+    let by = By { user_id: Some(user.id), ..from.by(app, &user.email) };
+    let held = app.control.session_of_login(&by, session).await?;
+    if !held.is_some_and(|held| held.user == user.id && held.session_epoch == user.session_epoch) {
+        return Ok(Err("oauth_other_person"));
+    }
+    app.control.prove_session(&by, session, provider, proved_ns).await?;
+    Ok(Ok(redirect.unwrap_or_else(|| "/account".to_owned())))
+}
+
+/// The account has the address that the provider vouches for, and the provider is not linked to it: its person proves it.
+async fn ask_for_account(
+    app: &Arc<App>,
+    user: &User,
+    provider: String,
+    profile: ProviderProfile,
+    redirect: Option<String>,
+) -> Result<Result<String, &'static str>, ApiError> {
+    let has = app.control.second_factors(user.id).await?;
+    let ways = [
+        ("totp", has.totp),
+        ("passkey", has.passkeys > 0 && app.passkeys.is_some()),
+        ("recovery", has.any() && has.recovery_codes_left > 0),
+        ("password", !has.any() && !user.signs_in_elsewhere),
+        ("email", !has.any() && app.mailer.is_set_up),
+    ];
+    let methods: Vec<&str> = ways.into_iter().filter(|(_, is_there)| *is_there).map(|(way, _)| way).collect();
+    if methods.is_empty() {
+        tracing::warn!(%provider, user = user.id, "a provider is not linked: the account has no password, and no mail can be sent");
+        return Ok(Err("oauth_link_refused"));
+    }
+    let name = app.sso.provider(&provider).map_or_else(|| provider.clone(), |known| known.name.clone());
+    let link = PendingLink { provider, profile };
+    let token = app.control.await_link_proof(user.id, &link, app.clock.now_ns()).await?;
+    let pairs = vec![("mfaToken", token), ("methods", methods.join(",")), ("link", name)];
+    Ok(Ok(callback_page(pairs, redirect)))
 }
 
 /// The first organisation and project, made by who signed in elsewhere. Only while there is none.
@@ -233,7 +319,8 @@ pub async fn finish_setup(
     let framework = check_framework(request.framework.as_deref())?;
     let by = caller.by(&app);
     let project = app.control.set_up(&by, caller.user.id, &name, &timezone, &project, &framework).await?;
-    let (token, LoginBundle { user, projects, organizations }) = session(&app, &caller.user)?;
+    let (token, LoginBundle { user, projects, organizations }) =
+        (renew_session(&app, &caller, &caller.user).await?, bundle(&app, &caller.user, &Via::Login));
     let project = project_view(&app, &project, crate::control::Role::Owner, &Via::Login);
     Ok((StatusCode::CREATED, Json(RegisterAnswer { token, user, project, projects, organizations })))
 }

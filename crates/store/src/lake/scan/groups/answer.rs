@@ -20,7 +20,7 @@ pub(super) fn batch(
     (offset, limit): (usize, usize),
 ) -> Result<RecordBatch, StoreError> {
     let count = all.groups.len();
-    all.holds_answer(grouping, count)?;
+    let mut held = all.holds_answer(grouping, count)?;
     let mut columns: Vec<Vec<Cell>> = Vec::new();
     for (measure, finish, _) in &grouping.aggregates {
         let state = &mut all.states[*measure];
@@ -43,7 +43,10 @@ pub(super) fn batch(
     for (index, key) in grouping.keys.iter().enumerate() {
         let (kind, nullable) = key.kind();
         fields.push(Field::new(format!("key{index}"), kind.data_type(), nullable));
-        arrays.push(column_of(kind, order.iter().map(|group| groups.value(*group, index)))?);
+        let array = column_of(kind, order.iter().map(|group| groups.value(*group, index)))?;
+        held += array.get_array_memory_size();
+        all.share.holds(held)?;
+        arrays.push(array);
     }
     for (index, ((_, _, output), cells)) in grouping.aggregates.iter().zip(&columns).enumerate() {
         let cells = order.iter().map(|group| &cells[*group]);
@@ -57,6 +60,8 @@ pub(super) fn batch(
             }
             Output::List => (lists(cells), true),
         };
+        held += array.get_array_memory_size();
+        all.share.holds(held)?;
         fields.push(Field::new(format!("agg{index}"), array.data_type().clone(), nullable));
         arrays.push(array);
     }

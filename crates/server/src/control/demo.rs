@@ -1,0 +1,56 @@
+//! The project that holds demo data: at most one in each organization.
+
+use std::sync::Arc;
+
+use super::audit::By;
+use super::projects::{NewProject, delete_project, insert_project};
+use super::{Control, ControlError, Project};
+
+impl Control {
+    /// The organization's demo project, and whether this call made it. `interrupted`: one whose data is incomplete; it is
+    /// deleted in the same transaction, unless another call did so first.
+    pub async fn begin_demo(
+        &self,
+        by: &By,
+        new: &NewProject,
+        interrupted: Option<&Project>,
+    ) -> Result<(Arc<Project>, bool), ControlError> {
+        let mut write = self.write().await?;
+        if let Some(project) = interrupted {
+            delete_project(&mut write, by, project).await?;
+        }
+        let known: Option<i64> =
+            sqlx::query_scalar("SELECT number FROM projects WHERE organization_id = $1 AND demo > 0")
+                .bind(new.organization_id)
+                .fetch_optional(write.on())
+                .await?;
+        let known = known.and_then(|number| u32::try_from(number).ok());
+        let number = match known {
+            Some(number) => number,
+            None => {
+                let number = insert_project(self, &mut write, by, new).await?;
+                sqlx::query("UPDATE projects SET demo = 1 WHERE number = $1")
+                    .bind(i64::from(number))
+                    .execute(write.on())
+                    .await?;
+                number
+            }
+        };
+        write.changes_directory();
+        write.commit().await?;
+        let project = self.project_by_number(number).ok_or(ControlError::UnknownProject)?;
+        Ok((project, known.is_none()))
+    }
+
+    /// All demo data of the project is stored. False: the project was deleted meanwhile.
+    pub async fn finish_demo(&self, project: u32) -> Result<bool, ControlError> {
+        let mut write = self.write().await?;
+        let finished = sqlx::query("UPDATE projects SET demo = 2 WHERE number = $1 AND demo = 1")
+            .bind(i64::from(project))
+            .execute(write.on())
+            .await?;
+        write.changes_directory();
+        write.commit().await?;
+        Ok(finished.rows_affected() > 0)
+    }
+}

@@ -1,0 +1,259 @@
+//! Demo data loaded by the server itself: the shop's traffic of the last hour, through admission, quota, pipeline and
+//! journal as every other export.
+//!
+//! The control database knows that a project is a demo and whether all of it is loaded; this process knows how far its own
+//! loads are. A project that is neither loaded nor being loaded was interrupted. A load ends early when its project is
+//! deleted or the server stops.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
+
+use axum::body::Bytes;
+use parking_lot::Mutex;
+use serde_json::Value;
+use tidewatch_domain::decode::Encoding;
+use tidewatch_domain::model::Signal;
+use tokio::sync::watch;
+use tokio::task::JoinHandle;
+
+use super::traffic::Traffic;
+use crate::app::App;
+use crate::control::{By, Demo, NewProject, Project};
+use crate::error::ApiError;
+use crate::http::gate::admission::Full;
+use crate::http::gate::body::FULL;
+use crate::http::gate::turn::Turn;
+use crate::ingest::coding::Coding;
+use crate::ingest::outcome::{Refused, RejectReason};
+use crate::ingest::pipeline::{self, Export};
+use crate::limits;
+
+/// Of the project; several may have it.
+const NAME: &str = "Demo";
+const FRAMEWORK: &str = "opentelemetry";
+/// Things that happen in the shop per second.
+const RATE: f64 = 3.0;
+/// Traffic that is made, then stored, at a time.
+const PIECE_NS: u64 = 60 * 1_000_000_000;
+
+/// The loads of this process.
+pub struct Demos {
+    loads: Mutex<HashMap<u32, Arc<Load>>>,
+    tasks: Mutex<Vec<JoinHandle<()>>>,
+    /// One call begins a load at a time.
+    beginning: tokio::sync::Mutex<()>,
+    closing: watch::Sender<bool>,
+    ends: [AtomicU64; End::ALL.len()],
+}
+
+/// How a load ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum End {
+    Loaded,
+    Failed,
+    /// The project was deleted, or the server stopped.
+    Stopped,
+}
+
+impl End {
+    pub const ALL: [End; 3] = [End::Loaded, End::Failed, End::Stopped];
+
+    pub fn as_str(self) -> &'static str {
+        match self {
+            End::Loaded => "loaded",
+            End::Failed => "failed",
+            End::Stopped => "stopped",
+        }
+    }
+}
+
+/// One load. Running until it has an end.
+#[derive(Default)]
+pub struct Load {
+    percent: AtomicU8,
+    spans: AtomicU64,
+    end: Mutex<Option<(End, Option<String>)>>,
+}
+
+impl Load {
+    pub fn is_running(&self) -> bool {
+        self.end.lock().is_none()
+    }
+
+    /// Of the traffic, 0 to 100.
+    pub fn percent(&self) -> u8 {
+        self.percent.load(Ordering::Relaxed)
+    }
+
+    /// Stored.
+    pub fn spans(&self) -> u64 {
+        self.spans.load(Ordering::Relaxed)
+    }
+
+    /// Why it failed.
+    pub fn error(&self) -> Option<String> {
+        self.end.lock().as_ref().and_then(|(_, error)| error.clone())
+    }
+}
+
+/// Why a load ends early.
+enum Early {
+    Stopped,
+    Failed(String),
+}
+
+impl Default for Demos {
+    fn default() -> Demos {
+        Demos {
+            loads: Mutex::default(),
+            tasks: Mutex::default(),
+            beginning: tokio::sync::Mutex::default(),
+            closing: watch::channel(false).0,
+            ends: Default::default(),
+        }
+    }
+}
+
+impl Demos {
+    /// The latest load of a project; none: not by this process.
+    pub fn of(&self, project: u32) -> Option<Arc<Load>> {
+        self.loads.lock().get(&project).cloned()
+    }
+
+    /// Loads that ended since the start.
+    pub fn ended(&self) -> impl Iterator<Item = (End, u64)> {
+        End::ALL.into_iter().zip(&self.ends).map(|(end, count)| (end, count.load(Ordering::Relaxed)))
+    }
+
+    /// Makes the organization's demo project and begins to load it, unless demo data is there or on its way: false.
+    pub async fn begin(&self, app: &Arc<App>, by: &By, organization: i64, minutes: u64) -> Result<bool, ApiError> {
+        let _one = self.beginning.lock().await;
+        let is_running = |project: &Project| self.of(project.number).is_some_and(|load| load.is_running());
+        let known = app.control.demo_project(organization);
+        if known.as_ref().is_some_and(|project| project.demo == Some(Demo::Loaded) || is_running(project)) {
+            return Ok(false);
+        }
+        let new = NewProject { organization_id: organization, name: NAME.to_owned(), framework: FRAMEWORK.to_owned() };
+        let (project, is_new) = app.control.begin_demo(by, &new, known.as_deref()).await?;
+        if !is_new {
+            // Another node was faster.
+            return Ok(false);
+        }
+        let load = Arc::new(Load::default());
+        let mut loads = self.loads.lock();
+        loads.retain(|number, _| app.control.project_by_number(*number).is_some());
+        loads.insert(project.number, load.clone());
+        drop(loads);
+        let task = tokio::spawn(run(app.clone(), project, load, minutes));
+        let mut tasks = self.tasks.lock();
+        tasks.retain(|task| !task.is_finished());
+        tasks.push(task);
+        Ok(true)
+    }
+
+    /// Ends the loads that run. They are found interrupted at the next start.
+    pub async fn close(&self) {
+        self.closing.send_replace(true);
+        let tasks = std::mem::take(&mut *self.tasks.lock());
+        for task in tasks {
+            // One that has panicked is over too.
+            let _ = task.await;
+        }
+    }
+
+    fn is_closing(&self) -> bool {
+        *self.closing.borrow()
+    }
+}
+
+async fn run(app: Arc<App>, project: Arc<Project>, load: Arc<Load>, minutes: u64) {
+    let number = project.number;
+    let (end, error) = match fill(&app, number, &load, minutes).await {
+        Ok(()) => {
+            tracing::info!(project = number, "demo data loaded: {} spans", load.spans());
+            (End::Loaded, None)
+        }
+        Err(Early::Stopped) => (End::Stopped, None),
+        Err(Early::Failed(message)) => {
+            tracing::warn!(project = number, "demo data could not be loaded: {message}");
+            (End::Failed, Some(message))
+        }
+    };
+    app.demos.ends[end as usize].fetch_add(1, Ordering::Relaxed);
+    *load.end.lock() = Some((end, error));
+}
+
+async fn fill(app: &Arc<App>, number: u32, load: &Load, minutes: u64) -> Result<(), Early> {
+    let now_ns = u64::try_from(app.clock.now_ns()).unwrap_or(0);
+    let mut traffic = Traffic::until(now_ns, minutes, RATE, now_ns);
+    let (started_ns, mut made_ns) = (traffic.clock_ns(), traffic.clock_ns());
+    while made_ns < now_ns {
+        let until_ns = (made_ns + PIECE_NS).min(now_ns);
+        // Making it is work for the CPU.
+        let piece = tokio::task::spawn_blocking(move || {
+            while traffic.clock_ns() < until_ns {
+                traffic.go_on();
+            }
+            let spans = traffic.shop.outbox.span_count as u64;
+            let bodies: Vec<(Signal, Bytes)> = traffic.shop.outbox.take_bodies().into_iter().map(as_export).collect();
+            (traffic, bodies, spans)
+        });
+        let (next, bodies, spans) =
+            piece.await.map_err(|panic| Early::Failed(ApiError::internal(panic).to_string()))?;
+        traffic = next;
+        for (signal, body) in bodies {
+            store(app, number, signal, body).await?;
+        }
+        made_ns = until_ns;
+        load.spans.fetch_add(spans, Ordering::Relaxed);
+        let percent = (made_ns - started_ns) * 100 / (now_ns - started_ns).max(1);
+        load.percent.store(percent as u8, Ordering::Relaxed);
+    }
+    match app.control.finish_demo(number).await {
+        Ok(true) => Ok(()),
+        Ok(false) => Err(Early::Stopped),
+        Err(error) => Err(Early::Failed(ApiError::from(error).to_string())),
+    }
+}
+
+fn as_export((signal, body): (&str, Value)) -> (Signal, Bytes) {
+    let signal = match signal {
+        "traces" => Signal::Traces,
+        "metrics" => Signal::Metrics,
+        _ => Signal::Logs,
+    };
+    (signal, Bytes::from(body.to_string()))
+}
+
+/// Stores one export; tries again for a while when the server is busy. What is refused is counted, as of every sender.
+async fn store(app: &Arc<App>, number: u32, signal: Signal, body: Bytes) -> Result<(), Early> {
+    let mut closing = app.demos.closing.subscribe();
+    for attempt in 1.. {
+        if app.demos.is_closing() {
+            return Err(Early::Stopped);
+        }
+        let Some(project) = app.control.project_by_number(number) else { return Err(Early::Stopped) };
+        let Err(refused) = export(app, &project, signal, body.clone()).await else { return Ok(()) };
+        app.refused(number, signal, &refused);
+        if refused.reason != RejectReason::Overloaded || attempt >= limits::DEMO_ATTEMPTS {
+            return Err(Early::Failed(refused.error.to_string()));
+        }
+        tokio::select! {
+            () = tokio::time::sleep(limits::DEMO_PAUSE) => {}
+            _ = closing.wait_for(|closing| *closing) => return Err(Early::Stopped),
+        }
+    }
+    Ok(())
+}
+
+async fn export(app: &Arc<App>, project: &Project, signal: Signal, body: Bytes) -> Result<(), Refused> {
+    let full = || Refused::new(RejectReason::Overloaded, FULL);
+    app.quotas.admit(app, project, app.clock.now_ns()).await?;
+    let mut turn = Turn::enter(&app.admission, &app.bodies, project.number).await.map_err(|Full| full())?;
+    if !turn.grow_to(body.len()) {
+        return Err(full());
+    }
+    let export = Export { project, signal, encoding: Encoding::Json, coding: Coding::Identity, body, turn };
+    pipeline::ingest(app, export).await.map(drop)
+}

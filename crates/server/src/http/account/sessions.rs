@@ -1,0 +1,75 @@
+//! `/api/me/sessions`, `POST /api/me/logout`: where one is signed in, and the end of it.
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::{Path, State};
+
+use super::view::rfc3339;
+use crate::app::App;
+use crate::error::ApiError;
+use crate::http::gate::auth::InPerson;
+use crate::http::openapi::{Failures, NotFound};
+use crate::query::views::auth::StatusAnswer;
+use crate::query::views::people::SessionView;
+
+/// Where one is signed in, the session seen last first.
+#[utoipa::path(
+    get,
+    path = "/api/me/sessions",
+    operation_id = "listSessions",
+    tag = "account",
+    responses((status = 200, description = "The answer", body = Vec<SessionView>), Failures)
+)]
+pub async fn list(State(app): State<Arc<App>>, InPerson(caller): InPerson) -> Result<Json<Vec<SessionView>>, ApiError> {
+    let own = caller.session.map(|session| session.id);
+    let sessions = app.control.sessions(&caller.user, app.clock.now_ns()).await?;
+    let view = |session: crate::control::Session| SessionView {
+        id: session.id,
+        current: Some(session.id) == own,
+        user_agent: session.user_agent,
+        address: session.address,
+        created_at: rfc3339(session.created_ns),
+        last_seen_at: rfc3339(session.last_seen_ns),
+        expires_at: rfc3339(session.expires_ns),
+    };
+    Ok(Json(sessions.into_iter().map(view).collect()))
+}
+
+/// Ends one of one's sessions, at once.
+#[utoipa::path(
+    delete,
+    path = "/api/me/sessions/{id}",
+    operation_id = "endSession",
+    tag = "account",
+    params(("id" = i64, Path, description = "The session's id")),
+    responses((status = 200, description = "Ended", body = StatusAnswer), NotFound, Failures)
+)]
+pub async fn end(
+    State(app): State<Arc<App>>,
+    InPerson(caller): InPerson,
+    Path(id): Path<String>,
+) -> Result<Json<StatusAnswer>, ApiError> {
+    let unknown = || ApiError::not_found("no such session");
+    let id = id.parse().map_err(|_| unknown())?;
+    if !app.control.end_session(&caller.by(&app), caller.user.id, id).await? {
+        return Err(unknown());
+    }
+    Ok(Json(StatusAnswer::of("ended")))
+}
+
+/// Signs out: ends the session of this request and takes its cookie away.
+#[utoipa::path(
+    post,
+    path = "/api/me/logout",
+    operation_id = "signOut",
+    tag = "account",
+    responses((status = 200, description = "Signed out", body = StatusAnswer), Failures)
+)]
+pub async fn logout(State(app): State<Arc<App>>, InPerson(caller): InPerson) -> Result<Json<StatusAnswer>, ApiError> {
+    if let Some(session) = caller.session {
+        app.control.end_session(&caller.by(&app), caller.user.id, session.id).await?;
+    }
+    caller.from.cookies.clear();
+    Ok(Json(StatusAnswer::of("ok")))
+}

@@ -1,0 +1,103 @@
+//! Step-up: proving again who one is, before credentials, roles and deletion. What asks for it answers 403 with the code
+//! `step_up_required` (`FreshInPerson`, `FreshAs` in `gate/auth.rs`); the proof counts for [`limits::STEP_UP_LIFE`] in
+//! the session that gave it.
+//!
+//! Passkeys and codes go the way of a login's second step: `mfaToken` is good for
+//! `POST /api/login/mfa/passkey/start`, and wrong codes count in the same window of the account.
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::State;
+
+use super::password::check_of;
+use super::view::rfc3339;
+use crate::app::App;
+use crate::control::{Answered, Shown};
+use crate::error::ApiError;
+use crate::http::auth::passkeys;
+use crate::http::gate::auth::InPerson;
+use crate::http::gate::body::JsonBody;
+use crate::http::gate::per_ip::PerIp;
+use crate::http::openapi::{Failures, TooMany};
+use crate::limits;
+use crate::limits::per_ip::{Passkey, StepUp};
+use crate::query::views::people::{StepUpAnswer, StepUpRequest, StepUpWays};
+
+/// How one can prove who one is.
+#[utoipa::path(
+    post,
+    path = "/api/me/step-up/start",
+    operation_id = "beginStepUp",
+    tag = "account",
+    responses((status = 200, description = "The answer", body = StepUpWays), Failures, TooMany)
+)]
+pub async fn ways(
+    _: PerIp<Passkey>,
+    State(app): State<Arc<App>>,
+    InPerson(caller): InPerson,
+) -> Result<Json<StepUpWays>, ApiError> {
+    let user = &caller.user;
+    let has = app.control.second_factors(user.id).await?;
+    let ways = [
+        ("password", !user.signs_in_elsewhere && !app.config.sso.disable_password_login),
+        ("totp", has.totp),
+        ("passkey", has.passkeys > 0 && app.passkeys.is_some()),
+    ];
+    let methods = ways.into_iter().filter(|(_, is_there)| *is_there).map(|(way, _)| way.to_owned()).collect();
+    let mfa_token = match has.any() {
+        true => Some(app.control.await_second_factor(user.id, app.clock.now_ns()).await?),
+        false => None,
+    };
+    let providers = app.control.providers_of(user.id).await?;
+    let providers = providers.into_iter().filter(|id| app.sso.provider(id).is_some()).collect();
+    Ok(Json(StepUpWays { methods, mfa_token, providers }))
+}
+
+/// Proves it. Signing in anew, with a provider too, is a proof by itself: in the new session.
+#[utoipa::path(
+    post,
+    path = "/api/me/step-up",
+    operation_id = "stepUp",
+    tag = "account",
+    request_body = StepUpRequest,
+    responses((status = 200, description = "Proved", body = StepUpAnswer), Failures, TooMany)
+)]
+pub async fn prove(
+    _: PerIp<StepUp>,
+    State(app): State<Arc<App>>,
+    InPerson(caller): InPerson,
+    JsonBody(request): JsonBody<StepUpRequest>,
+) -> Result<Json<StepUpAnswer>, ApiError> {
+    let by = caller.by(&app);
+    let wrong = ApiError::Forbidden("that was not accepted");
+    let code = request.code.map(|code| code.replace(' ', ""));
+    let how = match (request.password, &request.mfa_token) {
+        (Some(password), None) => {
+            check_of(&app, &caller.user, password).await?;
+            "password"
+        }
+        (None, Some(token)) => {
+            let proof = match (&request.passkey, &request.challenge_id) {
+                (Some(answer), Some(challenge)) => Some(passkeys::proof(passkeys::party(&app)?, challenge, answer)),
+                _ => None,
+            };
+            let shown = match (&code, &proof) {
+                (Some(code), None) => Shown::Code(code),
+                (None, Some(proof)) => Shown::Passkey(proof),
+                _ => return Err(ApiError::malformed("one of code, and passkey with challengeId is needed")),
+            };
+            match app.control.show_second_factor(&by, token, shown).await? {
+                Answered::In { user, link: None } if user.id == caller.user.id => {}
+                Answered::In { .. } | Answered::No => return Err(wrong),
+                Answered::TooMany => return Err(ApiError::TooMany(limits::SECOND_FACTOR_WINDOW.as_secs())),
+            }
+            if proof.is_some() { "passkey" } else { "second factor" }
+        }
+        _ => return Err(ApiError::malformed("one of password and mfaToken is needed")),
+    };
+    let session = caller.session.ok_or(wrong)?;
+    app.control.prove_session(&by, session.id, how, by.at_ns).await?;
+    let until_ns = by.at_ns.saturating_add(limits::STEP_UP_LIFE.as_nanos() as i64);
+    Ok(Json(StepUpAnswer { until: rfc3339(until_ns) }))
+}

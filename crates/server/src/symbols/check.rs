@@ -1,0 +1,112 @@
+//! Symbol files and source maps on disk against the hashes recorded at their upload; artifacts against their checksums.
+//! Changes nothing.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use tidewatch_symbols::{Artifact, Stale};
+
+use super::disk::if_there;
+use super::info::Info;
+use super::missing;
+use super::store::{ARTIFACT, INFO, USED, is_whole};
+
+/// Reads every file below `blobs` and adds a sentence per finding. Returns the count of originals. Blocks.
+pub fn check(blobs: &Path, findings: &mut Vec<String>) -> u64 {
+    let mut originals = 0;
+    let mut folders = vec![blobs.to_path_buf()];
+    while let Some(folder) = folders.pop() {
+        let mut files = match files_of(&folder, &mut folders) {
+            Ok(files) => files,
+            Err(error) => {
+                findings.push(format!("{}: {error}", folder.display()));
+                continue;
+            }
+        };
+        files.sort();
+        for path in files {
+            originals += u64::from(kind_of(blobs, &path) == Some(Kind::Original));
+            if let Err(why) = check_file(blobs, &path) {
+                findings.push(format!("{}: {why}", path.display()));
+            }
+        }
+    }
+    originals
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Original,
+    Info,
+    Artifact,
+    Missing,
+}
+
+/// Whether the path is that of an uploaded file or of its `.info`.
+pub fn is_upload(blobs: &Path, path: &Path) -> bool {
+    matches!(kind_of(blobs, path), Some(Kind::Original | Kind::Info))
+}
+
+/// `None`: nothing is recorded of it.
+fn kind_of(blobs: &Path, path: &Path) -> Option<Kind> {
+    match (path.parent()?.strip_prefix(blobs).ok()?.to_str(), path.extension().and_then(OsStr::to_str)) {
+        (Some("missing"), _) => Some(Kind::Missing),
+        // Empty files: projects whose stack traces are to be resolved again.
+        (Some("again"), _) | (_, Some(USED)) => None,
+        (_, Some(INFO)) => Some(Kind::Info),
+        (_, Some(ARTIFACT)) => Some(Kind::Artifact),
+        _ => Some(Kind::Original),
+    }
+}
+
+/// Subfolders are added to `folders`. A file whose write a crash interrupted has a hidden name and is left out.
+fn files_of(folder: &Path, folders: &mut Vec<PathBuf>) -> io::Result<Vec<PathBuf>> {
+    let mut files = Vec::new();
+    for entry in if_there(fs::read_dir(folder))?.into_iter().flatten() {
+        let entry = entry?;
+        if entry.file_type()?.is_dir() {
+            folders.push(entry.path());
+        } else if !entry.file_name().as_encoded_bytes().starts_with(b".") {
+            files.push(entry.path());
+        }
+    }
+    Ok(files)
+}
+
+fn check_file(blobs: &Path, path: &Path) -> Result<(), String> {
+    let said = |error: io::Error| error.to_string();
+    match kind_of(blobs, path) {
+        Some(Kind::Original) => {
+            let mut beside = path.as_os_str().to_owned();
+            beside.push(".");
+            beside.push(INFO);
+            let Some(text) = if_there(fs::read(beside)).map_err(said)? else {
+                return Err("it has no .info file and is not listed; upload it again".to_owned());
+            };
+            // What is wrong with an .info file is said of that file.
+            let Ok(info) = serde_json::from_slice::<Info>(&text) else { return Ok(()) };
+            match is_whole(path, &info).map_err(said)? {
+                true => Ok(()),
+                false => Err("its content is not what was uploaded; upload it again".to_owned()),
+            }
+        }
+        Some(Kind::Info) => {
+            if !path.with_extension("").exists() {
+                return Err("the file that it describes is missing; upload it again".to_owned());
+            }
+            let info = serde_json::from_slice::<Info>(&fs::read(path).map_err(said)?);
+            info.map(drop).map_err(|error| format!("it cannot be read ({error}); upload its file again"))
+        }
+        Some(Kind::Artifact) => match Artifact::open(&fs::read(path).map_err(said)?).and_then(Artifact::verify) {
+            // Written by another version of the program.
+            Ok(_) | Err(Stale::Version { .. }) => Ok(()),
+            Err(why) => Err(format!("{why}; the server makes it again when a stack trace needs it")),
+        },
+        Some(Kind::Missing) if !missing::is_readable(path) => {
+            Err("it cannot be read; the list of missing uploads is made anew as stack traces arrive".to_owned())
+        }
+        Some(Kind::Missing) | None => Ok(()),
+    }
+}

@@ -1,0 +1,163 @@
+//! Which processes sent the records of a request. They are counted per minute with the request, so that a question about
+//! senders reads no telemetry rows.
+
+use std::ops::Range;
+
+use tidewatch_domain::model::Attributes;
+
+/// Between the fields of a sender, in the column `reason` of [`crate::tables::Table::IngestCounts`].
+const SEPARATOR: char = '\u{1f}';
+
+/// Characters kept of each field.
+const FIELD_CHARS_MAX: usize = 200;
+
+/// What the resource of a process says about it; empty fields are absent from the resource.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Sender<'a> {
+    /// As the column `server_name` has it.
+    pub service: &'a str,
+    /// `telemetry.sdk.language`.
+    pub language: &'a str,
+    /// `telemetry.sdk.name`.
+    pub sdk: &'a str,
+    /// `telemetry.sdk.version`.
+    pub sdk_version: &'a str,
+    /// `service.version`.
+    pub version: &'a str,
+}
+
+impl<'a> Sender<'a> {
+    /// Reads what [`Sender::write`] wrote. Never fails: fields that are missing are empty.
+    pub fn parse(text: &'a str) -> Sender<'a> {
+        let mut fields = text.split(SEPARATOR);
+        let mut next = || fields.next().unwrap_or("");
+        Sender { service: next(), language: next(), sdk: next(), sdk_version: next(), version: next() }
+    }
+
+    fn of(service: &'a str, resource: Attributes<'_, 'a>) -> Sender<'a> {
+        let text = |key| resource.text(key).unwrap_or("");
+        Sender {
+            service,
+            language: text("telemetry.sdk.language"),
+            sdk: text("telemetry.sdk.name"),
+            sdk_version: text("telemetry.sdk.version"),
+            version: text("service.version"),
+        }
+    }
+
+    fn write(&self, out: &mut String) {
+        let Sender { service, language, sdk, sdk_version, version } = *self;
+        for (place, field) in [service, language, sdk, sdk_version, version].into_iter().enumerate() {
+            if place > 0 {
+                out.push(SEPARATOR);
+            }
+            out.extend(field.chars().filter(|c| *c != SEPARATOR).take(FIELD_CHARS_MAX));
+        }
+    }
+}
+
+/// The stored records of a request by sender.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Senders {
+    /// One behind the other.
+    texts: String,
+    runs: Vec<Run>,
+}
+
+/// Stored records that have one sender and lie together.
+#[derive(Debug, Clone)]
+struct Run {
+    resource: u32,
+    /// From the first of them to the last; others that are not stored may lie between them.
+    records: Range<u32>,
+    stored: u32,
+    /// Into `texts`.
+    text: Range<usize>,
+}
+
+impl Senders {
+    /// `stored`: the records that are stored, ascending, each with its resource and the name of its service; a record
+    /// that comes again at once counts once.
+    pub fn new<'a, 'b>(
+        stored: impl Iterator<Item = (u32, u32, &'a str)>,
+        attributes: impl Fn(u32) -> Attributes<'b, 'a>,
+    ) -> Senders
+    where
+        'a: 'b,
+    {
+        let mut senders = Senders::default();
+        for (record, resource, service) in stored {
+            match senders.runs.last_mut() {
+                Some(run) if run.resource == resource => {
+                    run.stored += u32::from(record >= run.records.end);
+                    run.records.end = record + 1;
+                }
+                _ => {
+                    let start = senders.texts.len();
+                    Sender::of(service, attributes(resource)).write(&mut senders.texts);
+                    let text = start..senders.texts.len();
+                    senders.runs.push(Run { resource, records: record..record + 1, stored: 1, text });
+                }
+            }
+        }
+        senders
+    }
+
+    /// Each sender and how many of its records are stored. `is_stored` decides about single records; none: all that
+    /// were built are.
+    pub fn counts(&self, is_stored: Option<impl Fn(usize) -> bool>) -> impl Iterator<Item = (&str, u64)> {
+        self.runs.iter().map(move |run| {
+            let count = match &is_stored {
+                None => u64::from(run.stored),
+                Some(is_stored) => run.records.clone().filter(|record| is_stored(*record as usize)).count() as u64,
+            };
+            (&self.texts[run.text.clone()], count)
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tidewatch_domain::model::{AnyValue, KeyValue};
+
+    fn attribute(key: &'static str, value: &'static str) -> KeyValue<'static> {
+        KeyValue { key, value: AnyValue::Str(value) }
+    }
+
+    #[test]
+    fn what_is_written_is_read_back() {
+        let resource = [
+            attribute("telemetry.sdk.language", "go"),
+            attribute("telemetry.sdk.name", "opentelemetry"),
+            attribute("telemetry.sdk.version", "1.3\u{1f}7.0"),
+            attribute("service.version", " "),
+        ];
+        let mut text = String::new();
+        Sender::of("cart", Attributes(&resource)).write(&mut text);
+        let expected =
+            Sender { service: "cart", language: "go", sdk: "opentelemetry", sdk_version: "1.37.0", version: "" };
+        assert_eq!(Sender::parse(&text), expected);
+        assert_eq!(Sender::parse(""), Sender::default());
+        assert_eq!(Sender::parse("(other)").service, "(other)");
+        let long = "ü".repeat(FIELD_CHARS_MAX + 1);
+        text.clear();
+        Sender { service: &long, ..Sender::default() }.write(&mut text);
+        assert_eq!(Sender::parse(&text).service.chars().count(), FIELD_CHARS_MAX);
+    }
+
+    #[test]
+    fn records_are_counted_by_sender() {
+        let resources = [[attribute("service.version", "1")], [attribute("service.version", "2")]];
+        // Record 1 is not stored; the values of point 4 lie together.
+        let stored = [(0, 0, "a"), (2, 0, "a"), (3, 1, "b"), (4, 1, "b"), (4, 1, "b"), (5, 0, "a")];
+        let senders = Senders::new(stored.into_iter(), |resource| Attributes(&resources[resource as usize]));
+        let counts = |is_stored: Option<&dyn Fn(usize) -> bool>| -> Vec<(String, u64)> {
+            let counted = senders.counts(is_stored);
+            counted.map(|(text, count)| (Sender::parse(text).service.to_owned(), count)).collect()
+        };
+        let named = |list: [(&str, u64); 3]| list.map(|(name, count)| (name.to_owned(), count)).to_vec();
+        assert_eq!(counts(None), named([("a", 2), ("b", 2), ("a", 1)]));
+        assert_eq!(counts(Some(&|record| record != 1 && record > 2)), named([("a", 0), ("b", 2), ("a", 1)]));
+    }
+}

@@ -1,0 +1,203 @@
+// The first hour with a new server: demo data loaded and removed, and Connect after the first span.
+import { expect, type Page, test } from "@playwright/test";
+import { serious } from "./support/axe.ts";
+import { ACCOUNT, enter } from "./support/fixtures.ts";
+import { mustPost, resourceLogs, resourceSpans } from "./support/otlp.ts";
+import { type Server, startServer } from "./support/server.ts";
+
+interface Account {
+  session: string;
+  project: string;
+  token: string;
+  organization: number;
+}
+
+const HTTP = { "http.request.method": "GET", "http.route": "/hello", "http.response.status_code": 200 };
+
+async function register(server: Server): Promise<Account> {
+  const answer = await fetch(`${server.url}/api/register`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ ...ACCOUNT, timezone: "UTC", framework: "opentelemetry" }),
+  });
+  const made = (await answer.json()) as {
+    token: string;
+    project: { id: string; token: string; organizationId: number };
+  };
+  return {
+    session: made.token,
+    project: made.project.id,
+    token: made.project.token,
+    organization: made.project.organizationId,
+  };
+}
+
+/** Signed in, with the errors that its console shows. */
+async function signIn(page: Page, server: Server, account: Account): Promise<string[]> {
+  const problems: string[] = [];
+  page.on("console", (message) => {
+    if (message.type() === "error") problems.push(message.text());
+  });
+  page.on("pageerror", (error) => problems.push(error.message));
+  await enter(page, { url: server.url, ...account });
+  return problems;
+}
+
+/** Both themes, wide and narrow: no serious violation, nothing sideways, a picture of each. */
+async function looks(page: Page, name: string): Promise<void> {
+  for (const theme of ["light", "dark"] as const)
+    for (const width of [1440, 390]) {
+      await page.emulateMedia({ colorScheme: theme });
+      await page.setViewportSize({ width, height: width === 390 ? 844 : 900 });
+      // What is read again is dimmed meanwhile.
+      await expect(page.locator("main [aria-busy=true]")).toHaveCount(0);
+      expect.soft([name, theme, width, await serious(page)]).toEqual([name, theme, width, []]);
+      const over = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+      expect.soft([name, theme, width, over <= 0]).toEqual([name, theme, width, true]);
+      await page.screenshot({ path: test.info().outputPath(`${name}-${theme}-${width}.png`), fullPage: false });
+    }
+  await page.emulateMedia({ colorScheme: "light" });
+  await page.setViewportSize({ width: 1440, height: 900 });
+}
+
+test("demo data is loaded with one click, marked on its pages, and removed with another", async ({ page }) => {
+  test.setTimeout(240_000);
+  const server = await startServer();
+  try {
+    const account = await register(server);
+    const problems = await signIn(page, server, account);
+    await page.goto(`${server.url}/p/${account.project}/connect`);
+    const card = page.getByRole("region", { name: "Demo data" });
+    await expect(card.getByRole("button", { name: "Load demo data" })).toBeVisible();
+    await looks(page, "connect-empty");
+    await page.goto(`${server.url}/p/${account.project}`);
+    await expect(page.getByText("Nothing has arrived yet")).toBeVisible();
+    await looks(page, "overview-empty");
+    await page.getByRole("button", { name: "Load demo data" }).click();
+
+    // On the pages of a project of its own, while it is loaded.
+    const banner = page.getByRole("region", { name: "Demo data" });
+    await expect(banner).toContainText("This is demo data.");
+    await expect(page.getByRole("button", { name: "Project: Demo. Switch project" })).toBeVisible();
+    await expect(banner).toContainText("It counts in no other project.", { timeout: 150_000 });
+    await expect(page.getByRole("table", { name: "Worst endpoints" })).toContainText("POST /checkout");
+    await looks(page, "demo-overview");
+    for (const label of ["Endpoints", "Issues", "Logs"]) {
+      await page.getByRole("navigation", { name: "Pages" }).getByRole("link", { name: label, exact: true }).click();
+      await expect(banner).toContainText("This is demo data.");
+    }
+    await page.getByRole("navigation", { name: "Pages" }).getByRole("link", { name: "Connect" }).click();
+    await expect(page.getByRole("table", { name: "Services" })).toContainText("mail-worker");
+    await looks(page, "demo-connect");
+
+    // The other project knows nothing of it, but that it is there.
+    await page.goto(`${server.url}/p/${account.project}`);
+    await expect(page.getByText("Nothing has arrived yet")).toBeVisible();
+    await expect(page.getByText("This is demo data.")).toHaveCount(0);
+    await page.getByRole("link", { name: "Open the demo data" }).click();
+    await banner.getByRole("button", { name: "Remove demo data" }).click();
+    await expect(page.getByText("The demo data is removed")).toBeVisible();
+    await expect(page.getByRole("button", { name: "Project: shop. Switch project" })).toBeVisible();
+    await expect(page.getByRole("button", { name: "Load demo data" })).toBeVisible();
+    expect(problems).toEqual([]);
+  } finally {
+    await server.stop();
+  }
+});
+
+test("demo data that a stop interrupted can be loaded again or removed", async ({ page }) => {
+  test.setTimeout(180_000);
+  const server = await startServer();
+  try {
+    const account = await register(server);
+    const path = `/api/organizations/${account.organization}/demo`;
+    const call = async (method: string, body?: unknown) => {
+      const answer = await fetch(server.url + path, {
+        method,
+        headers: { authorization: `Bearer ${account.session}`, "content-type": "application/json" },
+        body: body ? JSON.stringify(body) : undefined,
+      });
+      return (await answer.json()) as { state: string; projectId: string; spans: number };
+    };
+    await call("POST", { historyMinutes: 240 });
+    await expect.poll(async () => (await call("GET")).spans).toBeGreaterThan(0);
+    await server.kill();
+    const problems = await signIn(page, server, account);
+    const { state, projectId } = await call("GET");
+    expect(state).toBe("interrupted");
+    await page.goto(`${server.url}/p/${projectId}`);
+    const banner = page.getByRole("region", { name: "Demo data" });
+    await expect(banner).toContainText("The server stopped while it was being loaded");
+    await looks(page, "demo-interrupted");
+    await banner.getByRole("button", { name: "Load it again" }).click();
+    await expect(page).not.toHaveURL(new RegExp(projectId));
+    await banner.getByRole("button", { name: "Remove demo data" }).click();
+    await expect(page.getByText("The demo data is removed")).toBeVisible();
+    expect((await call("GET")).state).toBe("none");
+    expect(problems).toEqual([]);
+  } finally {
+    await server.stop();
+  }
+});
+
+test("after the first span Connect says who sends, what is missing, and where to go", async ({ page }) => {
+  const server = await startServer();
+  try {
+    const account = await register(server);
+    const problems = await signIn(page, server, account);
+    await page.goto(`${server.url}/p/${account.project}/connect`);
+    await expect(page.getByText("Waiting for the first span…")).toBeVisible();
+    await expect(page.getByRole("table", { name: "Services" })).toHaveCount(0);
+
+    const now = Date.now() - 60_000;
+    const trace = (id: string, service: string) =>
+      resourceSpans(id, now, [
+        { id: id.slice(0, 16), name: "GET /hello", kind: 2, at: 0, ms: 12, service, attributes: HTTP },
+      ]);
+    const spans = [...trace("a".repeat(32), "front"), ...trace("b".repeat(32), "billing")];
+    spans[0].resource.attributes.push(
+      ...Object.entries({
+        "telemetry.sdk.language": "nodejs",
+        "telemetry.sdk.name": "opentelemetry",
+        "telemetry.sdk.version": "2.1.0",
+      }).map(([key, value]) => ({ key, value: { stringValue: value } })),
+    );
+    await mustPost(server.url, account.token, "traces", { resourceSpans: spans });
+    const log = { at: 0, severity: 9, text: "INFO", body: "hello", service: "front" };
+    await mustPost(server.url, account.token, "logs", { resourceLogs: resourceLogs(now, [log]) });
+
+    // It comes by itself.
+    const table = page.getByRole("table", { name: "Services" });
+    const row = table.getByRole("row", { name: /front/ });
+    await expect(row).toContainText("Node.js opentelemetry 2.1.0");
+    await expect(row).toContainText("1.42.0");
+    await expect(row.getByRole("link", { name: "1 span of front" })).toHaveText("1");
+    await expect(row.getByRole("link", { name: "1 log record of front" })).toBeVisible();
+    await expect(row).toContainText("nothing yet");
+    await expect(page.getByText("1 endpoint", { exact: true })).toBeVisible();
+    await page.getByText("What is missing, and how to get it").click();
+    await expect(page.getByText(/No metrics from .*front/)).toBeVisible();
+    await expect(page.getByText("OTEL_METRICS_EXPORTER=otlp", { exact: true })).toBeVisible();
+    await expect(page.getByText(/No logs from billing/)).toBeVisible();
+    await expect(page.getByRole("button", { name: "Load demo data" })).toHaveCount(0);
+    await looks(page, "connect-services");
+
+    const next = page.getByRole("region", { name: "Next steps" });
+    await next.getByRole("link", { name: "Read the logs of front" }).click();
+    await expect(page.getByRole("heading", { level: 1 })).toHaveText("Logs");
+    await expect(page).toHaveURL(/service=front/);
+    await expect(page.getByText("hello", { exact: true })).toBeVisible();
+    await page.goBack();
+    await next.getByRole("link", { name: "Look at GET /hello" }).click();
+    await expect(page.getByRole("heading", { level: 1 })).toHaveText("GET /hello");
+    await page.goBack();
+    await table.getByRole("link", { name: "1 span of billing" }).click();
+    await expect(page).toHaveURL(/service=billing/);
+    await page.goBack();
+    await next.getByRole("link", { name: "Invite a colleague" }).click();
+    await expect(page).toHaveURL(/\/organization\?.*tab=invitations/);
+    expect(problems).toEqual([]);
+  } finally {
+    await server.stop();
+  }
+});

@@ -1,0 +1,315 @@
+// Every snippet of the Connect page, taken from where the page takes it, does what it says: its packages are installed,
+// its files written, its command run, one request sent, and the Endpoint that it names is there.
+// Spec: Endpoint naming, rule 2: a span with a valid http.route is not UNMATCHED.
+import { createServer } from "node:http";
+import { createRequire } from "node:module";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { test as base, expect } from "@playwright/test";
+import { type Snippet, snippets } from "../src/model/snippets.ts";
+import { ACCOUNT } from "./support/fixtures.ts";
+import { freePort, type Server, startServer } from "./support/server.ts";
+import { collectorFolder, installed, laidOut, runCommand, sh, started, tools, write } from "./support/snippets.ts";
+
+/** Servers that run as printed; the signal is what ends them in order. */
+const RUN: Record<string, NodeJS.Signals> = {
+  node: "SIGTERM",
+  python: "SIGINT",
+  go: "SIGTERM",
+  java: "SIGTERM",
+  rust: "SIGTERM",
+};
+
+/** Run as printed, but for what the test below says. */
+const RUN_OTHERWISE = ["browser", "edge", "collector", "curl"];
+
+/** Their packages cannot be had from the registries that the tests may use: the language's own parser reads the code. */
+const PARSED: Record<string, { why: string; parser: Record<string, (code: string) => string> }> = {
+  php: { why: "PECL and Packagist", parser: { php: () => "php -l part" } },
+  ruby: { why: "RubyGems", parser: { ruby: () => "ruby -wc part" } },
+  elixir: { why: "Hex", parser: { elixir: () => `elixir -e 'Code.string_to_quoted!(File.read!("part"))'` } },
+};
+
+/** Nothing that Debian packages runs or compiles these. */
+const NOT_HERE: Record<string, string> = {
+  dotnet: "the .NET SDK is not in Debian, and NuGet is no registry of the tests",
+  ios: "Swift and the iOS SDK are not in Debian",
+  android: "the Android SDK is not in Debian as a whole",
+  flutter: "Dart and Flutter are not in Debian",
+  "react-native": "needs a device or an emulator; its code is bundled below",
+  cloudflare: "Cloudflare itself exports; its configuration is parsed below",
+};
+
+interface Target {
+  server: Server;
+  session: string;
+  project: string;
+  token: string;
+}
+
+const test = base.extend<{ target: Target }>({
+  // biome-ignore lint/correctness/noEmptyPattern: Playwright reads the parameter's shape
+  target: async ({}, use) => {
+    const server = await startServer();
+    const answer = await fetch(`${server.url}/api/register`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ ...ACCOUNT, timezone: "UTC", framework: "opentelemetry" }),
+    });
+    const { token, project } = (await answer.json()) as { token: string; project: { id: string; token: string } };
+    await use({ server, session: token, project: project.id, token: project.token });
+    await server.stop();
+  },
+});
+test.setTimeout(900_000);
+
+const of = ({ server, token }: Target, key: string, port: number): Snippet => {
+  const found = snippets(`${server.url}/api/otel`, token, port).find((one) => one.key === key);
+  if (!found) throw new Error(`there is no snippet ${key}`);
+  return found;
+};
+
+interface Row {
+  endpoint: string;
+  serverName: string;
+  statusCode: number;
+  traceId: string;
+  name: string;
+  serviceName: string;
+}
+
+async function ask(target: Target, path: string, body: object = {}): Promise<{ data: Row[]; requests: unknown[] }> {
+  const { server, session, project } = target;
+  const now = Date.now();
+  const range = { fromDate: new Date(now - 3_600_000).toISOString(), toDate: new Date(now + 60_000).toISOString() };
+  const answer = await fetch(`${server.url}${path}?projectId=${project}`, {
+    method: "POST",
+    headers: { "content-type": "application/json", authorization: `Bearer ${session}` },
+    body: JSON.stringify({ ...range, ...body }),
+  });
+  expect(answer.status, path).toBe(200);
+  return (await answer.json()) as { data: Row[]; requests: unknown[] };
+}
+
+async function metricNames({ server, session, project }: Target): Promise<string> {
+  const answer = await fetch(`${server.url}/api/metrics/discover?projectId=${project}`, {
+    headers: { authorization: `Bearer ${session}` },
+  });
+  expect(answer.status).toBe(200);
+  return answer.text();
+}
+
+/** The Endpoint that the snippet names is there, of its service, with the signals that it says it sends. */
+async function arrived(target: Target, { check, signals }: Snippet): Promise<void> {
+  const { data } = await ask(target, "/api/endpoints");
+  const rows = data.map(({ endpoint, serverName, statusCode }) => ({ endpoint, serverName, statusCode }));
+  expect(rows).toEqual([{ endpoint: check?.endpoint, serverName: check?.service, statusCode: 200 }]);
+  if (signals.includes("logs")) {
+    const logs = await ask(target, "/api/logs", { traceId: data[0].traceId });
+    expect(JSON.stringify(logs.data), "a log line of the request").toContain("asked for");
+  }
+  if (signals.includes("metrics")) expect(await metricNames(target)).toMatch(/http\.server\.(request\.)?duration/);
+  const drops = (await ask(target, "/api/drops")) as { requests: { outcome: string; count: number }[] } & object;
+  expect(drops.requests.filter((one) => one.outcome === "rejected" && one.count > 0)).toEqual([]);
+}
+
+test("every snippet is run, parsed, or listed with the reason why it cannot be", () => {
+  const lists = [...Object.keys(RUN), ...RUN_OTHERWISE, ...Object.keys(PARSED), ...Object.keys(NOT_HERE)];
+  const all = snippets("http://x/api/otel", "t").map((one) => one.key);
+  expect([...lists].sort()).toEqual([...all].sort());
+});
+
+for (const [key, signal] of Object.entries(RUN)) {
+  test(`${key}: the example runs as printed, and its request is the Endpoint that the page names`, async ({
+    target,
+  }) => {
+    const port = await freePort();
+    const snippet = of(target, key, port);
+    const folder = await laidOut(snippet);
+    const app = await started(runCommand(snippet), folder, port);
+    try {
+      expect(await sh(snippet.check?.request ?? "", folder), app.output()).toBe("user 7\n");
+    } finally {
+      // Well before any exporter's interval is over: what is queued is sent at the end.
+      await app.stop(signal);
+    }
+    await arrived(target, snippet);
+  });
+}
+
+test("curl: the command runs as printed", async ({ target }) => {
+  const snippet = of(target, "curl", 0);
+  await sh(runCommand(snippet), "/tmp");
+  const { data } = await ask(target, "/api/endpoints");
+  expect(data.map((row) => [row.endpoint, row.serverName])).toEqual([["GET /hello", "hello-service"]]);
+});
+
+test("collector: what it receives is passed on", async ({ target }) => {
+  const http = await freePort();
+  const printed = of(target, "collector", 0);
+  // Its own ports may be taken.
+  const steps = printed.steps.map((step) => ({
+    ...step,
+    code: step.code.replace(":4318", `:${http}`).replace(":4317", ":0"),
+  }));
+  const folder = await collectorFolder();
+  await write(folder, { ...printed, steps });
+  const collector = await started(`PATH="$PWD:$PATH"\n${runCommand(printed)}`, folder, http);
+  try {
+    const sender = snippets(`http://localhost:${http}`, "none").find((one) => one.key === "curl");
+    if (!sender) throw new Error("there is no snippet curl");
+    await sh(runCommand(sender), folder);
+  } finally {
+    await collector.stop("SIGTERM");
+  }
+  const { data } = await ask(target, "/api/endpoints");
+  expect(
+    data.map((row) => [row.endpoint, row.serverName]),
+    collector.output(),
+  ).toEqual([["GET /hello", "hello-service"]]);
+  expect(collector.output(), "no name of it is deprecated").not.toContain("deprecated");
+});
+
+interface Esbuild {
+  build(options: object): Promise<{ outputFiles: { text: string }[] }>;
+}
+
+/** The script with everything that it imports. An import that does not exist fails the test. */
+async function bundled(folder: string, entry: string, options: object): Promise<string> {
+  const esbuild = createRequire(join(await tools(), "package.json"))("esbuild") as Esbuild;
+  const { outputFiles } = await esbuild.build({
+    absWorkingDir: folder,
+    entryPoints: [entry],
+    bundle: true,
+    format: "esm",
+    target: "es2022",
+    write: false,
+    logLevel: "silent",
+    logOverride: { "import-is-undefined": "error" },
+    ...options,
+  });
+  return outputFiles[0].text;
+}
+
+test("browser: requests of a page arrive under its service, and carry its trace", async ({ target, browser }) => {
+  const snippet = of(target, "browser", 0);
+  const folder = await laidOutClient(snippet);
+  const script = await bundled(folder, "telemetry.js", {
+    footer: { js: `document.body.onclick = () => fetch("/users/7");` },
+  });
+  let traceparent: unknown;
+  const app = createServer((request, answer) => {
+    if (request.url === "/users/7") traceparent = request.headers.traceparent;
+    answer.setHeader("content-type", request.url === "/app.js" ? "text/javascript" : "text/html");
+    answer.end(
+      request.url === "/app.js"
+        ? script
+        : `<!doctype html><title>app</title><script type="module" src="/app.js"></script>`,
+    );
+  }).listen(0, "127.0.0.1");
+  await new Promise((resolve) => app.once("listening", resolve));
+  const context = await browser.newContext();
+  try {
+    const page = await context.newPage();
+    const problems: string[] = [];
+    page.on("pageerror", (error) => problems.push(error.message));
+    await page.goto(`http://127.0.0.1:${(app.address() as AddressInfo).port}/`);
+    await page.waitForLoadState("networkidle");
+    await page.locator("body").dispatchEvent("click");
+    // From an origin that is not the server's; sent after the exporter's interval.
+    const sent = await page.waitForResponse(
+      (one) => one.url().endsWith("/v1/traces") && one.request().method() === "POST",
+    );
+    expect(sent.status()).toBe(200);
+    expect(problems).toEqual([]);
+  } finally {
+    await context.close();
+    app.close();
+  }
+  const { data } = await ask(target, "/api/spans");
+  const spans = data.map(({ name, serviceName }) => `${serviceName}: ${name}`);
+  expect(spans.sort()).toEqual(
+    ["documentFetch", "documentLoad", "GET", "resourceFetch"].map((n) => `my-web-app: ${n}`).sort(),
+  );
+  expect(traceparent).toMatch(/^00-[0-9a-f]{32}-[0-9a-f]{16}-01$/);
+  expect(data.find((row) => row.name === "GET")?.traceId).toBe(String(traceparent).split("-")[1]);
+});
+
+/** Snippets without a run command: all their commands install. */
+async function laidOutClient(snippet: Snippet): Promise<string> {
+  const folder = join(await tools(), "..", snippet.key);
+  const commands = snippet.steps.filter((step) => step.language === "sh").map((step) => step.code);
+  await installed(folder, commands.join("\n"));
+  await write(folder, snippet);
+  return folder;
+}
+
+test("react-native: each import of its code exists", async ({ target }) => {
+  const snippet = of(target, "react-native", 0);
+  const folder = await laidOutClient(snippet);
+  const script = await bundled(folder, "telemetry.js", { mainFields: ["react-native", "browser", "main"] });
+  expect(script).toContain(target.token);
+});
+
+test("edge: the worker runs in workerd, which wrangler dev runs it in", async ({ target }) => {
+  const port = await freePort();
+  const snippet = of(target, "edge", port);
+  // wrangler itself needs a newer Node.js than this repository does; what it configures is read here.
+  const folder = await laidOut(snippet);
+  const config = JSON.parse(snippet.steps.find((step) => step.file === "wrangler.jsonc")?.code ?? "");
+  const script = await bundled(folder, config.main, { conditions: ["workerd", "worker", "browser"] });
+  await write(folder, { ...snippet, steps: workerd(script, config.compatibility_date, port) });
+  const app = await started(
+    `exec ${join(await tools(), "node_modules/.bin/workerd")} serve workerd.capnp`,
+    folder,
+    port,
+  );
+  try {
+    expect(await sh(snippet.check?.request ?? "", folder), app.output()).toBe("user 7\n");
+    await expect.poll(async () => (await ask(target, "/api/endpoints")).data.length, app.output()).toBeGreaterThan(0);
+  } finally {
+    await app.stop("SIGTERM");
+  }
+  await arrived(target, snippet);
+});
+
+/** What wrangler would make: the bundle, and a configuration that lets it reach this machine. */
+const workerd = (script: string, date: string, port: number): Snippet["steps"] => [
+  { title: "", language: "js", file: "bundle.js", code: script },
+  {
+    title: "",
+    language: "capnp",
+    file: "workerd.capnp",
+    code: `using Workerd = import "/workerd/workerd.capnp";
+const config :Workerd.Config = (
+  services = [
+    (name = "main", worker = (
+      modules = [(name = "bundle.js", esModule = embed "bundle.js")],
+      compatibilityDate = "${date}",
+    )),
+    (name = "internet", network = (allow = ["public", "private", "local"])),
+  ],
+  sockets = [(name = "http", address = "127.0.0.1:${port}", http = (), service = "main")],
+);`,
+  },
+];
+
+test("cloudflare: its configuration is JSON", ({ target }) => {
+  const snippet = of(target, "cloudflare", 0);
+  const config = JSON.parse(snippet.steps.find((step) => step.file === "wrangler.jsonc")?.code ?? "");
+  expect(Object.keys(config.observability)).toEqual(["traces", "logs"]);
+});
+
+for (const [key, { parser }] of Object.entries(PARSED)) {
+  test(`${key}: its own parser reads the code`, async ({ target }) => {
+    const snippet = of(target, key, 3000);
+    const folder = join(await tools(), "..", key);
+    await installed(folder, "true");
+    const parts = snippet.steps.filter((step) => step.language !== "sh");
+    expect(parts.length).toBeGreaterThan(0);
+    for (const { language, code } of parts) {
+      await write(folder, { ...snippet, steps: [{ title: "", language, file: "part", code }] });
+      await sh(parser[language](code), folder);
+    }
+  });
+}

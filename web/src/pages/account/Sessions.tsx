@@ -1,0 +1,69 @@
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { endOtherSession, sessionsQuery } from "../../api/account-me";
+import type { Session } from "../../api/account-types";
+import { deviceWords } from "../../model/user-agent";
+import { Act, Problem } from "../../parts/Act";
+import { Ago } from "../../parts/Ago";
+import { DataTable } from "../../parts/DataTable";
+import { QueryView } from "../../parts/states";
+import { Chip } from "../../ui/Chip";
+import { say } from "../../ui/Toasts";
+
+/** Where one is signed in, and the end of one sign-in. */
+export function Sessions() {
+  const list = useQuery(sessionsQuery);
+  const client = useQueryClient();
+  const end = useMutation({
+    mutationFn: (session: Session) => endOtherSession(session.id),
+    onSuccess: (_, session) => {
+      client.invalidateQueries({ queryKey: sessionsQuery.queryKey });
+      say(`${deviceWords(session.userAgent)} is signed out`);
+    },
+  });
+  return (
+    <>
+      <QueryView query={list}>
+        {(rows) => (
+          <DataTable
+            label="Sessions"
+            rows={rows}
+            rowKey={(row) => String(row.id)}
+            columns={[
+              {
+                key: "device",
+                head: "Device",
+                card: "main",
+                cell: (row) => (
+                  <span className="font-medium [overflow-wrap:anywhere]" title={row.userAgent}>
+                    {deviceWords(row.userAgent)}
+                  </span>
+                ),
+              },
+              { key: "address", head: "Address", cell: (row) => row.address },
+              { key: "created", head: "Signed in", cell: (row) => <Ago at={row.createdAt} /> },
+              { key: "seen", head: "Last seen", cell: (row) => <Ago at={row.lastSeenAt} /> },
+              {
+                key: "end",
+                head: "",
+                num: true,
+                cell: (row) =>
+                  row.current ? (
+                    <Chip>This one</Chip>
+                  ) : (
+                    <Act
+                      of={end}
+                      onClick={() => end.mutate(row)}
+                      aria-label={`Sign out ${deviceWords(row.userAgent)} at ${row.address}`}
+                    >
+                      Sign out
+                    </Act>
+                  ),
+              },
+            ]}
+          />
+        )}
+      </QueryView>
+      <Problem of={end} />
+    </>
+  );
+}
