@@ -5,12 +5,10 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use serde_json::json;
+use tidewatch_server::bench::fill::{EMAIL, PASSWORD};
 use tidewatch_server::bench::http::Target;
 use tidewatch_server::bench::process;
 use tidewatch_server::bench::query::{Read, Reader, Repeats};
-
-const EMAIL: &str = "bench@example.com";
-const PASSWORD: &str = "bench-password";
 
 /// A process that listens; killed when dropped.
 pub struct Server {

@@ -6,7 +6,7 @@
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, bail};
+use anyhow::{Context, bail, ensure};
 use serde::{Deserialize, Serialize};
 use tidewatch_domain::decode::Encoding;
 use tidewatch_domain::model::{ProjectId, Signal};
@@ -20,16 +20,23 @@ use super::generate::{self, ENDPOINTS_PER_SERVICE, Generator, Kind, Period, SERI
 use super::protobuf::fields;
 use super::{grouped, reads};
 use crate::clock::Clock;
+use crate::control::{By, Control, Location, NewAccount};
+use crate::files;
+use crate::http::account::password_hash_now;
 use crate::ingest::coding::Coding;
 use crate::ingest::knowledge::Knowledge;
 use crate::ingest::pipeline;
 use crate::ingest::prices::{self, PriceTable};
 use crate::ingest::record::Header;
+use crate::secrets::{self, seal::Sealer};
 
 /// What describes the data, in its directory.
 pub const MANIFEST: &str = "bench.json";
 /// A list for `bench query --reads`.
 pub const READS: &str = "bench-reads.json";
+/// The account whose project has the data.
+pub const EMAIL: &str = "bench@example.com";
+pub const PASSWORD: &str = "bench-password";
 
 const BATCH: usize = 512;
 const DAY_NS: u64 = 24 * 3600 * 1_000_000_000;
@@ -40,7 +47,7 @@ const WAIT: Duration = Duration::from_secs(60);
 
 #[derive(Debug, Clone, clap::Args)]
 pub struct FillArgs {
-    /// The data directory to make; start a server on it with `--retention-days 0`. Its first project owns the data.
+    /// The data directory to make; start a server on it with `--retention-days 0`, and sign in as is printed at the end.
     #[arg(long)]
     pub data_dir: PathBuf,
     /// Spans in all.
@@ -98,6 +105,7 @@ pub fn run(arguments: &FillArgs, mut say: impl FnMut(&str)) -> anyhow::Result<()
     }
     say(&format!("made in {:.0} s ({:.0} s of CPU)", manifest.seconds, manifest.cpu_seconds));
     say(&format!("now: tidewatch serve --retention-days 0 --data-dir {}", arguments.data_dir.display()));
+    say(&format!("and sign in as {EMAIL} with the password {PASSWORD}"));
     Ok(())
 }
 
@@ -110,7 +118,8 @@ pub fn fill(arguments: &FillArgs, say: &mut dyn FnMut(&str)) -> anyhow::Result<M
     if arguments.generate.signal() != Signal::Traces {
         bail!("--generate says what kind of spans: rich or lean");
     }
-    std::fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))?;
+    files::make_data_directory(folder).with_context(|| format!("cannot make {}", folder.display()))?;
+    make_account(folder)?;
     let plan = Plan::new(arguments);
     check_space(folder, plan.records() * BYTES_PER_RECORD + BYTES_SPARE)?;
     let (started, cpu) = (Instant::now(), own_cpu());
@@ -138,6 +147,35 @@ pub fn fill(arguments: &FillArgs, say: &mut dyn FnMut(&str)) -> anyhow::Result<M
     write(READS, serde_json::to_string_pretty(&reads::reads(plan.end_ns, sample))?)?;
     write(MANIFEST, serde_json::to_string_pretty(&manifest)?)?;
     Ok(manifest)
+}
+
+/// Numbers of projects that have telemetry are not given again: the project is made first.
+fn make_account(folder: &Path) -> anyhow::Result<()> {
+    let sealer = Sealer::new(&secrets::sealing_key(folder).context("cannot make the key for secrets")?);
+    let location = Location::file(&folder.join("control.sqlite"));
+    let account = NewAccount {
+        email: EMAIL.to_owned(),
+        name: "Bench".to_owned(),
+        password_hash: password_hash_now(PASSWORD)?,
+        organization_name: "Bench".to_owned(),
+        timezone: "UTC".to_owned(),
+        project_name: "Bench".to_owned(),
+        framework: "opentelemetry".to_owned(),
+    };
+    let by = By {
+        user_id: None,
+        name: "tidewatch bench".to_owned(),
+        address: String::new(),
+        user_agent: String::new(),
+        at_ns: Clock::system().now_ns(),
+    };
+    tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(async {
+        let control = Control::open(&location, sealer).await?;
+        let (_, project) = control.register(&by, &account).await?;
+        control.close().await;
+        ensure!(project.number == PROJECT, "the first project has the number {}", project.number);
+        Ok(())
+    })
 }
 
 fn own_cpu() -> f64 {
@@ -240,10 +278,12 @@ impl Plan {
     }
 }
 
-/// Of the first project of a server.
+/// The number of a server's first project.
+const PROJECT: u32 = 1;
+
 fn header(signal: Signal, received_ns: i64) -> Header {
     Header {
-        project_number: 1,
+        project_number: PROJECT,
         project: ProjectId([7; 16]),
         signal,
         encoding: Encoding::Protobuf,

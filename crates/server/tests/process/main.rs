@@ -2,6 +2,7 @@
 
 mod admin;
 mod backup;
+mod bench;
 mod corpus_kill;
 mod damaged;
 mod full_disk;

@@ -18,7 +18,7 @@ pub use points::SERIES;
 pub use vocabulary::{ENDPOINTS_PER_SERVICE, RARE_KEY, RARE_WORD, SERVICES};
 
 /// Increased when the same seed gives other telemetry.
-pub const VERSION: u32 = 2;
+pub const VERSION: u32 = 3;
 
 /// What is generated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
