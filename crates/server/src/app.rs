@@ -2,46 +2,41 @@
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, mpsc};
-use std::time::Instant;
 
 use anyhow::{Context, bail};
-use arrow::record_batch::RecordBatch;
 use tidewatch_domain::model::Signal;
 use tidewatch_journal::disk::{Disk, RealDisk};
-use tidewatch_store::StoreError;
-use tidewatch_store::lake::{GiveUp, Lake, RequestMemory};
-use tidewatch_store::plan::Plan;
+use tidewatch_store::lake::GiveUp;
 use tokio::sync::Semaphore;
 
+use crate::admission::budget::Budget;
+use crate::admission::slots::Admission;
 use crate::background::Background;
 use crate::clock::Clock;
 use crate::config::Config;
 use crate::control::{By, Control};
 use crate::demo::load::Demos;
-use crate::error::ApiError;
 use crate::http::auth::passkeys::relying_party;
 use crate::http::auth::sso::Sso;
-use crate::http::gate::admission::Admission;
-use crate::http::gate::budget::Budget;
 use crate::http::gate::guesses::Guesses;
 use crate::http::gate::login::Logins;
 use crate::http::gate::per_ip::PerIpCounts;
 use crate::http::gate::upload;
-use crate::http::incomplete;
 use crate::ingest::hints::Hints;
 use crate::ingest::intake::{Below, Intake};
 use crate::ingest::outcome::Refused;
 use crate::ingest::quota::Quotas;
 use crate::ingest::refusals::Refusals;
+use crate::ingest::rejection_log::RejectionLog;
 use crate::mail::{Mailer, letters};
 use crate::metrics::{IngestMetrics, StoreMetrics};
 use crate::missing_accounts;
+use crate::query::context::QueryContext;
 use crate::query_threads::QueryThreads;
 use crate::reserve::Reserve;
 use crate::secrets::seal::Sealer;
 use crate::secrets::webauthn::RelyingParty;
 use crate::symbols::Symbols;
-use crate::telemetry::RejectionLog;
 use crate::{files, keeping, limits, secrets};
 
 /// What the process takes from the machine; tests bring their own.
@@ -74,7 +69,7 @@ pub struct App {
     pub config: Config,
     pub clock: Clock,
     /// Accounts, projects, decisions about them.
-    pub control: Control,
+    pub control: Arc<Control>,
     /// Signs and checks logins.
     pub logins: Logins,
     /// Mail to people.
@@ -105,7 +100,7 @@ pub struct App {
     /// Requests by client address.
     pub per_ip: PerIpCounts,
     /// Threads beside those that store and answer.
-    pub background: Background,
+    pub background: Arc<Background>,
     /// The telemetry store and its journal.
     pub intake: Intake,
     pub ingest_metrics: IngestMetrics,
@@ -117,17 +112,13 @@ pub struct App {
     pub refusals: Refusals,
     /// Demo data that is being loaded.
     pub demos: Demos,
-    /// Questions answered at once.
-    pub asking: Admission,
-    query_threads: QueryThreads,
+    /// For questions to the telemetry store.
+    pub query: Arc<QueryContext>,
     /// For the control database, when it lies here.
     reserve: Option<Reserve>,
     /// Closes with the rest.
     _alive: mpsc::Sender<()>,
 }
-
-/// Questions stand in one line.
-const ANY_PROJECT: u32 = 0;
 
 impl App {
     /// Opens or makes everything under the data directory.
@@ -151,6 +142,7 @@ impl App {
         reserve.iter().for_each(Reserve::release);
         let control =
             Control::open(&database, Sealer::new(&sealing_key)).await.context("cannot open the control database")?;
+        let control = Arc::new(control);
         reserve.iter().for_each(Reserve::restore);
         let key = match config.login_key()? {
             Some(key) => key,
@@ -181,8 +173,16 @@ impl App {
             control.tell_people(Box::new(move |notice| letters::notice(&base_url, notice)));
         }
         let (alive, gone) = mpsc::channel();
-        let background = Background::default();
+        let background = Arc::new(Background::default());
         background.add(symbols.builder.heartbeat());
+        let query = Arc::new(QueryContext::new(
+            (control.clone(), clock.clone()),
+            (intake.lake().clone(), config.retention_days),
+            (
+                Admission::new(askers, askers * limits::ASK_WAITING_PER_THREAD),
+                QueryThreads::start(askers).context("cannot start a thread")?,
+            ),
+        ));
         let app = Arc::new(App {
             background,
             admission: Admission::new(slots, waiting),
@@ -206,8 +206,7 @@ impl App {
             hashes_waiting: Semaphore::new(limits::PASSWORD_HASHES_WAITING_MAX),
             hashes_reserved: Semaphore::new(limits::PASSWORD_HASHES_RESERVED),
             guesses: Guesses::default(),
-            asking: Admission::new(askers, askers * limits::ASK_WAITING_PER_THREAD),
-            query_threads: QueryThreads::start(askers).context("cannot start a thread")?,
+            query,
             control,
             mailer,
             _alive: alive,
@@ -215,74 +214,15 @@ impl App {
             clock,
             config,
         });
-        Control::follow(Arc::downgrade(&app), gone).context("cannot start a thread")?;
-        post.start(Arc::downgrade(&app))?;
+        Control::follow(Arc::downgrade(&app.control), gone).context("cannot start a thread")?;
+        post.start(Arc::downgrade(&app.control), app.clock.clone(), &app.background)?;
         Ok(app)
-    }
-
-    /// One question to the telemetry store: on threads of their own, at most `query_concurrent` at once.
-    ///
-    /// `deadline` covers waiting too; after it: 504. A scan whose asker has gone away ends by its deadline and counts
-    /// until then.
-    pub async fn ask(
-        &self,
-        memory: Arc<RequestMemory>,
-        plan: Plan,
-        deadline: Instant,
-    ) -> Result<RecordBatch, ApiError> {
-        let plan = keeping::only_kept(&self.control, plan, self.retention_ns());
-        self.note_gaps(&plan);
-        self.scan(deadline, move |lake| lake.ask_within(&memory, &plan, deadline)).await
-    }
-
-    /// As [`App::ask`], of rows, with the number of all that pass the filter.
-    pub async fn ask_page(
-        &self,
-        memory: Arc<RequestMemory>,
-        plan: Plan,
-        deadline: Instant,
-    ) -> Result<(RecordBatch, u64), ApiError> {
-        let plan = keeping::only_kept(&self.control, plan, self.retention_ns());
-        self.note_gaps(&plan);
-        self.scan(deadline, move |lake| lake.ask_page(&memory, &plan, deadline)).await
-    }
-
-    /// The time that decides what is kept no longer. It does not follow a clock that jumped. DECISIONS 25.
-    fn retention_ns(&self) -> i64 {
-        self.intake.lake().trusted_now().unwrap_or_else(|| self.clock.now_ns())
-    }
-
-    fn note_gaps(&self, plan: &Plan) {
-        if self.intake.lake().is_incomplete(plan) {
-            incomplete::note();
-        }
-    }
-
-    async fn scan<T: Send + 'static>(
-        &self,
-        deadline: Instant,
-        ask: impl FnOnce(&Lake) -> Result<T, StoreError> + Send + 'static,
-    ) -> Result<T, ApiError> {
-        let entered = tokio::time::timeout_at(deadline.into(), self.asking.enter(ANY_PROJECT));
-        let permit = entered.await.map_err(|_| ApiError::Deadline)?;
-        let permit = permit.map_err(|_| ApiError::Overloaded("too many questions at once; try again later"))?;
-        let lake = self.intake.lake().clone();
-        let scan = self.query_threads.run(move || {
-            let _permit = permit;
-            ask(&lake)
-        });
-        Ok(scan.await.ok_or_else(|| ApiError::internal("a question panicked"))??)
     }
 
     /// For the audit log: this process itself, now.
     pub fn by_server(&self) -> By {
         let (address, user_agent) = (String::new(), String::new());
         By { user_id: None, name: "server".to_owned(), address, user_agent, at_ns: self.clock.now_ns() }
-    }
-
-    /// Questions that wait for their turn.
-    pub fn questions_waiting(&self) -> usize {
-        self.asking.waiting()
     }
 
     /// Counts a refused export and says so in the log. `project` 0: the token belongs to none.

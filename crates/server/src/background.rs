@@ -12,7 +12,6 @@ use parking_lot::Mutex;
 use tidewatch_journal::heartbeat::{Heartbeat, Missing};
 use tokio::sync::watch;
 
-use crate::app::App;
 use crate::limits;
 
 /// All that have started.
@@ -48,14 +47,14 @@ impl Drop for Running {
 }
 
 /// Logs every heartbeat once when it is missing, until `stopped`.
-pub async fn watch(app: Arc<App>, mut stopped: watch::Receiver<bool>) {
+pub async fn watch(background: Arc<Background>, mut stopped: watch::Receiver<bool>) {
     let mut known = BTreeSet::new();
     loop {
         tokio::select! {
             () = tokio::time::sleep(limits::BACKGROUND_LOOK_PAUSE) => {}
             _ = stopped.wait_for(|stop| *stop) => return,
         }
-        let missing = app.background.missing(Instant::now());
+        let missing = background.missing(Instant::now());
         let names: BTreeSet<&str> = missing.iter().map(|missing| missing.thread).collect();
         for missing in missing.iter().filter(|missing| !known.contains(missing.thread)) {
             tracing::error!(thread = missing.thread, "{missing}; ingest and questions go on without it");

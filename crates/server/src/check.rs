@@ -15,7 +15,7 @@ use tidewatch_journal::{Position, ReplayReport};
 use tidewatch_store::lake::check as lake_check;
 use tidewatch_store::sqlite_wal;
 
-use crate::backup::manifest::{self, Manifest};
+use crate::backup_manifest::{self as manifest, Manifest};
 use crate::config::Config;
 use crate::control;
 use crate::ingest::{prices, record};

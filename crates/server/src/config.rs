@@ -18,11 +18,11 @@ use tidewatch_store::lake::day_of;
 
 use self::file::FileSettings;
 use crate::control::Location;
-use crate::http::gate::client_ip::{Trust, TrustError};
-use crate::http::socket::ListenAddress;
-use crate::http::tls::Tls;
-use crate::ingest::quota::Quota;
+use crate::control::Quota;
 use crate::limits::{self, RouteLimits};
+use crate::listen::ListenAddress;
+use crate::listen::client_ip::{Trust, TrustError};
+use crate::listen::tls::Tls;
 use crate::machine;
 use crate::mail::settings::MailSettings;
 use crate::own_traces::target::Target;

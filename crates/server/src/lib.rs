@@ -30,9 +30,11 @@
 #![forbid(unsafe_code)]
 
 pub mod admin;
+pub mod admission;
 pub mod app;
 pub mod background;
 pub mod backup;
+pub mod backup_manifest;
 pub mod bench;
 pub mod check;
 pub mod clock;
@@ -45,6 +47,7 @@ pub mod http;
 pub mod ingest;
 pub mod keeping;
 pub mod limits;
+pub mod listen;
 pub mod log_throttle;
 pub mod machine;
 pub mod mail;
@@ -56,6 +59,7 @@ pub mod query;
 pub mod query_threads;
 pub mod redact;
 pub mod reserve;
+pub mod resymbolicate;
 pub mod secrets;
 pub mod serve;
 pub mod symbols;

@@ -11,7 +11,7 @@ use clap::{Args, CommandFactory, Parser, Subcommand};
 use tidewatch_server::app::Outside;
 use tidewatch_server::config::{self, Config, Loaded};
 use tidewatch_server::http::setup_code;
-use tidewatch_server::http::socket::ListenAddress;
+use tidewatch_server::listen::ListenAddress;
 use tidewatch_server::{admin, backup, bench, check, demo, files, http, serve, symbols_cli, telemetry};
 
 #[global_allocator]

@@ -14,14 +14,16 @@ use crate::background::{self, Running};
 use crate::backup::socket;
 use crate::config::{self, Config};
 use crate::http::door::Door;
-use crate::http::gate::client_ip::Trust;
-use crate::http::socket::{ListenAddress, Socket};
-use crate::http::tls::Tls;
-use crate::http::{listen, routes};
+use crate::http::socket::Socket;
+use crate::http::{exposition, listen, routes};
 use crate::keeping;
 use crate::limits;
+use crate::listen::ListenAddress;
+use crate::listen::client_ip::Trust;
+use crate::listen::tls::Tls;
 use crate::own_traces::Tracer;
-use crate::symbols::{again, notes};
+use crate::resymbolicate;
+use crate::symbols::notes;
 
 /// Serves until `stop` completes, then finishes what is in flight and flushes.
 ///
@@ -92,21 +94,21 @@ pub async fn serve_routes(
     let _ = router.send(router_of(app.clone()));
     if let Some(socket) = figures {
         tracing::info!("own figures at http://{}/metrics", socket.address()?);
-        let (_, router) = watch::channel(routes::figures(app.clone(), traffic, tracer.clone()));
+        let (_, router) = watch::channel(exposition::router(app.clone(), traffic, tracer.clone()));
         let door = Arc::new(Door::new(router, trust, false, clock));
         let mut stopped = stopped.clone();
         tokio::spawn(listen::serve(vec![socket], door, limits::METRICS_CONNECTIONS_MAX, async move {
             let _ = stopped.wait_for(|stop| *stop).await;
         }));
     }
-    let resolving = tokio::spawn(again::run(app.clone(), stopped.clone()));
+    let resolving = tokio::spawn(resymbolicate::run(app.clone(), stopped.clone()));
     let noting = tokio::spawn(notes::run(app.symbols.clone(), stopped.clone()));
     let keeping = tokio::spawn(keeping::run(app.clone(), stopped.clone()));
     let administering = tokio::spawn(socket::serve(app.clone(), stopped.clone()));
     let heartbeat = Heartbeat::new("reload");
     app.background.add(&heartbeat);
     tracer.iter().for_each(|tracer| app.background.add(tracer.heartbeat()));
-    tokio::spawn(background::watch(app.clone(), stopped.clone()));
+    tokio::spawn(background::watch(app.background.clone(), stopped.clone()));
     tokio::spawn(reload(Arc::new(Mutex::new(reloaded)), Running(heartbeat), stopped));
     ready(&address, &app);
     listening.await.context("the listener failed")?;

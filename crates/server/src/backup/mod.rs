@@ -7,7 +7,6 @@
 //! lists, and the journal last. Everything that was acknowledged before the backup began is in its parts or its journal.
 //! The copy is a data directory: `tidewatch check` reads it.
 
-pub mod manifest;
 pub mod restore;
 pub mod socket;
 pub mod source;
@@ -17,10 +16,10 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail, ensure};
 
+use crate::backup_manifest::{self, Manifest};
 use crate::check;
 use crate::clock::Clock;
 use crate::config::Config;
-use manifest::Manifest;
 use socket::{Answer, Request};
 use source::Idle;
 
@@ -70,7 +69,7 @@ pub fn backup(arguments: &BackupArgs, config: &Config, say: fn(&str)) -> anyhow:
     if !manifest.with_secrets {
         say("secrets/ is not in it: keep SECRETS_KEY or secrets/sealing.key elsewhere, a restored server needs it");
     }
-    if manifest.control_database != manifest::SQLITE {
+    if manifest.control_database != backup_manifest::SQLITE {
         say("the control database is in PostgreSQL and not in it: make a copy with pg_dump at the same time");
     }
     Ok(())
@@ -86,7 +85,7 @@ pub fn restore(arguments: &RestoreArgs, config: &Config, say: fn(&str)) -> anyho
     if !manifest.with_secrets {
         say("secrets/ is not in it: put secrets/ back, or give SECRETS_KEY and JWT_SECRET, before the server starts");
     }
-    if manifest.control_database != manifest::SQLITE {
+    if manifest.control_database != backup_manifest::SQLITE {
         say("the control database was in PostgreSQL: restore it there, with pg_restore or psql");
     }
     Ok(())

@@ -5,8 +5,8 @@ use std::path::Path;
 
 use anyhow::{Context, ensure};
 
-use super::manifest::{Manifest, NAME};
 use super::write::{copy_bytes, make_parent, sync_folders};
+use crate::backup_manifest::{Manifest, NAME};
 use crate::files;
 
 const LAST: &str = "catalog.sqlite";

@@ -10,8 +10,8 @@ use anyhow::{Context, bail, ensure};
 use tidewatch_journal::DurableSegment;
 use tidewatch_store::lake::check::{ListedFile, listed_files};
 
-use super::manifest::{self, Entry, Manifest};
 use super::source::Source;
+use crate::backup_manifest::{self as manifest, Entry, Manifest};
 use crate::files::copy_hashed;
 use crate::symbols::check::is_upload;
 use crate::symbols::info::Info;

@@ -16,9 +16,9 @@ use tidewatch_store::columns::NO_KEY;
 use tidewatch_store::lake::{Lake, LakeOptions, MergeOptions, Retention, Stats};
 use tidewatch_store::tables::Table;
 
-use super::generate::{self, ENDPOINTS_PER_SERVICE, Generator, Kind, Period, SERIES, SERVICES};
-use super::protobuf::fields;
-use super::{grouped, reads};
+use super::generate::{self, Generator, Kind, Period, SERIES};
+use super::grouped;
+use super::reads::{self, Sample};
 use crate::clock::Clock;
 use crate::control::{By, Control, Location, NewAccount};
 use crate::files;
@@ -292,34 +292,6 @@ fn header(signal: Signal, received_ns: i64) -> Header {
         settings: IngestSettings::default(),
         prices: prices::NO_TABLE,
         names_max: None,
-    }
-}
-
-/// A trace to look for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Sample {
-    pub trace_id: [u8; 16],
-    pub start_ns: u64,
-    /// One in the middle of the list of names.
-    pub endpoint: usize,
-    pub service: usize,
-}
-
-impl Sample {
-    /// The first span of a request.
-    fn of(body: &[u8]) -> Option<Sample> {
-        let mut at = (0, body.len());
-        for number in [1, 2, 2] {
-            let field =
-                fields(body, at.0, at.1)?.into_iter().find(|field| field.number == number && field.wire_type == 2);
-            at = field.map(|field| (field.start, field.end))?;
-        }
-        let span = fields(body, at.0, at.1)?;
-        let content =
-            |number| span.iter().find(|field| field.number == number).map(|field| &body[field.start..field.end]);
-        let trace_id = content(1)?.try_into().ok()?;
-        let start_ns = u64::from_le_bytes(content(7)?.try_into().ok()?);
-        Some(Sample { trace_id, start_ns, endpoint: ENDPOINTS_PER_SERVICE / 2, service: SERVICES / 2 })
     }
 }
 

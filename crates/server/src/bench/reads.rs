@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
-use super::fill::Sample;
-use super::generate::{RARE_KEY, RARE_WORD, endpoint_name};
+use super::generate::{ENDPOINTS_PER_SERVICE, RARE_KEY, RARE_WORD, SERVICES, endpoint_name};
+use super::protobuf::fields;
 use super::query::Read;
 use crate::query::time::show;
 
@@ -79,6 +79,34 @@ fn encoded(text: &str) -> String {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.' | b'~');
     let encode = |byte: u8| if is_plain(byte) { (byte as char).to_string() } else { format!("%{byte:02X}") };
     text.bytes().map(encode).collect()
+}
+
+/// A trace to look for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Sample {
+    pub trace_id: [u8; 16],
+    pub start_ns: u64,
+    /// One in the middle of the list of names.
+    pub endpoint: usize,
+    pub service: usize,
+}
+
+impl Sample {
+    /// The first span of a request.
+    pub fn of(body: &[u8]) -> Option<Sample> {
+        let mut at = (0, body.len());
+        for number in [1, 2, 2] {
+            let field =
+                fields(body, at.0, at.1)?.into_iter().find(|field| field.number == number && field.wire_type == 2);
+            at = field.map(|field| (field.start, field.end))?;
+        }
+        let span = fields(body, at.0, at.1)?;
+        let content =
+            |number| span.iter().find(|field| field.number == number).map(|field| &body[field.start..field.end]);
+        let trace_id = content(1)?.try_into().ok()?;
+        let start_ns = u64::from_le_bytes(content(7)?.try_into().ok()?);
+        Some(Sample { trace_id, start_ns, endpoint: ENDPOINTS_PER_SERVICE / 2, service: SERVICES / 2 })
+    }
 }
 
 #[cfg(test)]

@@ -16,10 +16,9 @@ use tidewatch_domain::rules::healthcheck::Healthchecks;
 use tokio::runtime::Handle;
 use uuid::Uuid;
 
+use super::quota::Quota;
 use super::tokens::fingerprint;
 use super::{Control, ControlError, Role};
-use crate::app::App;
-use crate::ingest::quota::Quota;
 use crate::limits;
 
 /// One person, without the password.
@@ -291,19 +290,19 @@ impl Control {
         if version == known { Ok(()) } else { self.refresh().await }
     }
 
-    /// Follows what other nodes and the command line change, until the process's parts are gone.
+    /// Follows what other nodes and the command line change, until nobody else holds the database.
     ///
-    /// `gone`: closed when they are. A thread keeps the time, and each look counts as blocking work: it is then none of the runtime's timers, which
+    /// `gone`: closed when the process's parts are. A thread keeps the time, and each look counts as blocking work: it is then none of the runtime's timers, which
     /// tests hold still.
-    pub fn follow(app: Weak<App>, gone: Receiver<()>) -> std::io::Result<()> {
+    pub fn follow(control: Weak<Control>, gone: Receiver<()>) -> std::io::Result<()> {
         let runtime = Handle::current();
         std::thread::Builder::new().name("directory".to_owned()).spawn(move || {
             let is_well = Arc::new(AtomicBool::new(true));
-            while let (Err(RecvTimeoutError::Timeout), Some(app)) =
-                (gone.recv_timeout(limits::DIRECTORY_PAUSE), app.upgrade())
+            while let (Err(RecvTimeoutError::Timeout), Some(control)) =
+                (gone.recv_timeout(limits::DIRECTORY_PAUSE), control.upgrade())
             {
                 let (runtime_inside, is_well) = (runtime.clone(), is_well.clone());
-                runtime.spawn_blocking(move || runtime_inside.block_on(look(&app, &is_well)));
+                runtime.spawn_blocking(move || runtime_inside.block_on(look(&control, &is_well)));
             }
         })?;
         Ok(())
@@ -311,10 +310,10 @@ impl Control {
 }
 
 /// Reads the directory again if it has changed. Says once that it cannot.
-async fn look(app: &App, is_well: &AtomicBool) {
-    let looked = app.control.refresh_if_changed().await;
+async fn look(control: &Control, is_well: &AtomicBool) {
+    let looked = control.refresh_if_changed().await;
     let was_well = is_well.swap(looked.is_ok(), Ordering::Relaxed);
-    if let (Err(error), true, false) = (looked, was_well, app.control.database.pool.is_closed()) {
+    if let (Err(error), true, false) = (looked, was_well, control.database.pool.is_closed()) {
         tracing::error!("the control database cannot be read; what is in memory stays in force: {error}");
     }
 }

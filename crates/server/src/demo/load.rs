@@ -18,12 +18,12 @@ use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
 use super::traffic::Traffic;
+use crate::admission::FULL;
+use crate::admission::slots::Full;
+use crate::admission::turn::Turn;
 use crate::app::App;
 use crate::control::{By, Demo, NewProject, Project};
 use crate::error::ApiError;
-use crate::http::gate::admission::Full;
-use crate::http::gate::body::FULL;
-use crate::http::gate::turn::Turn;
 use crate::ingest::coding::Coding;
 use crate::ingest::outcome::{Refused, RejectReason};
 use crate::ingest::pipeline::{self, Export};

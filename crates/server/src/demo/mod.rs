@@ -5,6 +5,7 @@ pub mod load;
 mod otlp;
 pub(crate) mod random;
 mod shop;
+pub mod state;
 mod traffic;
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};

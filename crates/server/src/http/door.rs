@@ -14,13 +14,13 @@ use tokio::sync::watch;
 use tokio::time::Instant;
 use tower::ServiceExt;
 
+use super::exposition::Traffic;
 use super::frames;
-use super::gate::client_ip::{self, Trust};
 use super::gate::per_ip::ClientAddress;
 use super::gate::session_cookie::CookieJar;
 use crate::clock::Clock;
 use crate::limits;
-use crate::metrics::Traffic;
+use crate::listen::client_ip::{self, Trust};
 use crate::own_traces::Tracer;
 
 /// The other end of a connection.

@@ -1,9 +1,9 @@
 //! HTTP: the socket, the routes, the gates before them, and the handlers.
 //!
-//! - [`socket`], [`tls`], [`listen`], [`connections`], `activity`, `framing`, `unread`, `lasting`, `request_body`: connections. [`door`]: what every request and answer passes.
+//! - [`socket`], [`listen`], [`connections`], `activity`, `framing`, `unread`, `lasting`, `request_body`: connections. [`door`]: what every request and answer passes.
 //! - [`routes`]: every path; [`api`]: with what describes it. [`gate`]: who may, how much, how fast.
 //! - [`ingest`]: the doors for telemetry; [`uploads`]: for symbol files. [`account`], [`auth`], [`dashboard`]: the API of the UI. [`ui`]: the UI itself.
-//! - [`setup_code`]: what the first account is made with. [`frames`]: headers on every answer. [`openapi`]: the document.
+//! - [`setup_code`]: what the first account is made with. [`frames`]: headers on every answer. [`openapi`]: the document. [`exposition`]: the server's own metrics.
 
 pub mod account;
 mod activity;
@@ -12,6 +12,7 @@ pub mod auth;
 pub mod connections;
 pub mod dashboard;
 pub mod door;
+pub mod exposition;
 pub mod frames;
 mod framing;
 pub mod gate;
@@ -25,7 +26,6 @@ mod request_body;
 pub mod routes;
 pub mod setup_code;
 pub mod socket;
-pub mod tls;
 pub mod ui;
 mod unread;
 pub mod uploads;

@@ -29,8 +29,6 @@ use super::{account, auth, dashboard, health, openapi, ui, uploads};
 use crate::app::App;
 use crate::error::ApiError;
 use crate::limits;
-use crate::metrics::{self, Traffic};
-use crate::own_traces::Tracer;
 
 /// Everything the OpenAPI document knows about.
 pub fn api() -> Api {
@@ -91,17 +89,6 @@ impl Predicate for JsonAnswers {
         let content_type = response.headers().get(CONTENT_TYPE).map(HeaderValue::as_bytes).unwrap_or_default();
         content_type.split(|byte| *byte == b';').next() == Some(b"application/json")
     }
-}
-
-/// The server's own figures, on a listener of their own.
-pub fn figures(app: Arc<App>, traffic: Arc<Traffic>, tracer: Option<Arc<Tracer>>) -> Router {
-    let text = async move || {
-        // Reading the store's figures takes locks for a moment.
-        let made = tokio::task::spawn_blocking(move || metrics::text(&app, &traffic, tracer.as_deref())).await;
-        made.map(|text| ([(CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8")], text))
-            .map_err(ApiError::internal)
-    };
-    Router::new().route("/metrics", get(text)).fallback(async || ApiError::not_found("no such path"))
 }
 
 /// What is served while the store is being opened and replayed.

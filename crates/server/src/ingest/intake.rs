@@ -26,10 +26,10 @@ use super::prices::{self, PriceTable};
 use super::record::{self, Header};
 use super::replay::{Replay, Replayed};
 use super::set_aside::{self, Reason};
+use crate::admission::turn::Turn;
 use crate::clock::Clock;
 use crate::config::Config;
 use crate::error::ApiError;
-use crate::http::gate::turn::Turn;
 use crate::symbols::Symbols;
 use crate::{files, limits};
 

@@ -15,5 +15,6 @@ pub mod prices;
 pub mod quota;
 pub mod record;
 pub mod refusals;
+pub mod rejection_log;
 pub mod replay;
 pub mod set_aside;

@@ -21,11 +21,11 @@ use super::coding::{Coding, InflateError, Inflater};
 use super::knowledge::Knowledge;
 use super::outcome::{Refused, RejectReason, Told};
 use super::record::Header;
+use crate::admission::FULL;
+use crate::admission::turn::Turn;
 use crate::app::App;
 use crate::control::Project;
 use crate::error::ApiError;
-use crate::http::gate::body::FULL;
-use crate::http::gate::turn::Turn;
 use crate::limits;
 
 /// One export, as received.

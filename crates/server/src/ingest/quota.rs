@@ -13,40 +13,11 @@ use tidewatch_store::tables::Table;
 
 use super::outcome::{Refused, RejectReason};
 use crate::app::App;
-use crate::control::Project;
+use crate::control::{Project, Quota};
 use crate::error::{ApiError, random_in};
 use crate::limits;
 use crate::query::ask::{self, Ask};
 use crate::query::time::{DAY, Range, SECOND};
-
-/// 0: no limit.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Quota {
-    /// Of bodies, inflated.
-    pub bytes_a_day: u64,
-    /// Spans, log records and metric points.
-    pub records_a_day: u64,
-    pub records_a_second: u64,
-}
-
-impl Quota {
-    /// Both hold: the smaller number where both say one.
-    pub fn and(self, other: Quota) -> Quota {
-        let smaller = |one: u64, other: u64| match (one, other) {
-            (0, limit) | (limit, 0) => limit,
-            (one, other) => one.min(other),
-        };
-        Quota {
-            bytes_a_day: smaller(self.bytes_a_day, other.bytes_a_day),
-            records_a_day: smaller(self.records_a_day, other.records_a_day),
-            records_a_second: smaller(self.records_a_second, other.records_a_second),
-        }
-    }
-
-    fn is_none(self) -> bool {
-        self == Quota::default()
-    }
-}
 
 /// What projects have sent, of those that have a quota.
 #[derive(Default)]
@@ -147,7 +118,7 @@ async fn stored(app: &Arc<App>, project: u32, now_ns: i64) -> Option<Used> {
     let range = Range { from: day * DAY, to: i64::MAX };
     let (keys, aggregates) = (vec![Key::Column("outcome")], vec![ask::plain(Function::Sum("count"))]);
     let plan = ask::groups(Table::IngestCounts, &[project], range, Filter::True, keys, aggregates);
-    let answer = Ask::within(app.clone(), limits::LIST_DEADLINE).ask(plan).await.ok()?;
+    let answer = Ask::within(app.query.clone(), limits::LIST_DEADLINE).ask(plan).await.ok()?;
     let mut used = Used { day, bytes: 0, records: 0, left: 0.0, at_ns: now_ns };
     for row in answer.rows() {
         match row.text("key0") {

@@ -20,9 +20,9 @@ use tidewatch_journal::heartbeat::Heartbeat;
 use tokio::runtime::Handle;
 use tokio::sync::Semaphore;
 
-use crate::app::App;
-use crate::background::Running;
-use crate::control::{Claimed, ControlError};
+use crate::background::{Background, Running};
+use crate::clock::Clock;
+use crate::control::{Claimed, Control, ControlError};
 use crate::limits;
 use transport::{SendError, Transport};
 
@@ -58,25 +58,26 @@ impl Mailer {
 }
 
 impl Post {
-    /// Sends what waits, until the process's parts are gone. Without a transport nothing is sent.
+    /// Sends what waits, until nobody else holds the control database. Without a transport nothing is sent.
     ///
     /// A thread keeps the time, and each round counts as blocking work: it is then none of the runtime's timers, which
     /// tests hold still.
-    pub fn start(self, app: Weak<App>) -> anyhow::Result<()> {
+    pub fn start(self, control: Weak<Control>, clock: Clock, background: &Background) -> anyhow::Result<()> {
         let Post { transport: Some(transport), woken } = self else { return Ok(()) };
         let (runtime, transport) = (Handle::current(), Arc::new(transport));
         let running = Running(Heartbeat::new("mail"));
-        app.upgrade().iter().for_each(|app| app.background.add(&running.0));
+        background.add(&running.0);
         let spawned = std::thread::Builder::new().name("mail".to_owned()).spawn(move || {
             let heartbeat = &running.0;
             loop {
-                let Some(app) = app.upgrade() else { return };
-                let (inside, transport, (done, wait)) = (runtime.clone(), transport.clone(), channel());
+                let Some(control) = control.upgrade() else { return };
+                let (inside, transport, clock, (done, wait)) =
+                    (runtime.clone(), transport.clone(), clock.clone(), channel());
                 let beating = heartbeat.clone();
                 beating.beat();
                 runtime.spawn_blocking(move || {
                     // A round that panicked is reported where it did; what it had claimed is due again after its lease.
-                    let round = AssertUnwindSafe(|| inside.block_on(round(&app, &transport, &beating)));
+                    let round = AssertUnwindSafe(|| inside.block_on(round(&control, &clock, &transport, &beating)));
                     let _ = done.send(catch_unwind(round).unwrap_or(false));
                 });
                 // The runtime ends without having run it.
@@ -95,9 +96,9 @@ impl Post {
 }
 
 /// Sends what is due; true when there may be more.
-async fn round(app: &Arc<App>, transport: &Arc<Transport>, heartbeat: &Heartbeat) -> bool {
+async fn round(control: &Control, clock: &Clock, transport: &Transport, heartbeat: &Heartbeat) -> bool {
     let lease_ns = limits::MAIL_LEASE.as_nanos() as i64;
-    let claimed = match app.control.claim_mail(app.clock.now_ns(), lease_ns, limits::MAIL_BATCH).await {
+    let claimed = match control.claim_mail(clock.now_ns(), lease_ns, limits::MAIL_BATCH).await {
         Ok(claimed) => claimed,
         Err(error) => {
             tracing::warn!(%error, "the outbox cannot be read: {error}");
@@ -107,7 +108,7 @@ async fn round(app: &Arc<App>, transport: &Arc<Transport>, heartbeat: &Heartbeat
     let is_more = claimed.len() as i64 == limits::MAIL_BATCH;
     for one in claimed {
         heartbeat.beat();
-        if let Err(error) = post(app, transport, one).await {
+        if let Err(error) = post(control, clock, transport, one).await {
             tracing::warn!(%error, "the outbox cannot be written; a mail may be sent twice: {error}");
             return false;
         }
@@ -115,18 +116,18 @@ async fn round(app: &Arc<App>, transport: &Arc<Transport>, heartbeat: &Heartbeat
     is_more
 }
 
-async fn post(app: &App, transport: &Transport, one: Claimed) -> Result<(), ControlError> {
+async fn post(control: &Control, clock: &Clock, transport: &Transport, one: Claimed) -> Result<(), ControlError> {
     let Claimed { id, tries, created_ns, mail } = one;
     let Some(mail) = mail else {
         tracing::error!(id, "a mail is sealed with another key and will never be sent");
-        return app.control.forget_mail(id).await;
+        return control.forget_mail(id).await;
     };
     // Blocks this thread, which is one for blocking.
     let Err(error) = transport.send(id, &mail) else {
         tracing::info!(id, "sent a mail");
-        return app.control.forget_mail(id).await;
+        return control.forget_mail(id).await;
     };
-    let now_ns = app.clock.now_ns();
+    let now_ns = clock.now_ns();
     let is_over = match &error {
         SendError::Unusable(_) => true,
         SendError::Refused(_) => tries + 1 >= limits::MAIL_REFUSED_TRIES,
@@ -134,10 +135,10 @@ async fn post(app: &App, transport: &Transport, one: Claimed) -> Result<(), Cont
     };
     if is_over {
         tracing::error!(id, %error, "a mail is given up after {} tries: {error}", tries + 1);
-        return app.control.forget_mail(id).await;
+        return control.forget_mail(id).await;
     }
     tracing::warn!(id, %error, "a mail is not sent yet: {error}");
-    app.control.put_mail_off(id, &error.to_string(), now_ns.saturating_add(pause_ns(tries))).await
+    control.put_mail_off(id, &error.to_string(), now_ns.saturating_add(pause_ns(tries))).await
 }
 
 /// From this failure to the next try.

@@ -5,7 +5,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use anyhow::{Context, ensure};
 use axum::http::{HeaderName, HeaderValue};
 
-use crate::http::socket::ListenAddress;
+use crate::listen::ListenAddress;
 
 /// The endpoint that means this server.
 pub const SELF: &str = "self";

@@ -152,7 +152,7 @@ const GROUP_ORDERS: [(&str, GroupOrder); 9] = [
 pub async fn groups(ask: &Ask, project: &Project, request: AiListRequest) -> Result<Page<AiTraceGroup>, ApiError> {
     let narrowed = narrowed(&request);
     let request = request.list;
-    let now = ask.app.clock.now_ns();
+    let now = ask.context.clock.now_ns();
     let range = Range::of_list(request.from_date.as_deref(), request.to_date.as_deref(), now)?;
     let paging = Paging::read(request.pagination)?;
     let order = page::order(request.order_by.as_deref(), &GROUP_ORDERS)?;
@@ -275,7 +275,7 @@ pub async fn one(ask: &Ask, project: &Project, name: &str, request: AiListReques
 
 /// `POST /api/ai-traces/chart`.
 pub async fn chart(ask: &Ask, project: &Project, request: AiChartRequest) -> Result<AiChart, ApiError> {
-    let now = ask.app.clock.now_ns();
+    let now = ask.context.clock.now_ns();
     let range = Range::of_list(request.from_date.as_deref(), request.to_date.as_deref(), now)?;
     let metric = request.metric_type;
     let p95 = Function::Quantiles { column: "duration", qs: vec![0.95] };

@@ -8,14 +8,14 @@ use tidewatch_store::plan::{Aggregate, Filter, Function, GroupOrder, Key, Order,
 use tidewatch_store::tables::Table;
 
 use super::answer::Answer;
+use super::context::QueryContext;
 use super::time::Range;
-use crate::app::App;
 use crate::error::ApiError;
 
 /// One request's access to the store.
 #[derive(Clone)]
 pub struct Ask {
-    pub app: Arc<App>,
+    pub context: Arc<QueryContext>,
     deadline: Instant,
     /// Of all its questions, and of their answers until the last clone goes.
     memory: Arc<RequestMemory>,
@@ -23,18 +23,18 @@ pub struct Ask {
 
 impl Ask {
     /// Everything asked through this has to be answered within `limit` from now; else 504.
-    pub fn within(app: Arc<App>, limit: Duration) -> Ask {
-        let memory = Arc::new(app.intake.lake().request_memory());
-        Ask { app, deadline: Instant::now() + limit, memory }
+    pub fn within(context: Arc<QueryContext>, limit: Duration) -> Ask {
+        let memory = Arc::new(context.lake.request_memory());
+        Ask { context, deadline: Instant::now() + limit, memory }
     }
 
     pub async fn ask(&self, plan: Plan) -> Result<Answer, ApiError> {
-        self.app.ask(self.memory.clone(), plan, self.deadline).await.map(Answer::new)
+        self.context.ask(self.memory.clone(), plan, self.deadline).await.map(Answer::new)
     }
 
     /// A page of rows, and how many rows pass the filter on all pages.
     pub async fn page(&self, plan: Plan) -> Result<(Answer, u64), ApiError> {
-        let (answer, total) = self.app.ask_page(self.memory.clone(), plan, self.deadline).await?;
+        let (answer, total) = self.context.ask_page(self.memory.clone(), plan, self.deadline).await?;
         Ok((Answer::new(answer), total))
     }
 }

@@ -19,7 +19,7 @@ const VALUES_MAX: usize = 1000;
 const SERVER_NAME: &str = "server_name";
 
 fn range(ask: &Ask, from: Option<&str>, to: Option<&str>) -> Result<Range, ApiError> {
-    Range::read_or(from, to, ask.app.clock.now_ns(), DEFAULT_RANGE, ["from", "to"])
+    Range::read_or(from, to, ask.context.clock.now_ns(), DEFAULT_RANGE, ["from", "to"])
 }
 
 #[derive(Default)]

@@ -11,17 +11,22 @@ use super::ask::{self, Ask, Window};
 use super::filters;
 use super::time::{self, DAY, HOUR, MINUTE, Range};
 use super::views::drops::*;
-use crate::app::App;
-use crate::control::{Membership, Project, Role};
+use crate::control::{Control, Membership, Project, Role};
 use crate::error::ApiError;
-use crate::ingest::refusals::UnknownSender;
+use crate::ingest::hints::Hints;
+use crate::ingest::refusals::{self, UnknownSender};
 
 /// Minutes drawn at most.
 const MINUTES_MAX: i64 = 2000;
 
 /// `POST /api/drops`.
-pub async fn read(ask: &Ask, project: &Project, request: DropsRequest) -> Result<Drops, ApiError> {
-    let now = ask.app.clock.now_ns();
+pub async fn read(
+    ask: &Ask,
+    project: &Project,
+    request: DropsRequest,
+    (hints, refusals): (&Hints, &refusals::Refusals),
+) -> Result<Drops, ApiError> {
+    let now = ask.context.clock.now_ns();
     let asked = Range::of_list(request.from_date.as_deref(), request.to_date.as_deref(), now)?;
     // Counts are kept by the start of their minute.
     let range = Range { from: asked.from.saturating_sub(asked.from.rem_euclid(MINUTE)), to: asked.to };
@@ -31,7 +36,7 @@ pub async fn read(ask: &Ask, project: &Project, request: DropsRequest) -> Result
         counts(ask, project.number, recent, true),
         last_span(ask, project.number, now),
     )?;
-    let unpromoted_ai_spans = ask.app.hints.other_ai(project.number);
+    let unpromoted_ai_spans = hints.other_ai(project.number);
     let mut drops =
         Drops { data: vec![], requests: vec![], kept: vec![], series: vec![], unpromoted_ai_spans, last_span };
     for (key, count) in totals {
@@ -43,7 +48,7 @@ pub async fn read(ask: &Ask, project: &Project, request: DropsRequest) -> Result
                 if outcome == "rejected" {
                     drops.data.push(DropCount { signal: signal.clone(), reason: reason.clone(), count });
                 }
-                let last = ask.app.refusals.last_sentence(project.number, &signal, &reason);
+                let last = refusals.last_sentence(project.number, &signal, &reason);
                 let (last_message, last_at) = last.map(|last| (last.message, time::show(last.at_ns))).unzip();
                 drops.requests.push(RequestCount { signal, outcome, reason, count, last_message, last_at });
             }
@@ -64,14 +69,19 @@ pub async fn read(ask: &Ask, project: &Project, request: DropsRequest) -> Result
 
 /// `GET /api/refusals`. The owner of the first organization runs the server and sees all; other owners see what came
 /// from the address they look from, because addresses and tokens of other organizations are none of theirs.
-pub fn refusals(app: &App, user: i64, from: IpAddr) -> Result<Refusals, ApiError> {
+pub fn refusals(
+    control: &Control,
+    refusals: &refusals::Refusals,
+    user: i64,
+    from: IpAddr,
+) -> Result<Refusals, ApiError> {
     let owned = |membership: &Membership| membership.role == Role::Owner;
-    if !app.control.memberships(user).iter().any(owned) {
+    if !control.memberships(user).iter().any(owned) {
         return Err(ApiError::Forbidden("this is for owners"));
     }
-    let first = app.control.first_organization();
-    let sees_all = first.and_then(|first| app.control.membership(user, first)).is_some_and(|member| owned(&member));
-    let found = app.refusals.unknown(|sender| sees_all || sender.address == from);
+    let first = control.first_organization();
+    let sees_all = first.and_then(|first| control.membership(user, first)).is_some_and(|member| owned(&member));
+    let found = refusals.unknown(|sender| sees_all || sender.address == from);
     let view = |sender: UnknownSender| RefusalView {
         time: time::show(sender.at_ns),
         address: sender.address.to_string(),

@@ -100,7 +100,7 @@ struct Ranked {
 
 /// `POST /api/endpoints/grouped`. WIRE 8.1.
 pub async fn groups(ask: &Ask, project: &Project, request: ListRequest) -> Result<Page<EndpointGroup>, ApiError> {
-    let now = ask.app.clock.now_ns();
+    let now = ask.context.clock.now_ns();
     let range = Range::of_list(request.from_date.as_deref(), request.to_date.as_deref(), now)?;
     let paging = Paging::read(request.pagination)?;
     let order = page::order(request.order_by.as_deref(), &GROUP_ORDERS)?;
@@ -124,7 +124,7 @@ pub async fn worst(ask: &Ask, project: &Project, range: Range, count: usize) -> 
 
 async fn ranked(ask: &Ask, project: &Project, range: Range, filter: Filter) -> Result<Vec<Ranked>, ApiError> {
     let number = project.number;
-    let slow = ask.app.control.slow_endpoints(number).await?;
+    let slow = ask.context.control.slow_endpoints(number).await?;
     let offset_ns = |slow: &SlowEndpoint| slow.offset_ms.saturating_mul(1_000_000);
     let bands = Bands::with_offsets(slow.iter().map(|(name, slow)| (name.as_str(), offset_ns(slow))));
     let found = entities::by_name(ask, Table::Endpoints, number, range, filter, &bands).await?;
@@ -257,7 +257,7 @@ async fn status_counts(
 
 /// `POST /api/endpoints/chart`.
 pub async fn chart(ask: &Ask, project: &Project, request: EndpointChartRequest) -> Result<EndpointChart, ApiError> {
-    let now = ask.app.clock.now_ns();
+    let now = ask.context.clock.now_ns();
     let range = Range::of_list(request.from_date.as_deref(), request.to_date.as_deref(), now)?;
     let only = request.endpoint.filter(|name| !name.is_empty());
     let lines =
@@ -341,7 +341,7 @@ const SLOW_OFFSET_MS_MAX: i64 = 3_600_000;
 /// `GET /api/endpoints/slow`.
 pub async fn slow(ask: &Ask, project: &Project, endpoint: String) -> Result<SlowOffset, ApiError> {
     let number = project.number;
-    let slow = ask.app.control.slow_endpoint(number, &endpoint).await?;
+    let slow = ask.context.control.slow_endpoint(number, &endpoint).await?;
     let slow = slow.unwrap_or(SlowEndpoint { offset_ms: 0, reason: String::new() });
     Ok(SlowOffset { offset_ms: slow.offset_ms, reason: slow.reason })
 }
@@ -360,6 +360,6 @@ pub async fn set_slow(
         return Err(ApiError::unprocessable(format!("offsetMs is 0 to {SLOW_OFFSET_MS_MAX}")));
     }
     let slow = SlowEndpoint { offset_ms: request.offset_ms, reason: request.reason };
-    ask.app.control.set_slow_endpoint(by, project, &request.endpoint, &slow).await?;
+    ask.context.control.set_slow_endpoint(by, project, &request.endpoint, &slow).await?;
     Ok(SlowOffset { offset_ms: slow.offset_ms, reason: slow.reason })
 }

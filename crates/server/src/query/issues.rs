@@ -88,7 +88,7 @@ const ORDERS: [(&str, Order); 3] =
 
 /// `POST /api/exception-stack-traces`.
 pub async fn list(ask: &Ask, project: &Arc<Project>, request: IssueListRequest) -> Result<Page<IssueGroup>, ApiError> {
-    let now = ask.app.clock.now_ns();
+    let now = ask.context.clock.now_ns();
     let range = Range::of_list(request.from_date.as_deref(), request.to_date.as_deref(), now)?;
     let paging = Paging::read(request.pagination)?;
     let order = page::order(request.order_by.as_deref(), &ORDERS)?;
@@ -167,7 +167,7 @@ fn matching(needle: &str) -> Filter {
 
 /// Issues that were archived and have not occurred since.
 async fn archived(ask: &Ask, project: u32) -> Result<std::collections::HashSet<u64>, ApiError> {
-    let when = ask.app.control.archived(project).await?;
+    let when = ask.context.control.archived(project).await?;
     if when.is_empty() {
         return Ok(Default::default());
     }
@@ -238,7 +238,7 @@ pub async fn detail(
     hash: u64,
     request: IssueDetailRequest,
 ) -> Result<IssueDetail, ApiError> {
-    let now = ask.app.clock.now_ns();
+    let now = ask.context.clock.now_ns();
     let paging = Paging::read(request.pagination)?;
     let range = match (&request.from_date, &request.to_date) {
         (None, None) => Range::ALL,
@@ -335,12 +335,12 @@ fn hashes(request: &HashesRequest) -> Result<Vec<u64>, ApiError> {
 
 /// `POST /api/exception-stack-traces/archive`.
 pub async fn archive(ask: &Ask, by: &By, project: &Project, request: HashesRequest) -> Result<Archived, ApiError> {
-    let archived = ask.app.control.archive(by, project, &hashes(&request)?).await? as u64;
+    let archived = ask.context.control.archive(by, project, &hashes(&request)?).await? as u64;
     Ok(Archived { archived })
 }
 
 /// `POST /api/exception-stack-traces/unarchive`.
 pub async fn unarchive(ask: &Ask, by: &By, project: &Project, request: HashesRequest) -> Result<Unarchived, ApiError> {
-    let unarchived = ask.app.control.unarchive(by, project, &hashes(&request)?).await? as u64;
+    let unarchived = ask.context.control.unarchive(by, project, &hashes(&request)?).await? as u64;
     Ok(Unarchived { unarchived })
 }

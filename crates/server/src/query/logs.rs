@@ -119,7 +119,7 @@ pub async fn list(ask: &Ask, projects: &Projects, request: LogListRequest) -> Re
     if request.all_projects && request.trace_id.as_deref().unwrap_or_default().is_empty() {
         return Err(ApiError::unprocessable("allProjects needs a traceId"));
     }
-    let Conditions { range, service, others } = conditions(&request, ask.app.clock.now_ns())?;
+    let Conditions { range, service, others } = conditions(&request, ask.context.clock.now_ns())?;
     let paging = Paging::read(request.pagination)?;
     let column = page::order(request.order_by.as_deref(), &[("timestamp", "time")])?;
     let order = vec![Order { column, descending: page::is_descending(request.sort_direction) }];
@@ -177,7 +177,7 @@ fn view(row: Row<'_>, id: u128, projects: &Projects) -> LogView {
 
 /// `POST /api/logs/histogram`. The services are counted whatever service is asked for, so that one can be picked.
 pub async fn histogram(ask: &Ask, project: &Project, request: LogListRequest) -> Result<LogHistogram, ApiError> {
-    let Conditions { range, service, others } = conditions(&request, ask.app.clock.now_ns())?;
+    let Conditions { range, service, others } = conditions(&request, ask.context.clock.now_ns())?;
     let buckets = Buckets::at_most(range, HISTOGRAM_BUCKETS_MAX, automatic_minutes(range) * MINUTE);
     let keys = vec![Key::TimeBucket { origin: buckets.origin, width: buckets.width }, Key::Column("severity_text")];
     let count = || vec![ask::plain(Function::Count)];

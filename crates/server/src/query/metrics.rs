@@ -70,7 +70,7 @@ impl Checked {
 
 /// `POST /api/metrics/query`.
 pub async fn query(ask: &Ask, project: &Project, request: MetricsRequest) -> Result<MetricsAnswer, ApiError> {
-    let Checked { range, interval_minutes, queries } = Checked::read(request, ask.app.clock.now_ns())?;
+    let Checked { range, interval_minutes, queries } = Checked::read(request, ask.context.clock.now_ns())?;
     let mut results = Vec::with_capacity(queries.len());
     for query in queries {
         let series = Series { project: project.number, range, interval_minutes, query };

@@ -17,7 +17,7 @@ const ROWS: usize = 5;
 
 /// `GET /api/dashboard/overview`.
 pub async fn read(ask: &Ask, project: &Arc<Project>, query: OverviewQuery) -> Result<Overview, ApiError> {
-    let now = ask.app.clock.now_ns();
+    let now = ask.context.clock.now_ns();
     let range = Range::read(query.from.as_deref(), query.to.as_deref(), now, ["from", "to"])?;
     let (recent_issues, worst_endpoints, counts) = tokio::try_join!(
         issues::recent(ask, project, range, ROWS),

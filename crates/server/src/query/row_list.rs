@@ -22,7 +22,7 @@ pub struct RowList {
 impl RowList {
     /// `orders` pairs the API's names with columns; the first is the default.
     pub fn read(ask: &Ask, request: &ListRequest, orders: &[(&str, &'static str)]) -> Result<RowList, ApiError> {
-        let now = ask.app.clock.now_ns();
+        let now = ask.context.clock.now_ns();
         let column = page::order(request.order_by.as_deref(), orders)?;
         Ok(RowList {
             range: Range::of_list(request.from_date.as_deref(), request.to_date.as_deref(), now)?,

@@ -18,7 +18,7 @@ use crate::limits;
 
 /// `GET /api/services`.
 pub async fn read(ask: &Ask, project: &Project, query: ServicesQuery) -> Result<Services, ApiError> {
-    let now = ask.app.clock.now_ns();
+    let now = ask.context.clock.now_ns();
     let asked = Range::read(query.from.as_deref(), query.to.as_deref(), now, ["from", "to"])?;
     // Counts are kept by the start of their minute.
     let range = Range { from: asked.from.saturating_sub(asked.from.rem_euclid(MINUTE)), to: asked.to };

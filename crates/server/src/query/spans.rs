@@ -115,9 +115,9 @@ fn statement(attributes: &AttributeMap) -> Option<String> {
 
 /// `POST /api/spans`.
 pub async fn list(ask: &Ask, project: &Arc<Project>, request: SpanListRequest) -> Result<SpanPage, ApiError> {
-    let now = ask.app.clock.now_ns();
+    let now = ask.context.clock.now_ns();
     let range = Range::of_list(request.from_date.as_deref(), request.to_date.as_deref(), now)?;
-    let days_max = days_max(project.settings.retention_days.unwrap_or(ask.app.config.retention_days));
+    let days_max = days_max(project.settings.retention_days.unwrap_or(ask.context.retention_days));
     if range.length() > days_max.saturating_mul(DAY) {
         return Err(ApiError::unprocessable(format!("spans can be listed over at most {days_max} days")));
     }

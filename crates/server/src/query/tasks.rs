@@ -90,7 +90,7 @@ fn rank(figures: &Figures) -> f64 {
 
 /// `POST /api/tasks/grouped`.
 pub async fn groups(ask: &Ask, project: &Project, request: ListRequest) -> Result<Page<TaskGroup>, ApiError> {
-    let now = ask.app.clock.now_ns();
+    let now = ask.context.clock.now_ns();
     let range = Range::of_list(request.from_date.as_deref(), request.to_date.as_deref(), now)?;
     let paging = Paging::read(request.pagination)?;
     let order = page::order(request.order_by.as_deref(), &GROUP_ORDERS)?;
@@ -173,7 +173,7 @@ pub async fn one(ask: &Ask, project: &Project, name: &str, request: ListRequest)
 
 /// `POST /api/tasks/chart`.
 pub async fn chart(ask: &Ask, project: &Project, request: TaskChartRequest) -> Result<TaskChart, ApiError> {
-    let now = ask.app.clock.now_ns();
+    let now = ask.context.clock.now_ns();
     let range = Range::of_list(request.from_date.as_deref(), request.to_date.as_deref(), now)?;
     let only = request.task.filter(|name| !name.is_empty());
     let (interval, metric) = (request.interval_minutes, request.metric_type);

@@ -14,7 +14,6 @@
 //!
 //! An artifact is a cache: whoever misses it, or finds it stale, asks [`build`] for it.
 
-pub mod again;
 pub mod build;
 pub mod cache;
 pub mod check;

@@ -13,7 +13,7 @@ use tidewatch_server::app::{App, Outside};
 use tidewatch_server::clock::Clock;
 use tidewatch_server::config::Config;
 use tidewatch_server::control::{By, NewUser, User};
-use tidewatch_server::http::socket::ListenAddress;
+use tidewatch_server::listen::ListenAddress;
 use tidewatch_server::serve;
 use tidewatch_store::tables::Table;
 use tokio::sync::oneshot;

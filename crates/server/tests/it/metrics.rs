@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use tidewatch_server::http::socket::ListenAddress;
+use tidewatch_server::listen::ListenAddress;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::UnixStream;
 

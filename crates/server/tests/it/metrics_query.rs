@@ -236,7 +236,7 @@ async fn a_query_past_its_deadline_is_504() {
     let query = json!({"queries": [{"name": "queue.length", "aggregation": "avg"}], "from": NOON, "to": ONE});
     harness.api("POST", &at("/api/metrics/query", &project), &query).await.expect(200);
     // Every other question waits for the one thread.
-    let turn = harness.app().asking.enter(0).await.unwrap_or_else(|_| panic!("a free thread"));
+    let turn = harness.app().query.asking.enter(0).await.unwrap_or_else(|_| panic!("a free thread"));
     tokio::time::pause();
     let started = tokio::time::Instant::now();
     let answer = harness.api("POST", &at("/api/metrics/query", &project), &query).await.expect(504);

@@ -4,14 +4,14 @@ use std::path::{Component, Path};
 
 use axum::http::{HeaderMap, HeaderValue};
 use clap::Args;
-use tidewatch_server::backup::manifest::Manifest;
 use tidewatch_server::backup::socket::Request;
+use tidewatch_server::backup_manifest::Manifest;
 use tidewatch_server::config::{Config, file};
-use tidewatch_server::http::gate::client_ip::Trust;
 use tidewatch_server::http::gate::multipart::{Event, Multipart};
 use tidewatch_server::http::gate::session_cookie::{Cookie, CookieJar, Page, page};
-use tidewatch_server::http::socket::ListenAddress;
 use tidewatch_server::ingest::{coding, origins};
+use tidewatch_server::listen::ListenAddress;
+use tidewatch_server::listen::client_ip::Trust;
 
 /// Each line a header of a proxy, the first the settings.
 pub fn forwarded(bytes: &[u8]) {

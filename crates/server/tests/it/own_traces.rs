@@ -11,7 +11,7 @@ use axum::routing::post;
 use parking_lot::Mutex;
 use serde_json::{Value, json};
 use tidewatch_server::config::Config;
-use tidewatch_server::http::socket::ListenAddress;
+use tidewatch_server::listen::ListenAddress;
 use tokio::net::TcpListener;
 
 use crate::client;

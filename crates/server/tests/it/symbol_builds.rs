@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use serde_json::{Value, json};
-use tidewatch_server::symbols::again::resolve_again;
+use tidewatch_server::resymbolicate::resolve_again;
 
 use crate::harness::text;
 use crate::symbols::{SOURCE_MAPS, SYMBOLS, Uploads, fixture};

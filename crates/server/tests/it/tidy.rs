@@ -1,5 +1,6 @@
 //! The house rules that a compiler does not check. ARCHITECTURE, "Invariants".
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -157,4 +158,63 @@ fn servers_of_tests_keep_everything() {
             assert!(says_how_long.iter().any(|words| text.contains(words)), "{path}: servers of tests keep everything");
         }
     }
+}
+
+/// ARCHITECTURE.md is a map: what it names is there. `store/lake` stands for `crates/store/src/lake`, `tests/it` for a
+/// crate's, `http/gate` for the server's; `{a,b}` for both.
+#[test]
+fn the_architecture_names_what_exists() {
+    let text = std::fs::read_to_string(root().join("ARCHITECTURE.md")).expect("text");
+    let crates: Vec<PathBuf> = std::fs::read_dir(root().join("crates"))
+        .expect("the crates")
+        .map(|entry| entry.expect("a readable folder").path())
+        .collect();
+    let mut places = vec![root(), root().join("crates/server/src"), root().join("crates/store/src")];
+    places.extend(crates.iter().cloned());
+    let exists = |name: &str| {
+        let of_crate = name
+            .split_once('/')
+            .map(|(first, rest)| ["src/", ""].map(|folder| root().join(format!("crates/{first}/{folder}{rest}"))));
+        let found = of_crate.into_iter().flatten().chain(places.iter().map(|place| place.join(name)));
+        found.into_iter().any(|path| path.exists() || path.with_added_extension("rs").exists())
+    };
+    let is_path = |name: &&str| {
+        name.contains('/')
+            && !name.starts_with('/')
+            && name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || "_-./{},".contains(c))
+    };
+    let named = text.split('`').skip(1).step_by(2).filter(is_path).flat_map(expanded);
+    let missing: BTreeSet<String> = named.filter(|name| !exists(name)).collect();
+    assert!(missing.is_empty(), "{missing:?}");
+}
+
+/// `a/{b,c}/d` as `a/b/d` and `a/c/d`.
+fn expanded(name: &str) -> Vec<String> {
+    let Some((before, inner, after)) = name
+        .split_once('{')
+        .and_then(|(before, rest)| Some((before, rest.split_once('}')?)).map(|(b, (i, a))| (b, i, a)))
+    else {
+        return vec![name.to_owned()];
+    };
+    inner.split(',').flat_map(|choice| expanded(&format!("{before}{choice}{after}"))).collect()
+}
+
+/// Files with more lines than [`LINES_MAX`]: flat lists, and those that are still to be divided. The second list only
+/// shrinks.
+const FLAT_LISTS: &[&str] = &["crates/server/src/limits.rs", "crates/symbols/src/demangle/swift_size.rs"];
+const TO_DIVIDE: &[&str] = &[
+    "crates/journal/src/disk/sim.rs",
+    "crates/store/src/lake/catalog/mod.rs",
+    "crates/store/src/lake/mod.rs",
+    "crates/server/tests/it/symbols.rs",
+    "crates/server/tests/process/sso.rs",
+];
+const LINES_MAX: usize = 500;
+
+#[test]
+fn no_file_is_too_long_to_read_at_once() {
+    let long = sources("crates").into_iter().filter(|(_, text)| text.lines().count() > LINES_MAX);
+    let long: BTreeSet<String> = long.filter_map(|(path, _)| Some(path.rsplit_once("../../")?.1.to_owned())).collect();
+    let known = FLAT_LISTS.iter().chain(TO_DIVIDE).map(|path| (*path).to_owned()).collect();
+    assert_eq!(long, known);
 }

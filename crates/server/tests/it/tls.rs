@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use tidewatch_server::http::socket::ListenAddress;
-use tidewatch_server::http::tls::Tls;
+use tidewatch_server::listen::ListenAddress;
+use tidewatch_server::listen::tls::Tls;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::time::Instant;

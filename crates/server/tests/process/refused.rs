@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use tidewatch_server::app::{App, Outside};
 use tidewatch_server::config::Config;
-use tidewatch_server::http::socket::ListenAddress;
+use tidewatch_server::listen::ListenAddress;
 use tidewatch_server::{limits, serve};
 use tidewatch_store::tables::Table;
 use tokio::sync::oneshot;

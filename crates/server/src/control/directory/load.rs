@@ -10,10 +10,10 @@ use sqlx::{AnyPool, Row};
 use tidewatch_domain::project::IngestSettings;
 use uuid::Uuid;
 
+use super::super::quota::Quota;
 use super::{DeletedProject, Demo, Directory, Holder, Organization, Project, ProjectSettings, User};
 use crate::control::organizations::OrganizationSettings;
 use crate::control::{ControlError, Role, tokens};
-use crate::ingest::quota::Quota;
 use crate::secrets::seal::Sealer;
 
 pub(super) async fn version(pool: &AnyPool) -> Result<i64, ControlError> {

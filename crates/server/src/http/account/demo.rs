@@ -7,13 +7,13 @@ use axum::extract::State;
 use axum::http::StatusCode;
 
 use crate::app::App;
+use crate::demo::state;
 use crate::error::ApiError;
 use crate::http::gate::auth::{Admin, OrganizationAccess, Read};
 use crate::http::gate::body::JsonBody;
 use crate::http::openapi::Failures;
 use crate::limits;
 use crate::query::ask::Ask;
-use crate::query::demo;
 use crate::query::views::demo::{DemoRequest, DemoView};
 
 /// Whether there is demo data, and how far its loading is.
@@ -26,8 +26,8 @@ use crate::query::views::demo::{DemoRequest, DemoView};
     responses((status = 200, description = "The answer", body = DemoView), Failures)
 )]
 pub async fn look(State(app): State<Arc<App>>, access: OrganizationAccess<Read>) -> Result<Json<DemoView>, ApiError> {
-    let ask = Ask::within(app, limits::LIST_DEADLINE);
-    demo::read(&ask, access.organization.id).await.map(Json)
+    let ask = Ask::within(app.query.clone(), limits::LIST_DEADLINE);
+    state::read(&ask, &app.demos, access.organization.id).await.map(Json)
 }
 
 /// Makes a project of demo data and begins to load it. Demo data that is there or on its way stays as it is; what was
@@ -56,7 +56,7 @@ pub async fn load(
         return Err(ApiError::unprocessable(format!("historyMinutes is 1 to {most}")));
     }
     let began = app.demos.begin(&app, &access.by(&app), access.organization.id, minutes).await?;
-    let ask = Ask::within(app, limits::LIST_DEADLINE);
+    let ask = Ask::within(app.query.clone(), limits::LIST_DEADLINE);
     let status = if began { StatusCode::ACCEPTED } else { StatusCode::OK };
-    Ok((status, Json(demo::read(&ask, access.organization.id).await?)))
+    Ok((status, Json(state::read(&ask, &app.demos, access.organization.id).await?)))
 }

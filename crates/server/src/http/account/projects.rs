@@ -10,13 +10,13 @@ use tidewatch_domain::rules::healthcheck;
 
 use super::view;
 use crate::app::App;
+use crate::control::Quota;
 use crate::control::{Membership, Need, NewProject, Project, ProjectChange, ProjectSettings as Settings};
 use crate::error::ApiError;
 use crate::http::gate::auth::{Admin, FreshAs, ProjectAccess, SignedIn, Write, check_two_factor};
 use crate::http::gate::body::JsonBody;
 use crate::http::openapi::{Failures, ProjectQuery};
 use crate::ingest::origins;
-use crate::ingest::quota::Quota;
 use crate::limits;
 use crate::query::views::account::{DeleteProjectRequest, Done, NewProjectRequest, ProjectChangeRequest, ProjectView};
 

@@ -42,7 +42,7 @@ async fn list(
     access: ProjectAccess,
     JsonBody(request): JsonBody<AiListRequest>,
 ) -> Result<Json<Page<AiTraceRow>>, ApiError> {
-    let ask = Ask::within(app, limits::LIST_DEADLINE);
+    let ask = Ask::within(app.query.clone(), limits::LIST_DEADLINE);
     ai_traces::list(&ask, &access.project, request).await.map(Json)
 }
 
@@ -61,7 +61,7 @@ async fn groups(
     access: ProjectAccess,
     JsonBody(request): JsonBody<AiListRequest>,
 ) -> Result<Json<Page<AiTraceGroup>>, ApiError> {
-    let ask = Ask::within(app, limits::LIST_DEADLINE);
+    let ask = Ask::within(app.query.clone(), limits::LIST_DEADLINE);
     ai_traces::groups(&ask, &access.project, request).await.map(Json)
 }
 
@@ -82,7 +82,7 @@ async fn one(
     JsonBody(request): JsonBody<AiListRequest>,
 ) -> Result<Json<AiTracePage>, ApiError> {
     let Query(query) = query.map_err(|error| ApiError::malformed(error.body_text()))?;
-    let ask = Ask::within(app, limits::LIST_DEADLINE);
+    let ask = Ask::within(app.query.clone(), limits::LIST_DEADLINE);
     ai_traces::one(&ask, &access.project, &query.trace, request).await.map(Json)
 }
 
@@ -101,7 +101,7 @@ async fn chart(
     access: ProjectAccess,
     JsonBody(request): JsonBody<AiChartRequest>,
 ) -> Result<Json<AiChart>, ApiError> {
-    let ask = Ask::within(app, limits::LIST_DEADLINE);
+    let ask = Ask::within(app.query.clone(), limits::LIST_DEADLINE);
     ai_traces::chart(&ask, &access.project, request).await.map(Json)
 }
 
@@ -123,6 +123,6 @@ async fn detail(
 ) -> Result<Json<AiTraceDetail>, ApiError> {
     let id = ids::parse_row(&id)?;
     let recorded_at = time::parse_optional(request.recorded_at.as_deref(), "recordedAt")?;
-    let ask = Ask::within(app, limits::LIST_DEADLINE);
+    let ask = Ask::within(app.query.clone(), limits::LIST_DEADLINE);
     ai_traces::detail(&ask, &access.project, id, recorded_at).await.map(Json)
 }

@@ -35,8 +35,8 @@ async fn drops(
     access: ProjectAccess,
     JsonBody(request): JsonBody<DropsRequest>,
 ) -> Result<Json<Drops>, ApiError> {
-    let ask = Ask::within(app, limits::LIST_DEADLINE);
-    drops::read(&ask, &access.project, request).await.map(Json)
+    let ask = Ask::within(app.query.clone(), limits::LIST_DEADLINE);
+    drops::read(&ask, &access.project, request, (&app.hints, &app.refusals)).await.map(Json)
 }
 
 /// The latest exports whose token belongs to no project, since the server's start.
@@ -48,5 +48,5 @@ async fn drops(
     responses((status = 200, description = "The answer", body = Refusals), Failures)
 )]
 async fn refusals(State(app): State<Arc<App>>, InPerson(caller): InPerson) -> Result<Json<Refusals>, ApiError> {
-    drops::refusals(&app, caller.user.id, caller.from.address).map(Json)
+    drops::refusals(&app.control, &app.refusals, caller.user.id, caller.from.address).map(Json)
 }

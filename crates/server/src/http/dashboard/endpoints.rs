@@ -43,7 +43,7 @@ async fn list(
     access: ProjectAccess,
     JsonBody(request): JsonBody<ListRequest>,
 ) -> Result<Json<Page<EndpointRow>>, ApiError> {
-    let ask = Ask::within(app, limits::LIST_DEADLINE);
+    let ask = Ask::within(app.query.clone(), limits::LIST_DEADLINE);
     endpoints::list(&ask, &access.project, request).await.map(Json)
 }
 
@@ -62,7 +62,7 @@ async fn groups(
     access: ProjectAccess,
     JsonBody(request): JsonBody<ListRequest>,
 ) -> Result<Json<Page<EndpointGroup>>, ApiError> {
-    let ask = Ask::within(app, limits::LIST_DEADLINE);
+    let ask = Ask::within(app.query.clone(), limits::LIST_DEADLINE);
     endpoints::groups(&ask, &access.project, request).await.map(Json)
 }
 
@@ -83,7 +83,7 @@ async fn one(
     JsonBody(request): JsonBody<ListRequest>,
 ) -> Result<Json<EndpointPage>, ApiError> {
     let Query(query) = query.map_err(|error| ApiError::malformed(error.body_text()))?;
-    let ask = Ask::within(app, limits::LIST_DEADLINE);
+    let ask = Ask::within(app.query.clone(), limits::LIST_DEADLINE);
     endpoints::one(&ask, &access.project, &query.endpoint, request).await.map(Json)
 }
 
@@ -102,7 +102,7 @@ async fn chart(
     access: ProjectAccess,
     JsonBody(request): JsonBody<EndpointChartRequest>,
 ) -> Result<Json<EndpointChart>, ApiError> {
-    let ask = Ask::within(app, limits::LIST_DEADLINE);
+    let ask = Ask::within(app.query.clone(), limits::LIST_DEADLINE);
     endpoints::chart(&ask, &access.project, request).await.map(Json)
 }
 
@@ -121,7 +121,7 @@ async fn slow(
     query: Result<Query<EndpointQuery>, QueryRejection>,
 ) -> Result<Json<SlowOffset>, ApiError> {
     let Query(query) = query.map_err(|error| ApiError::malformed(error.body_text()))?;
-    let ask = Ask::within(app, limits::LIST_DEADLINE);
+    let ask = Ask::within(app.query.clone(), limits::LIST_DEADLINE);
     endpoints::slow(&ask, &access.project, query.endpoint).await.map(Json)
 }
 
@@ -141,7 +141,7 @@ async fn set_slow(
     JsonBody(request): JsonBody<SlowOffsetRequest>,
 ) -> Result<Json<SlowOffset>, ApiError> {
     let by = access.by(&app);
-    let ask = Ask::within(app, limits::LIST_DEADLINE);
+    let ask = Ask::within(app.query.clone(), limits::LIST_DEADLINE);
     endpoints::set_slow(&ask, &by, &access.project, request).await.map(Json)
 }
 
@@ -163,6 +163,6 @@ async fn detail(
 ) -> Result<Json<EndpointDetail>, ApiError> {
     let id = ids::parse_row(&id)?;
     let recorded_at = time::parse_optional(request.recorded_at.as_deref(), "recordedAt")?;
-    let ask = Ask::within(app, limits::LIST_DEADLINE);
+    let ask = Ask::within(app.query.clone(), limits::LIST_DEADLINE);
     endpoints::detail(&ask, &access.project, id, recorded_at).await.map(Json)
 }

@@ -41,7 +41,7 @@ async fn list(
     access: ProjectAccess,
     JsonBody(request): JsonBody<IssueListRequest>,
 ) -> Result<Json<Page<IssueGroup>>, ApiError> {
-    let ask = Ask::within(app, limits::LIST_DEADLINE);
+    let ask = Ask::within(app.query.clone(), limits::LIST_DEADLINE);
     issues::list(&ask, &access.project, request).await.map(Json)
 }
 
@@ -61,7 +61,7 @@ async fn archive(
     JsonBody(request): JsonBody<HashesRequest>,
 ) -> Result<Json<Archived>, ApiError> {
     let by = access.by(&app);
-    let ask = Ask::within(app, limits::LIST_DEADLINE);
+    let ask = Ask::within(app.query.clone(), limits::LIST_DEADLINE);
     issues::archive(&ask, &by, &access.project, request).await.map(Json)
 }
 
@@ -81,7 +81,7 @@ async fn unarchive(
     JsonBody(request): JsonBody<HashesRequest>,
 ) -> Result<Json<Unarchived>, ApiError> {
     let by = access.by(&app);
-    let ask = Ask::within(app, limits::LIST_DEADLINE);
+    let ask = Ask::within(app.query.clone(), limits::LIST_DEADLINE);
     issues::unarchive(&ask, &by, &access.project, request).await.map(Json)
 }
 
@@ -103,7 +103,7 @@ async fn occurrence(
 ) -> Result<Json<OccurrenceDetail>, ApiError> {
     let id = ids::parse_row(&id)?;
     let recorded_at = time::parse_optional(request.recorded_at.as_deref(), "recordedAt")?;
-    let ask = Ask::within(app, limits::LIST_DEADLINE);
+    let ask = Ask::within(app.query.clone(), limits::LIST_DEADLINE);
     issues::occurrence(&ask, &access.project, id, recorded_at).await.map(Json)
 }
 
@@ -124,6 +124,6 @@ async fn detail(
     JsonBody(request): JsonBody<IssueDetailRequest>,
 ) -> Result<Json<IssueDetail>, ApiError> {
     let hash = ids::parse_hash(&hash)?;
-    let ask = Ask::within(app, limits::LIST_DEADLINE);
+    let ask = Ask::within(app.query.clone(), limits::LIST_DEADLINE);
     issues::detail(&ask, &access.project, hash, request).await.map(Json)
 }

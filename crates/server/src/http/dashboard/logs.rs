@@ -41,7 +41,7 @@ async fn list(
         true => Projects::new(access.readable_projects(&app)),
         false => Projects::one(&access.project),
     };
-    let ask = Ask::within(app, limits::LIST_DEADLINE);
+    let ask = Ask::within(app.query.clone(), limits::LIST_DEADLINE);
     logs::list(&ask, &projects, request).await.map(Json)
 }
 
@@ -60,6 +60,6 @@ async fn histogram(
     access: ProjectAccess,
     JsonBody(request): JsonBody<LogListRequest>,
 ) -> Result<Json<LogHistogram>, ApiError> {
-    let ask = Ask::within(app, limits::LIST_DEADLINE);
+    let ask = Ask::within(app.query.clone(), limits::LIST_DEADLINE);
     logs::histogram(&ask, &access.project, request).await.map(Json)
 }

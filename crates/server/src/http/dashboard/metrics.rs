@@ -36,7 +36,7 @@ async fn query(
     access: ProjectAccess,
     JsonBody(request): JsonBody<MetricsRequest>,
 ) -> Result<Json<MetricsAnswer>, ApiError> {
-    let ask = Ask::within(app, limits::METRICS_DEADLINE);
+    let ask = Ask::within(app.query.clone(), limits::METRICS_DEADLINE);
     metrics::query(&ask, &access.project, request).await.map(Json)
 }
 
@@ -55,7 +55,7 @@ async fn discover(
     query: Result<Query<DiscoverQuery>, QueryRejection>,
 ) -> Result<Json<DiscoveredMetrics>, ApiError> {
     let Query(query) = query.map_err(|error| ApiError::malformed(error.body_text()))?;
-    let ask = Ask::within(app, limits::METRICS_DEADLINE);
+    let ask = Ask::within(app.query.clone(), limits::METRICS_DEADLINE);
     discover::metrics(&ask, &access.project, query).await.map(Json)
 }
 
@@ -74,7 +74,7 @@ async fn tags(
     query: Result<Query<TagValuesQuery>, QueryRejection>,
 ) -> Result<Json<TagValues>, ApiError> {
     let Query(query) = query.map_err(|error| ApiError::malformed(error.body_text()))?;
-    let ask = Ask::within(app, limits::METRICS_DEADLINE);
+    let ask = Ask::within(app.query.clone(), limits::METRICS_DEADLINE);
     discover::tag_values(&ask, &access.project, query).await.map(Json)
 }
 
@@ -93,6 +93,6 @@ async fn instances(
     query: Result<Query<DiscoverQuery>, QueryRejection>,
 ) -> Result<Json<Instances>, ApiError> {
     let Query(query) = query.map_err(|error| ApiError::malformed(error.body_text()))?;
-    let ask = Ask::within(app, limits::METRICS_DEADLINE);
+    let ask = Ask::within(app.query.clone(), limits::METRICS_DEADLINE);
     discover::instances(&ask, &access.project, query).await.map(Json)
 }

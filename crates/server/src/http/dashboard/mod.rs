@@ -8,6 +8,7 @@ mod logs;
 mod metrics;
 mod overview;
 mod services;
+mod symbol_files;
 mod symbols;
 mod tasks;
 mod traces;

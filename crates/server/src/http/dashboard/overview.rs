@@ -35,6 +35,6 @@ async fn overview(
     query: Result<Query<OverviewQuery>, QueryRejection>,
 ) -> Result<Json<Overview>, ApiError> {
     let Query(query) = query.map_err(|error| ApiError::malformed(error.body_text()))?;
-    let ask = Ask::within(app, limits::LIST_DEADLINE);
+    let ask = Ask::within(app.query.clone(), limits::LIST_DEADLINE);
     overview::read(&ask, &access.project, query).await.map(Json)
 }

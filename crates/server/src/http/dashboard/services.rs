@@ -35,6 +35,6 @@ async fn services(
     query: Result<Query<ServicesQuery>, QueryRejection>,
 ) -> Result<Json<Services>, ApiError> {
     let Query(query) = query.map_err(|error| ApiError::malformed(error.body_text()))?;
-    let ask = Ask::within(app, limits::LIST_DEADLINE);
+    let ask = Ask::within(app.query.clone(), limits::LIST_DEADLINE);
     services::read(&ask, &access.project, query).await.map(Json)
 }

@@ -8,6 +8,7 @@ use axum::extract::{Query, State};
 use serde::Deserialize;
 use utoipa::IntoParams;
 
+use super::symbol_files::{self as files, FILE_ORDERS, FilesAsked};
 use crate::app::App;
 use crate::control::Need;
 use crate::error::ApiError;
@@ -15,7 +16,6 @@ use crate::http::gate::auth::{ProjectAccess, Write};
 use crate::http::gate::body::JsonBody;
 use crate::http::openapi::{Failures, ProjectQuery};
 use crate::query::page::{self, Paging};
-use crate::query::symbols::{self, FILE_ORDERS, FilesAsked};
 use crate::query::views::page::{Page, PageRequest, SortDirection};
 use crate::query::views::symbols::*;
 
@@ -69,7 +69,7 @@ async fn list(
         is_descending: page::is_descending(query.sort_direction),
         shows_addresses: access.role.meets(Need::Admin),
     };
-    symbols::list(&app, &access.project, asked).await.map(Json)
+    files::list(&app, &access.project, asked).await.map(Json)
 }
 
 #[derive(Debug, Deserialize, IntoParams)]
@@ -94,7 +94,7 @@ async fn remove(
     access: ProjectAccess<Write>,
     Query(KeyQuery { key }): Query<KeyQuery>,
 ) -> Result<Json<SymbolFileRemoved>, ApiError> {
-    let answer = symbols::remove(&app, &access.project, key.clone()).await?;
+    let answer = files::remove(&app, &access.project, key.clone()).await?;
     if answer.removed {
         app.control.audit_symbols_removal(&access.by(&app), &access.project, &key).await?;
     }
@@ -111,7 +111,7 @@ async fn remove(
     responses((status = 200, description = "The answer", body = Vec<WaitingForSymbols>), Failures)
 )]
 async fn missing(State(app): State<Arc<App>>, access: ProjectAccess) -> Json<Vec<WaitingForSymbols>> {
-    Json(symbols::missing(&app, &access.project))
+    Json(files::missing(&app, &access.project))
 }
 
 /// Resolves a stack trace with what was uploaded, to see whether it works.
@@ -129,7 +129,7 @@ async fn resolve(
     access: ProjectAccess,
     JsonBody(request): JsonBody<ResolveRequest>,
 ) -> Result<Json<ResolvedTrace>, ApiError> {
-    symbols::resolve(&app, &access.project, request).await.map(Json)
+    files::resolve(&app, &access.project, request).await.map(Json)
 }
 
 /// The source around the frames of a raw stack trace, where uploaded source maps embed it. Frames are named as
@@ -148,5 +148,5 @@ async fn sources(
     access: ProjectAccess,
     JsonBody(request): JsonBody<ResolveRequest>,
 ) -> Result<Json<FrameSources>, ApiError> {
-    symbols::sources(&app, &access.project, request).await.map(Json)
+    files::sources(&app, &access.project, request).await.map(Json)
 }

@@ -37,7 +37,7 @@ async fn spans(
     access: ProjectAccess,
     JsonBody(request): JsonBody<SpanListRequest>,
 ) -> Result<Json<SpanPage>, ApiError> {
-    let ask = Ask::within(app, limits::SPANS_DEADLINE);
+    let ask = Ask::within(app.query.clone(), limits::SPANS_DEADLINE);
     spans::list(&ask, &access.project, request).await.map(Json)
 }
 
@@ -59,7 +59,7 @@ async fn span(
     let Query(query) = query.map_err(|error| ApiError::malformed(error.body_text()))?;
     let (trace_id, span_id) = (ids::parse_trace(&trace_id)?, ids::parse_span(&span_id)?);
     let at = time::parse_optional(query.at.as_deref(), "at")?;
-    let ask = Ask::within(app, limits::SPANS_DEADLINE);
+    let ask = Ask::within(app.query.clone(), limits::SPANS_DEADLINE);
     spans::one(&ask, &access.project, trace_id, span_id, at).await.map(Json)
 }
 
@@ -82,6 +82,6 @@ async fn distributed(
     let trace_id = ids::parse_trace(&trace_id)?;
     let recorded_at = time::parse_optional(request.recorded_at.as_deref(), "recordedAt")?;
     let projects = access.readable_projects(&app);
-    let ask = Ask::within(app, limits::SPANS_DEADLINE);
+    let ask = Ask::within(app.query.clone(), limits::SPANS_DEADLINE);
     distributed::read(&ask, projects, trace_id, recorded_at).await.map(Json)
 }

@@ -11,9 +11,10 @@ use axum::http::header::{CONTENT_LENGTH, CONTENT_TYPE};
 use bytes::Bytes;
 use serde::de::DeserializeOwned;
 
-use super::admission::Full;
-use super::pace::{self, Cut};
-use super::turn::Turn;
+use crate::admission::FULL;
+use crate::admission::pace::{self, Cut};
+use crate::admission::slots::Full;
+use crate::admission::turn::Turn;
 use crate::app::App;
 use crate::error::ApiError;
 use crate::ingest::coding::{self, Coding, InflateError};
@@ -116,10 +117,6 @@ pub async fn admit(app: &App, project: u32, request: Request, limits: &RouteLimi
     let bytes = inflate(coding, body, limits, |inflated| turn.grow_to(received + inflated)).await?;
     Ok(Admitted { bytes, turn })
 }
-
-/// What those hear who find the waiting room, or the memory for bodies, full.
-pub const FULL: ApiError = ApiError::Overloaded("too many requests at once; try again later");
-
 /// Off the async threads. `holds` hears how large the result is.
 async fn inflate(
     coding: Coding,

@@ -10,9 +10,9 @@ use std::net::IpAddr;
 use parking_lot::Mutex;
 use xxhash_rust::xxh3::xxh3_128_with_seed;
 
-use super::client_ip::mask;
 use crate::error::ApiError;
 use crate::limits;
+use crate::listen::client_ip::mask;
 
 /// Failed sign-ins of this process. Memory is bounded by [`limits::GUESSED_MAX`].
 pub struct Guesses {

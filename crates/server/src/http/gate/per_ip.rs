@@ -14,11 +14,11 @@ use axum::http::request::Parts;
 use parking_lot::Mutex;
 use xxhash_rust::xxh3::xxh3_128_with_seed;
 
-use super::client_ip::mask;
 use crate::app::App;
 use crate::error::ApiError;
 use crate::limits::per_ip::Named;
 use crate::limits::{self, Window};
+use crate::listen::client_ip::mask;
 
 /// The counters of every window.
 pub struct PerIpCounts {

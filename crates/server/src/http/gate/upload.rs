@@ -10,10 +10,10 @@ use axum::extract::Request;
 use axum::http::header::CONTENT_TYPE;
 use uuid::Uuid;
 
-use super::admission::Permit;
 use super::body::{cut_error, declared_length};
 use super::multipart::{Event, Multipart, MultipartError, PartHead};
-use super::pace::Paced;
+use crate::admission::pace::Paced;
+use crate::admission::slots::Permit;
 use crate::app::App;
 use crate::error::ApiError;
 use crate::ingest::coding::{self, Coding};

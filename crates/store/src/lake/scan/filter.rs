@@ -82,7 +82,7 @@ mod tests {
     use crate::lake::scan::question::check_filter;
     use crate::plan::Filter;
     use crate::tables::Table;
-    use arrow::array::ArrayRef;
+    use arrow::array::{ArrayRef, StringArray};
     use std::sync::Arc;
 
     #[track_caller]

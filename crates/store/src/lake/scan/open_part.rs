@@ -1,9 +1,10 @@
 //! A part that a question reads.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use arrow::datatypes::DataType;
-use parquet::arrow::arrow_reader::ArrowReaderMetadata;
+use parquet::arrow::arrow_reader::{ArrowReaderMetadata, RowSelection};
 use parquet::file::metadata::ParquetMetaData;
 
 use crate::lake::attr_columns::AttrColumns;

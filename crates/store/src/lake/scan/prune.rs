@@ -1,6 +1,5 @@
 //! Which row groups and pages of a part a question has to read, by the part's footer alone.
 
-use std::ops::Range;
 use std::sync::Arc;
 
 use parquet::arrow::arrow_reader::RowSelection;

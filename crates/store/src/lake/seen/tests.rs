@@ -8,7 +8,7 @@ use xxhash_rust::xxh3::xxh3_128;
 use super::bloom::Probe;
 use super::file::{self, Generation, SeenFacts, SeenFile};
 use super::{Seen, State};
-use crate::lake::flush::temporary;
+use crate::lake::temporary::temporary;
 
 fn key(n: u32) -> u128 {
     xxh3_128(&n.to_le_bytes())

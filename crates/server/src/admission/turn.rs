@@ -6,9 +6,9 @@
 use axum::body::Body;
 use bytes::Bytes;
 
-use super::admission::{Admission, Full, Permit};
 use super::budget::{Budget, Held};
 use super::pace::{self, Cut, Keeper};
+use super::slots::{Admission, Full, Permit};
 use crate::limits::RouteLimits;
 
 pub struct Turn {

@@ -5,14 +5,14 @@ use std::sync::Arc;
 
 use tidewatch_symbols::{DebugId, Hints, Need, SourceContext};
 
-use super::page::Paging;
-use super::time;
-use super::views::page::Page;
-use super::views::symbols::*;
 use crate::app::App;
 use crate::control::Project;
 use crate::error::ApiError;
 use crate::http::gate::upload;
+use crate::query::page::Paging;
+use crate::query::time;
+use crate::query::views::page::Page;
+use crate::query::views::symbols::*;
 use crate::symbols::store::Listed;
 
 /// A page of the list of files.

@@ -168,7 +168,7 @@ fn left_aligned(address: IpAddr) -> (u128, u32) {
 }
 
 /// The first `prefix` bits set.
-pub(in crate::http) fn mask(prefix: u32) -> u128 {
+pub fn mask(prefix: u32) -> u128 {
     u128::MAX.checked_shl(u128::BITS - prefix).unwrap_or(0)
 }
 

@@ -5,7 +5,7 @@
 //! be done as often as symbols change.
 //!
 //! A trace is resolved with the symbols of the build that it names itself: on the exception, its span, its scope or its
-//! resource ([`super::named`]). What is resolved already stays: only frames that are still raw change.
+//! resource ([`crate::symbols::named`]). What is resolved already stays: only frames that are still raw change.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -25,9 +25,6 @@ use tidewatch_store::tables::Table;
 use tidewatch_symbols::{DebugId, Hints, Trace};
 use tokio::sync::watch;
 
-use super::named::Named;
-use super::resolve::symbolic;
-use super::waiting::Turn;
 use crate::app::App;
 use crate::background::Running;
 use crate::control::Project;
@@ -36,6 +33,9 @@ use crate::query::answer::{Answer, Row};
 use crate::query::ask::{self, Window};
 use crate::query::filters;
 use crate::query::time::Range;
+use crate::symbols::named::Named;
+use crate::symbols::resolve::symbolic;
+use crate::symbols::waiting::Turn;
 
 /// Until `stopped`: resolves again what waits, project by project.
 pub async fn run(app: Arc<App>, mut stopped: watch::Receiver<bool>) {

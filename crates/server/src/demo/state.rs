@@ -1,0 +1,42 @@
+//! How far the demo data of an organization is, and whether anything else is there.
+
+use super::load::Demos;
+use crate::control::Demo;
+use crate::error::ApiError;
+use crate::query::ask::Ask;
+use crate::query::demo::is_empty;
+use crate::query::views::demo::{DemoState, DemoView};
+
+/// `GET /api/organizations/{id}/demo`.
+pub async fn read(ask: &Ask, demos: &Demos, organization: i64) -> Result<DemoView, ApiError> {
+    let Some(project) = ask.context.control.demo_project(organization) else {
+        let is_empty = is_empty(ask, organization).await?;
+        return Ok(DemoView {
+            state: DemoState::None,
+            project_id: None,
+            percent: 0,
+            spans: 0,
+            message: None,
+            is_empty,
+        });
+    };
+    let load = demos.of(project.number);
+    let state = match (project.demo, &load) {
+        (Some(Demo::Loaded), _) => DemoState::Loaded,
+        (_, Some(load)) if load.is_running() => DemoState::Loading,
+        (_, Some(load)) if load.error().is_some() => DemoState::Failed,
+        _ => DemoState::Interrupted,
+    };
+    let percent = match state {
+        DemoState::Loaded => 100,
+        _ => load.as_ref().map_or(0, |load| load.percent()),
+    };
+    Ok(DemoView {
+        state,
+        project_id: Some(project.id.to_string()),
+        percent,
+        spans: load.as_ref().map_or(0, |load| load.spans()),
+        message: load.filter(|_| state == DemoState::Failed).and_then(|load| load.error()),
+        is_empty: false,
+    })
+}
