@@ -22,10 +22,10 @@ use crate::http::gate::guesses::Guesses;
 use crate::http::gate::login::Logins;
 use crate::http::gate::per_ip::PerIpCounts;
 use crate::http::gate::upload;
+use crate::ingest::accept::IngestContext;
 use crate::ingest::hints::Hints;
 use crate::ingest::intake::{Below, Intake};
 use crate::ingest::outcome::Refused;
-use crate::ingest::quota::Quotas;
 use crate::ingest::refusals::Refusals;
 use crate::ingest::rejection_log::RejectionLog;
 use crate::mail::{Mailer, letters};
@@ -33,11 +33,12 @@ use crate::metrics::{IngestMetrics, StoreMetrics};
 use crate::missing_accounts;
 use crate::query::context::QueryContext;
 use crate::query_threads::QueryThreads;
+use crate::quotas::Quotas;
 use crate::reserve::Reserve;
 use crate::secrets::seal::Sealer;
 use crate::secrets::webauthn::RelyingParty;
 use crate::symbols::Symbols;
-use crate::{files, keeping, limits, secrets};
+use crate::{files, limits, retention, secrets};
 
 /// What the process takes from the machine; tests bring their own.
 pub struct Outside {
@@ -102,12 +103,13 @@ pub struct App {
     /// Threads beside those that store and answer.
     pub background: Arc<Background>,
     /// The telemetry store and its journal.
-    pub intake: Intake,
-    pub ingest_metrics: IngestMetrics,
+    pub intake: Arc<Intake>,
+    /// For exports.
+    pub ingest: IngestContext,
     pub store_metrics: Arc<StoreMetrics>,
     rejection_log: RejectionLog,
     /// What projects receive that a setting would do more with.
-    pub hints: Hints,
+    pub hints: Arc<Hints>,
     /// What refused senders did.
     pub refusals: Refusals,
     /// Demo data that is being loaded.
@@ -153,9 +155,10 @@ impl App {
         let symbols = Arc::new(Symbols::open(data).context("cannot start a thread")?);
         let known = symbols.clone();
         // Before anything is removed by the server's own retention.
-        let kept = keeping::of(&control, &BTreeSet::new());
+        let kept = retention::of(&control, &BTreeSet::new());
         let below = Below { clock: clock.clone(), disk, give_up };
         let intake = tokio::task::spawn_blocking(move || Intake::open(&settings, kept, below, known)).await??;
+        let (intake, hints) = (Arc::new(intake), Arc::new(Hints::default()));
         let highest = intake.lake().highest_project();
         if control.number_projects_above(highest).await.context("cannot number projects")? {
             tracing::warn!(
@@ -183,6 +186,15 @@ impl App {
                 QueryThreads::start(askers).context("cannot start a thread")?,
             ),
         ));
+        let ingest = IngestContext {
+            intake: intake.clone(),
+            clock: clock.clone(),
+            metrics: Arc::new(IngestMetrics::default()),
+            hints: hints.clone(),
+            body_bytes_max: config.otlp_body_bytes_max,
+            names_max: config.names_max,
+            retention_days: config.retention_days,
+        };
         let app = Arc::new(App {
             background,
             admission: Admission::new(slots, waiting),
@@ -192,11 +204,11 @@ impl App {
             uploads: Admission::new(config.upload_concurrent_max, usize::MAX),
             symbols,
             per_ip: PerIpCounts::default(),
+            ingest,
             intake,
-            ingest_metrics: IngestMetrics::default(),
             store_metrics: Arc::default(),
             rejection_log: RejectionLog::default(),
-            hints: Hints::default(),
+            hints,
             refusals: Refusals::default(),
             demos: Demos::default(),
             logins: Logins::new(&key),

@@ -14,7 +14,6 @@ use anyhow::{Context, bail, ensure};
 use clap::builder::BoolishValueParser;
 use clap::parser::ValueSource;
 use clap::{ArgAction, ArgMatches, Args, Command, FromArgMatches};
-use tidewatch_store::lake::day_of;
 
 use self::file::FileSettings;
 use crate::control::Location;
@@ -27,7 +26,6 @@ use crate::machine;
 use crate::mail::settings::MailSettings;
 use crate::own_traces::target::Target;
 
-const DAY_NS: i64 = 24 * 60 * 60 * 1_000_000_000;
 /// `REPORT_MAX_BODY_MB` counts in these.
 const MB: usize = 1 << 20;
 
@@ -221,15 +219,6 @@ impl Config {
             disk_bytes_max: 0,
             disk_free_min: 0,
             sso: sso::SsoSettings::default(),
-        }
-    }
-
-    /// Where the telemetry of a project begins that is kept, nanoseconds since the epoch: the start of its oldest day.
-    /// `days`: what the project says itself. `today_ns`: the time that retention follows.
-    pub fn kept_from_ns(&self, days: Option<u32>, today_ns: i64) -> i64 {
-        match days.unwrap_or(self.retention_days) {
-            0 => i64::MIN,
-            days => i64::from(day_of(today_ns)).saturating_sub(days.into()).saturating_mul(DAY_NS),
         }
     }
 

@@ -10,19 +10,11 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use parking_lot::Mutex;
-use tidewatch_store::lake::{Keeping, day_of};
+use tidewatch_store::lake::day_of;
 use tokio::sync::watch;
 
 use crate::app::App;
-use crate::control::Control;
-use crate::limits;
-
-/// What the projects ask of the store. `purged`: deleted projects that need no more looking after.
-pub fn of(control: &Control, purged: &BTreeSet<u32>) -> Keeping {
-    let deleted = control.deleted_projects();
-    let gone = deleted.iter().map(|deleted| deleted.number).filter(|number| !purged.contains(number));
-    Keeping { days: control.retention_days(), gone: gone.collect() }
-}
+use crate::{limits, retention};
 
 /// The journal holds exports as they came. When this changes it lets go of all that parts cover: a day, and the deleted
 /// projects that may still be in it.
@@ -50,7 +42,7 @@ pub async fn run(app: Arc<App>, mut stopped: watch::Receiver<bool>) {
 pub fn look(app: &App, journalled: &Journalled) -> anyhow::Result<()> {
     let lake = app.intake.lake();
     let purged = lake.purged()?;
-    let keeping = of(&app.control, &purged);
+    let keeping = retention::of(&app.control, &purged);
     let now = Some((day_of(app.clock.now_ns()), keeping.gone.clone()));
     let before = std::mem::replace(&mut *journalled.0.lock(), now.clone());
     app.intake.tidy_journal(before != now);

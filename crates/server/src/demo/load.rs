@@ -24,9 +24,9 @@ use crate::admission::turn::Turn;
 use crate::app::App;
 use crate::control::{By, Demo, NewProject, Project};
 use crate::error::ApiError;
+use crate::ingest::accept::{self, Export};
 use crate::ingest::coding::Coding;
 use crate::ingest::outcome::{Refused, RejectReason};
-use crate::ingest::pipeline::{self, Export};
 use crate::limits;
 
 /// Of the project; several may have it.
@@ -249,11 +249,13 @@ async fn store(app: &Arc<App>, number: u32, signal: Signal, body: Bytes) -> Resu
 
 async fn export(app: &Arc<App>, project: &Project, signal: Signal, body: Bytes) -> Result<(), Refused> {
     let full = || Refused::new(RejectReason::Overloaded, FULL);
-    app.quotas.admit(app, project, app.clock.now_ns()).await?;
+    app.quotas.admit(&app.query, project, app.config.project_quota(), app.clock.now_ns()).await?;
     let mut turn = Turn::enter(&app.admission, &app.bodies, project.number).await.map_err(|Full| full())?;
     if !turn.grow_to(body.len()) {
         return Err(full());
     }
     let export = Export { project, signal, encoding: Encoding::Json, coding: Coding::Identity, body, turn };
-    pipeline::ingest(app, export).await.map(drop)
+    let accepted = accept::accept(&app.ingest, export).await?;
+    app.quotas.charge(project.number, accepted.bytes, accepted.records);
+    Ok(())
 }

@@ -159,8 +159,8 @@ fn text_of(app: &App, traffic: &Traffic, tracer: Option<&Tracer>) -> String {
     let mut text = String::new();
     traffic.write(&mut text);
     for (name, help, histogram) in [
-        ("tidewatch_admission_wait_seconds", "Waits for a slot at the ingest gate.", &app.ingest_metrics.admission),
-        ("tidewatch_journal_wait_seconds", "From append until durable and visible.", &app.ingest_metrics.journal),
+        ("tidewatch_admission_wait_seconds", "Waits for a slot at the ingest gate.", &app.ingest.metrics.admission),
+        ("tidewatch_journal_wait_seconds", "From append until durable and visible.", &app.ingest.metrics.journal),
         ("tidewatch_flush_seconds", "Writing rows held in memory as parts.", &app.store_metrics.flush),
         ("tidewatch_merge_seconds", "Merging parts, pauses included.", &app.store_metrics.merge),
     ] {

@@ -4,6 +4,7 @@
 //! - [`quota`], [`origins`]: what a project may send, and from which pages.
 //! - [`knowledge`]: what the rules are told besides; [`prices`]: of AI calls. [`record`]: a journal record. [`coding`]: content encodings. [`outcome`]: why something is not stored.
 
+pub mod accept;
 pub mod coding;
 pub mod hints;
 pub mod intake;
@@ -12,7 +13,6 @@ pub mod origins;
 pub mod outcome;
 pub mod pipeline;
 pub mod prices;
-pub mod quota;
 pub mod record;
 pub mod refusals;
 pub mod rejection_log;

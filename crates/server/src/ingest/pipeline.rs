@@ -5,14 +5,10 @@
 //! ```
 
 use std::cell::RefCell;
-use std::sync::Arc;
-use std::time::Instant;
 
 use bumpalo::Bump;
-use bytes::Bytes;
 use tidewatch_domain::decode;
-use tidewatch_domain::decode::Encoding;
-use tidewatch_domain::model::{LogBatch, MetricBatch, ProjectId, Signal, TraceBatch};
+use tidewatch_domain::model::{LogBatch, MetricBatch, Signal, TraceBatch};
 use tidewatch_domain::project::{self, DropReason, Dropped, ProjectContext, TraceProjection};
 use tidewatch_store::columns::Rows;
 use xxhash_rust::xxh3::Xxh3Default;
@@ -22,22 +18,8 @@ use super::knowledge::Knowledge;
 use super::outcome::{Refused, RejectReason, Told};
 use super::record::Header;
 use crate::admission::FULL;
-use crate::admission::turn::Turn;
-use crate::app::App;
-use crate::control::Project;
 use crate::error::ApiError;
 use crate::limits;
-
-/// One export, as received.
-pub struct Export<'a> {
-    pub project: &'a Project,
-    pub signal: Signal,
-    pub encoding: Encoding,
-    pub coding: Coding,
-    pub body: Bytes,
-    /// The body's slot and memory: dropped with it, once the journal has its copy.
-    pub turn: Turn,
-}
 
 /// An export that is understood, not yet stored.
 pub struct Prepared {
@@ -48,70 +30,6 @@ pub struct Prepared {
     pub told: Told,
     /// Model calls that the project's settings do not promote.
     pub other_ai: u64,
-}
-
-/// Takes an export as far as it goes: when this returns `Ok`, its records are durable and every question sees them.
-pub async fn ingest(app: &Arc<App>, mut export: Export<'_>) -> Result<Told, Refused> {
-    if app.intake.is_behind() {
-        return Err(Refused::overloaded(match app.intake.lake().flush_failure() {
-            Some(_) => "the server cannot write to its disk; try again later",
-            None => "the store is catching up; try again later",
-        }));
-    }
-    let received_ns = app.clock.now_ns();
-    let mut settings = export.project.settings.ingest_of(export.signal);
-    // Retention decides what is too old, and it does not follow a clock that jumped. DECISIONS 25.
-    let today_ns = app.intake.lake().trusted_now().unwrap_or(received_ns);
-    settings.oldest_ns = app.config.kept_from_ns(export.project.settings.retention_days, today_ns);
-    let header = Header {
-        project_number: export.project.number,
-        project: ProjectId(*export.project.id.as_bytes()),
-        signal: export.signal,
-        encoding: export.encoding,
-        coding: export.coding,
-        received_ns,
-        settings,
-        prices: app.intake.knowledge().prices.id,
-        names_max: Some(app.config.names_max),
-    };
-    let bytes_max = app.config.otlp_body_bytes_max;
-    let prepared = if is_small(&header, &export.body) {
-        let (received, turn) = (export.body.len(), &mut export.turn);
-        let holds = &mut |bytes| turn.grow_to(received + bytes);
-        prepare_within(&header, &export.body, bytes_max, app.intake.knowledge(), holds)?
-    } else {
-        let (body, mut turn) = (export.body, export.turn);
-        let knowledge = app.intake.knowledge().clone();
-        let header = header.clone();
-        // The slot goes along: it is held for as long as the work lasts, whether or not anyone still waits for it.
-        let work = tokio::task::spawn_blocking(move || {
-            let received = body.len();
-            let holds = &mut |bytes| turn.grow_to(received + bytes);
-            let prepared = prepare_within(&header, &body, bytes_max, &knowledge, holds);
-            (prepared, body, turn)
-        });
-        let done = work.await.map_err(|panic| Refused::new(RejectReason::Malformed, ApiError::internal(panic)))?;
-        let prepared;
-        (prepared, export.body, export.turn) = done;
-        prepared?
-    };
-    let (told, other_ai) = (prepared.told.clone(), prepared.other_ai);
-    let (bytes, records) = (prepared.rows.body_bytes(), prepared.rows.records() as u64);
-    let handed_over = Instant::now();
-    app.intake.store(&header, (export.body, export.turn), prepared).await?;
-    app.ingest_metrics.journal.add(handed_over.elapsed());
-    app.hints.add_other_ai(header.project_number, other_ai);
-    app.quotas.charge(header.project_number, bytes, records);
-    Ok(told)
-}
-
-/// Decoded where it arrives: it costs less than half a millisecond.
-fn is_small(header: &Header, body: &[u8]) -> bool {
-    let bytes_max = match header.coding {
-        Coding::Identity => limits::INGEST_INLINE_BYTES_MAX,
-        Coding::Gzip | Coding::Deflate | Coding::Zstd => limits::INGEST_INLINE_COMPRESSED_BYTES_MAX,
-    };
-    body.len() <= bytes_max
 }
 
 /// What one thread reuses from request to request.
@@ -162,7 +80,7 @@ pub fn prepare(header: &Header, body: &[u8], bytes_max: usize, knowledge: &Knowl
 
 /// The same of a request that is not accepted yet: it has as many records as its size allows, and `holds` is told how
 /// many bytes are made of the body in all; false refuses it for now.
-fn prepare_within(
+pub(super) fn prepare_within(
     header: &Header,
     body: &[u8],
     bytes_max: usize,

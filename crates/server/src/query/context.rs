@@ -8,12 +8,13 @@ use tidewatch_store::StoreError;
 use tidewatch_store::lake::{Lake, RequestMemory};
 use tidewatch_store::plan::Plan;
 
-use super::{incomplete, kept};
+use super::incomplete;
 use crate::admission::slots::Admission;
 use crate::clock::Clock;
 use crate::control::Control;
 use crate::error::ApiError;
 use crate::query_threads::QueryThreads;
+use crate::retention;
 
 /// Shared by all requests that ask the store.
 pub struct QueryContext {
@@ -50,7 +51,7 @@ impl QueryContext {
         plan: Plan,
         deadline: Instant,
     ) -> Result<RecordBatch, ApiError> {
-        let plan = kept::only_kept(&self.control, plan, self.retention_ns());
+        let plan = retention::only_kept(&self.control, plan, self.retention_ns());
         self.note_gaps(&plan);
         self.scan(deadline, move |lake| lake.ask_within(&memory, &plan, deadline)).await
     }
@@ -62,7 +63,7 @@ impl QueryContext {
         plan: Plan,
         deadline: Instant,
     ) -> Result<(RecordBatch, u64), ApiError> {
-        let plan = kept::only_kept(&self.control, plan, self.retention_ns());
+        let plan = retention::only_kept(&self.control, plan, self.retention_ns());
         self.note_gaps(&plan);
         self.scan(deadline, move |lake| lake.ask_page(&memory, &plan, deadline)).await
     }

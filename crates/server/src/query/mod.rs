@@ -29,7 +29,6 @@ pub mod filters;
 pub mod ids;
 pub mod incomplete;
 pub mod issues;
-pub mod kept;
 pub mod logs;
 pub mod metrics;
 pub mod occurrences;

@@ -22,9 +22,6 @@ const TO_TURN: &[(&str, &[(&str, &str)])] =
 const SERVER_TO_TURN: &[(&str, &str)] = &[
     ("app", "http"),
     ("demo", "app"),
-    ("ingest", "app"),
-    ("ingest", "query"),
-    ("keeping", "app"),
     ("control/db", "control/audit"),
     ("control/db", "control/notices"),
     ("control/directory", "control/organizations"),

@@ -25,10 +25,10 @@ use crate::control::Project;
 use crate::error::ApiError;
 use crate::http::gate::auth::{Origin, bearer};
 use crate::http::gate::body::{cut_error, declared_length};
+use crate::ingest::accept::{self, Accepted, Export};
 use crate::ingest::coding;
 use crate::ingest::origins;
 use crate::ingest::outcome::{Refused, RejectReason, Told};
-use crate::ingest::pipeline::{self, Export};
 use crate::ingest::refusals::{self, UnknownSender};
 use crate::limits::{self, RouteLimits};
 
@@ -123,7 +123,7 @@ async fn accept(
         let error = ApiError::Forbidden("this project takes nothing from pages of this origin");
         return Err(Refused::new(RejectReason::Origin, error));
     }
-    app.quotas.admit(app, project, app.clock.now_ns()).await?;
+    app.quotas.admit(&app.query, project, app.config.project_quota(), app.clock.now_ns()).await?;
     let encoding = content_type
         .ok_or_else(|| unsupported("the content type must be application/x-protobuf or application/json".to_owned()))?;
     let coding = coding::of(request.headers()).map_err(|name| unsupported(coding::unknown(&name)))?;
@@ -131,7 +131,7 @@ async fn accept(
     let declared = declared_length(request.headers());
     let asked = Instant::now();
     let entered = Turn::enter(&app.admission, &app.bodies, project.number).await;
-    app.ingest_metrics.admission.add(asked.elapsed());
+    app.ingest.metrics.admission.add(asked.elapsed());
     let mut turn = entered.map_err(|Full| Refused::new(RejectReason::Overloaded, FULL))?;
     let body = turn.read(request.into_body(), declared, &limits).await.map_err(|cut| {
         let reason = match cut {
@@ -142,7 +142,10 @@ async fn accept(
         };
         Refused::new(reason, cut_error(cut, &limits))
     })?;
-    pipeline::ingest(app, Export { project, signal, encoding, coding, body, turn }).await
+    let export = Export { project, signal, encoding, coding, body, turn };
+    let Accepted { told, bytes, records } = accept::accept(&app.ingest, export).await?;
+    app.quotas.charge(project.number, bytes, records);
+    Ok(told)
 }
 
 /// The project that the request's token belongs to.

@@ -11,12 +11,12 @@ use parking_lot::Mutex;
 use tidewatch_store::plan::{Filter, Function, Key};
 use tidewatch_store::tables::Table;
 
-use super::outcome::{Refused, RejectReason};
-use crate::app::App;
 use crate::control::{Project, Quota};
 use crate::error::{ApiError, random_in};
+use crate::ingest::outcome::{Refused, RejectReason};
 use crate::limits;
 use crate::query::ask::{self, Ask};
+use crate::query::context::QueryContext;
 use crate::query::time::{DAY, Range, SECOND};
 
 /// What projects have sent, of those that have a quota.
@@ -39,16 +39,22 @@ struct Used {
 }
 
 impl Quotas {
-    /// Whether the project may send now. Over its quota: 429 with the seconds until it may again.
-    pub async fn admit(&self, app: &Arc<App>, project: &Project, now_ns: i64) -> Result<(), Refused> {
-        let quota = project.settings.quota.and(app.config.project_quota());
+    /// Whether the project may send now. `of_all`: the quota of every project, besides its own. Over its quota: 429 with the seconds until it may again.
+    pub async fn admit(
+        &self,
+        query: &Arc<QueryContext>,
+        project: &Project,
+        of_all: Quota,
+        now_ns: i64,
+    ) -> Result<(), Refused> {
+        let quota = project.settings.quota.and(of_all);
         if quota.is_none() {
             return Ok(());
         }
         let is_known = self.used.lock().contains_key(&project.number);
         if !is_known {
             // Without an answer nothing is refused; the next request asks again.
-            let Some(used) = stored(app, project.number, now_ns).await else { return Ok(()) };
+            let Some(used) = stored(query, project.number, now_ns).await else { return Ok(()) };
             self.used.lock().entry(project.number).or_insert(Used { left: burst(quota), ..used });
         }
         let mut all = self.used.lock();
@@ -113,12 +119,12 @@ fn seconds(ns: i64) -> u64 {
 }
 
 /// What was accepted today, as the store has counted it.
-async fn stored(app: &Arc<App>, project: u32, now_ns: i64) -> Option<Used> {
+async fn stored(query: &Arc<QueryContext>, project: u32, now_ns: i64) -> Option<Used> {
     let day = now_ns.div_euclid(DAY);
     let range = Range { from: day * DAY, to: i64::MAX };
     let (keys, aggregates) = (vec![Key::Column("outcome")], vec![ask::plain(Function::Sum("count"))]);
     let plan = ask::groups(Table::IngestCounts, &[project], range, Filter::True, keys, aggregates);
-    let answer = Ask::within(app.query.clone(), limits::LIST_DEADLINE).ask(plan).await.ok()?;
+    let answer = Ask::within(query.clone(), limits::LIST_DEADLINE).ask(plan).await.ok()?;
     let mut used = Used { day, bytes: 0, records: 0, left: 0.0, at_ns: now_ns };
     for row in answer.rows() {
         match row.text("key0") {

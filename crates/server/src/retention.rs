@@ -1,11 +1,29 @@
-//! Questions without the days that projects keep no longer.
+//! How long projects keep what they have: for the store, which removes the rest, and for questions, which leave it out.
 
-use tidewatch_store::lake::day_of;
+use std::collections::BTreeSet;
+
+use tidewatch_store::lake::{Keeping, day_of};
 use tidewatch_store::plan::{Filter, Op, Plan, Value};
 
 use crate::control::Control;
 
 const DAY_NS: i64 = 24 * 60 * 60 * 1_000_000_000;
+
+/// What the projects ask of the store. `purged`: deleted projects that need no more looking after.
+pub fn of(control: &Control, purged: &BTreeSet<u32>) -> Keeping {
+    let deleted = control.deleted_projects();
+    let gone = deleted.iter().map(|deleted| deleted.number).filter(|number| !purged.contains(number));
+    Keeping { days: control.retention_days(), gone: gone.collect() }
+}
+
+/// Where telemetry begins that is kept for `days`, nanoseconds since the epoch: the start of its oldest day. 0 days: for
+/// ever. `today_ns`: the time that retention follows.
+pub fn kept_from_ns(days: u32, today_ns: i64) -> i64 {
+    match days {
+        0 => i64::MIN,
+        days => i64::from(day_of(today_ns)).saturating_sub(days.into()).saturating_mul(DAY_NS),
+    }
+}
 
 /// The plan without the days that its projects keep no longer, whether or not their rows are removed yet.
 pub fn only_kept(control: &Control, plan: Plan, now_ns: i64) -> Plan {
