@@ -170,7 +170,7 @@ or sample traffic: {program} demo --url {url}"
 }
 
 fn print_openapi() -> anyhow::Result<()> {
-    let document = http::openapi::document().to_pretty_json()?;
+    let document = http::routes::document().to_pretty_json()?;
     writeln!(std::io::stdout(), "{document}")?;
     Ok(())
 }

@@ -9,6 +9,7 @@ use std::fmt::Display;
 use serde_json::{Value, json};
 use sqlx::AnyConnection;
 
+use super::db::Write;
 use super::{ControlError, Project, notices};
 #[cfg(doc)]
 use crate::limits;
@@ -71,6 +72,18 @@ impl Entry<'_> {
     pub fn with(mut self, details: Value) -> Self {
         self.details = details;
         self
+    }
+}
+
+impl Write<'_> {
+    /// Writes into the audit log, with the change or not at all.
+    pub async fn audit(&mut self, entry: Entry<'_>) -> Result<(), ControlError> {
+        let notice = entry.notice().map(|what| (what, entry.origin()));
+        insert(self.on(), entry).await?;
+        match notice {
+            Some((what, (by, subject))) => notices::insert(self, what, &by, subject).await,
+            None => Ok(()),
+        }
     }
 }
 

@@ -11,8 +11,7 @@ use sqlx::any::AnyPoolOptions;
 use sqlx::{Any, AnyConnection, AnyPool, Connection, Executor, Transaction};
 use tidewatch_store::sqlite_wal;
 
-use super::audit::{self, Entry};
-use super::{Control, ControlError, notices};
+use super::{Control, ControlError};
 use crate::limits;
 
 /// Which database it is.
@@ -152,16 +151,6 @@ impl<'a> Write<'a> {
     /// Says that users, organisations, memberships, projects or tokens change: every node reads its directory again.
     pub fn changes_directory(&mut self) {
         self.changes_directory = true;
-    }
-
-    /// Writes into the audit log, with the change or not at all.
-    pub async fn audit(&mut self, entry: Entry<'_>) -> Result<(), ControlError> {
-        let notice = entry.notice().map(|what| (what, entry.origin()));
-        audit::insert(&mut self.transaction, entry).await?;
-        match notice {
-            Some((what, (by, subject))) => notices::insert(self, what, &by, subject).await,
-            None => Ok(()),
-        }
     }
 
     /// Makes it so, and visible in this node's memory at once.

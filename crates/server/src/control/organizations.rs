@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::audit::By;
 use super::db::Write;
+use super::organization_settings::OrganizationSettings;
 use super::projects::insert_project;
 use super::users::{NewUser, insert_user};
 use super::{Control, ControlError, NewProject, Project, Role, User};
@@ -51,20 +51,6 @@ impl Control {
         let user = self.user(user).ok_or(ControlError::UnknownUser)?;
         let project = self.project_by_number(number).ok_or(ControlError::UnknownProject)?;
         Ok((user, project))
-    }
-}
-
-/// What an organisation's admins set, as its column `settings` holds it.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default, rename_all = "camelCase")]
-pub struct OrganizationSettings {
-    pub require_two_factor: bool,
-}
-
-impl OrganizationSettings {
-    /// What cannot be read is as nobody had set it.
-    pub(super) fn read(text: &str) -> OrganizationSettings {
-        serde_json::from_str(text).unwrap_or_default()
     }
 }
 

@@ -11,11 +11,12 @@ use serde_json::json;
 
 use super::audit::By;
 use super::db::Write;
+use super::passkey_proof::Proof;
 use super::second_factor::{WAITING, drop_idle_recovery_codes, insert_recovery_codes};
 use super::tokens::{fingerprint, hash};
 use super::{Control, ControlError, User};
 use crate::limits;
-use crate::secrets::webauthn::{Asked, Assertion, Creation, Credential, Made, Refused, RelyingParty};
+use crate::secrets::webauthn::{Asked, Creation, Credential, Made, Refused, RelyingParty};
 
 /// One that its owner sees.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -38,18 +39,6 @@ pub enum Ceremony<'a> {
     SignIn(Option<i64>),
     /// Of this person, who waits with this token.
     SecondFactor(i64, &'a str),
-}
-
-/// A browser's answer to a request for a passkey.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Proof<'a> {
-    pub party: &'a RelyingParty,
-    pub challenge: &'a str,
-    /// base64url.
-    pub credential_id: &'a str,
-    /// base64url: whose it is, by the authenticator.
-    pub user_handle: Option<&'a str>,
-    pub assertion: Assertion<'a>,
 }
 
 /// A new one; and recovery codes for who had none.

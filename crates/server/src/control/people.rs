@@ -7,6 +7,7 @@ use serde_json::json;
 use super::audit::By;
 use super::db::Write;
 use super::second_factor::drop_idle_recovery_codes;
+use super::sessions::end_sessions;
 use super::{Control, ControlError, User};
 
 /// What shall be; what is none stays.
@@ -54,35 +55,6 @@ impl Control {
         write.audit(by.did("user.revoke_sessions").on("user", user)).await?;
         write.commit().await
     }
-}
-
-/// Ends every session of the user and everything that one could still become: the only function that does.
-///
-/// - Logins, second steps and approvals of an older epoch are refused; the epoch is compared where they are used.
-/// - Refresh tokens and the access tokens of their sign-ins are revoked.
-/// - Authorization codes that were not exchanged and device codes that were approved but not fetched are void.
-/// - Setup tokens of coding agents expire. Reset links that were not used are void.
-///
-/// Personal access tokens and passkeys stay: they are credentials, not sessions.
-pub(super) async fn end_sessions(write: &mut Write<'_>, user: i64, at_ns: i64) -> Result<(), ControlError> {
-    for statement in [
-        "UPDATE users SET session_epoch = session_epoch + 1 WHERE id = $1",
-        "DELETE FROM sessions WHERE user_id = $1",
-        "DELETE FROM devices WHERE user_id = $1",
-        "DELETE FROM oauth_codes WHERE user_id = $1 AND used_ns IS NULL",
-        "UPDATE device_codes SET status = 'denied' WHERE user_id = $1 AND status = 'approved'",
-    ] {
-        sqlx::query(statement).bind(user).execute(write.on()).await?;
-    }
-    for statement in [
-        "UPDATE refresh_families SET revoked_ns = $2 WHERE user_id = $1 AND revoked_ns IS NULL",
-        "UPDATE setup_sessions SET expires_ns = $2 WHERE user_id = $1 AND expires_ns > $2",
-        "UPDATE password_resets SET used_ns = $2 WHERE user_id = $1 AND used_ns IS NULL",
-    ] {
-        sqlx::query(statement).bind(user).bind(at_ns).execute(write.on()).await?;
-    }
-    write.changes_directory();
-    Ok(())
 }
 
 pub(super) async fn end_credentials(

@@ -1,27 +1,15 @@
 //! A provider's sign-in that is not linked to an account yet, though the account has the address that the provider
 //! vouches for. The link waits in a challenge of the second step until the person proves that the account is theirs.
 
-use serde::{Deserialize, Serialize};
-
 use super::audit::By;
-use super::identities::ProviderProfile;
 use super::outbox::{Mail, insert_mail};
+use super::pending_link::{PendingLink, mail_code_hash};
 use super::second_factor::WAITING;
 use super::tokens::hash;
 use super::{Control, ControlError};
 use crate::limits;
 
-/// The purpose that waiting links are sealed for.
-const SEALED_AS: &str = "provider link";
 const DIGITS: usize = 8;
-
-/// What will be linked.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct PendingLink {
-    /// As in [`Control::enter`].
-    pub provider: String,
-    pub profile: ProviderProfile,
-}
 
 /// What came of the wish for a code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,22 +22,11 @@ pub enum LinkMail {
     TooMany,
 }
 
-/// The code is stored with its challenge, so that nobody can try all codes against a copy of the database.
-pub(super) fn mail_code_hash(token: &str, code: &str) -> String {
-    hash(&format!("{token} {code}"))
-}
-
 impl Control {
     /// A token that the account is proved with, for [`limits::LINK_PROOF_MAX`].
     pub async fn await_link_proof(&self, user: i64, link: &PendingLink, now_ns: i64) -> Result<String, ControlError> {
-        let text = serde_json::to_string(link).map_err(|_| ControlError::Unreadable("a provider's sign-in"))?;
-        let sealed = self.sealer().seal(SEALED_AS, &text)?;
+        let sealed = self.seal_link(link)?;
         self.insert_waiting(user, Some(&sealed), limits::LINK_PROOF_MAX, now_ns).await
-    }
-
-    pub(super) fn open_link(&self, sealed: &str) -> Result<PendingLink, ControlError> {
-        let text = self.sealer().open(SEALED_AS, sealed)?;
-        serde_json::from_str(&text).map_err(|_| ControlError::Unreadable("a provider's sign-in"))
     }
 
     /// Mails a code to the account's address, once for each waiting link. `mail` gets address and code.

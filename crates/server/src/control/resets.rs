@@ -2,7 +2,8 @@
 
 use super::audit::By;
 use super::outbox::{Mail, insert_mail};
-use super::people::{AlsoEnd, end_credentials, end_sessions};
+use super::people::{AlsoEnd, end_credentials};
+use super::sessions::end_sessions;
 use super::{Control, ControlError, tokens};
 use crate::limits;
 

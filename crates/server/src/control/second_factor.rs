@@ -8,9 +8,9 @@ use serde_json::json;
 
 use super::audit::By;
 use super::db::Write;
-use super::passkeys::Proof;
-use super::people::end_sessions;
-use super::provider_links::{PendingLink, mail_code_hash};
+use super::passkey_proof::Proof;
+use super::pending_link::{PendingLink, mail_code_hash};
+use super::sessions::end_sessions;
 use super::tokens::{hash, prefixed_token};
 use super::{Control, ControlError, User};
 use crate::limits;

@@ -6,7 +6,7 @@ use serde_json::json;
 
 use super::audit::By;
 use super::db::Write;
-use super::people::end_sessions;
+use super::sessions::end_sessions;
 use super::{Control, ControlError, User};
 
 /// What a login is checked against.

@@ -8,7 +8,6 @@ use utoipa::openapi::security::{ApiKey, ApiKeyValue, Http, HttpAuthScheme, Secur
 use utoipa::openapi::{OpenApi as Document, Ref, RefOr, Schema};
 use utoipa::{IntoParams, IntoResponses, Modify, OpenApi};
 
-use super::routes;
 pub use crate::error::ErrorBody;
 
 /// Which project a request is about.
@@ -85,10 +84,10 @@ pub enum TooMany {
 )]
 struct Frame;
 
-/// The whole document, as `/api/openapi.json` and `tidewatch openapi` show it.
-pub fn document() -> Document {
+/// The whole document; `of_routes`: the part that the routes describe.
+pub fn complete(of_routes: Document) -> Document {
     let mut document = Frame::openapi();
-    document.merge(routes::api().document());
+    document.merge(of_routes);
     rows_by_reference(&mut document);
     document
 }

@@ -22,9 +22,10 @@ use axum::routing::{MethodRouter, get, post};
 use axum::{Json, Router, http};
 use tower_http::compression::CompressionLayer;
 use tower_http::compression::predicate::{And, Predicate, SizeAbove};
+use utoipa::openapi::OpenApi;
 
 use super::api::{Api, routes};
-use super::ingest::{cors, grpc, otlp};
+use super::ingest::{cors, grpc, otlp, starting};
 use super::{account, auth, dashboard, health, openapi, ui, uploads};
 use crate::app::App;
 use crate::error::ApiError;
@@ -68,7 +69,7 @@ pub fn router(app: Arc<App>) -> Router {
         .into_router()
         .route("/livez", get(health::alive))
         .route("/readyz", get(health::ready))
-        .route("/api/openapi.json", get(async || Json(openapi::document())))
+        .route("/api/openapi.json", get(async || Json(document())))
         .method_not_allowed_fallback(async || ApiError::MethodNotAllowed("this path does not take this method"))
         .fallback(ui::serve)
         .layer(compression())
@@ -91,11 +92,16 @@ impl Predicate for JsonAnswers {
     }
 }
 
+/// The whole API, as `/api/openapi.json` and `tidewatch openapi` show it.
+pub fn document() -> OpenApi {
+    openapi::complete(api().document())
+}
+
 /// What is served while the store is being opened and replayed.
 pub fn starting() -> Router {
     Router::new()
         .route("/health", get(health::starting))
         .route("/readyz", get(health::starting))
         .route("/livez", get(health::alive_starting))
-        .fallback(otlp::starting)
+        .fallback(starting::starting)
 }

@@ -9,7 +9,7 @@ mod table;
 use std::collections::BTreeSet;
 
 use tidewatch_server::control::ScopeLevel;
-use tidewatch_server::http::openapi;
+use tidewatch_server::http::routes;
 
 use crate::client;
 use cast::{Cast, Projects, TokenScope, Who};
@@ -64,7 +64,7 @@ fn reaches(row: &Row, scope: TokenScope) -> bool {
 
 #[test]
 fn every_route_has_one_row() {
-    let document = serde_json::to_value(openapi::document()).expect("a document is JSON");
+    let document = serde_json::to_value(routes::document()).expect("a document is JSON");
     let mut routes = BTreeSet::new();
     for (path, item) in document["paths"].as_object().expect("paths") {
         for method in item.as_object().expect("operations").keys() {

@@ -4,17 +4,17 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use serde_json::Value;
-use tidewatch_server::http::openapi;
+use tidewatch_server::http::routes;
 
 fn document() -> Value {
-    serde_json::to_value(openapi::document()).expect("a document is JSON")
+    serde_json::to_value(routes::document()).expect("a document is JSON")
 }
 
 /// Writes the snapshot anew when `UPDATE_SNAPSHOTS` is set, and fails, so that nobody forgets to look at the change.
 #[test]
 fn the_snapshot_is_true() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/openapi.json");
-    let text = openapi::document().to_pretty_json().expect("a document is JSON");
+    let text = routes::document().to_pretty_json().expect("a document is JSON");
     let stored = std::fs::read_to_string(&path).unwrap_or_default();
     if stored.trim_end() == text.trim_end() {
         return;

@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use serde_json::json;
-use tidewatch_server::http::openapi;
+use tidewatch_server::http::routes;
 
 use super::server::{Server, agent};
 
@@ -79,7 +79,7 @@ fn no_secret_is_in_a_span_or_a_log_line_of_ours() {
     let mut server = Server::start(&data, &[("TIDEWATCH_TRACES_ENDPOINT", &url), ("RUST_LOG", "debug")]);
     let account = server.register();
 
-    let document = serde_json::to_value(openapi::document()).expect("a document is JSON");
+    let document = serde_json::to_value(routes::document()).expect("a document is JSON");
     let mut routes = Vec::new();
     for (path, item) in document["paths"].as_object().expect("paths") {
         for method in item.as_object().expect("operations").keys() {

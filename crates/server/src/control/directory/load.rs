@@ -12,7 +12,7 @@ use uuid::Uuid;
 
 use super::super::quota::Quota;
 use super::{DeletedProject, Demo, Directory, Holder, Organization, Project, ProjectSettings, User};
-use crate::control::organizations::OrganizationSettings;
+use crate::control::organization_settings::OrganizationSettings;
 use crate::control::{ControlError, Role, tokens};
 use crate::secrets::seal::Sealer;
 

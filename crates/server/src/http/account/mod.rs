@@ -17,7 +17,6 @@ mod projects;
 mod register;
 mod reset;
 mod sessions;
-mod step_up;
 mod view;
 
 pub use fields::text as check_text;
@@ -41,8 +40,6 @@ pub fn routes() -> Api {
         .routes(routes!(sessions::list))
         .routes(routes!(sessions::end))
         .routes(routes!(sessions::logout))
-        .routes(routes!(step_up::ways))
-        .routes(routes!(step_up::prove))
         .merge(people())
         .routes(routes!(projects::list, projects::create, projects::change, projects::delete))
         .routes(routes!(batch::create))

@@ -14,6 +14,7 @@ mod personal_tokens;
 mod redirect;
 mod setup;
 pub mod sso;
+mod step_up;
 mod token;
 mod two_factor;
 mod well_known;
@@ -55,6 +56,8 @@ pub fn routes() -> Api {
         .routes(routes!(sso::routes::start))
         .routes(routes!(sso::routes::callback))
         .routes(routes!(sso::routes::finish_setup))
+        .routes(routes!(step_up::ways))
+        .routes(routes!(step_up::prove))
         .routes(routes!(two_factor::get))
         .routes(routes!(two_factor::begin, two_factor::remove))
         .routes(routes!(two_factor::confirm))

@@ -11,8 +11,9 @@ use crate::config::Config;
 use crate::control::{Passkey, Proof};
 use crate::error::ApiError;
 use crate::limits;
-use crate::query::views::auth::PasskeyView;
-use crate::query::views::passkeys::{AuthenticationResponse, PasskeyDescriptor, PasskeyRequest, RequestOptions};
+use crate::query::views::passkeys::{
+    AuthenticationResponse, PasskeyDescriptor, PasskeyRequest, PasskeyView, RequestOptions,
+};
 use crate::secrets::webauthn::{Assertion, RelyingParty};
 
 use super::rfc3339;

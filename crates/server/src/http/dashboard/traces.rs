@@ -16,6 +16,7 @@ use crate::limits;
 use crate::query::ask::Ask;
 use crate::query::views::page::*;
 use crate::query::views::span::*;
+use crate::query::views::trace::*;
 use crate::query::{distributed, ids, spans, time};
 
 pub fn routes() -> Api {

@@ -4,3 +4,4 @@ mod answer;
 pub mod cors;
 pub mod grpc;
 pub mod otlp;
+pub mod starting;

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
-use super::passkeys::AuthenticationResponse;
+use super::passkeys::{AuthenticationResponse, PasskeyView};
 
 /// Body of `POST /api/personal-access-tokens`.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize, ToSchema)]
@@ -337,17 +337,6 @@ pub struct TwoFactorView {
     pub totp: bool,
     pub recovery_codes_left: i64,
     pub passkeys: Vec<PasskeyView>,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct PasskeyView {
-    pub id: i64,
-    pub name: String,
-    #[schema(format = DateTime)]
-    pub created_at: String,
-    #[schema(format = DateTime)]
-    pub last_used_at: Option<String>,
 }
 
 /// One's own password, once more.

@@ -23,6 +23,7 @@ pub mod setup;
 pub mod span;
 pub mod symbols;
 pub mod task;
+pub mod trace;
 
 use std::collections::BTreeMap;
 

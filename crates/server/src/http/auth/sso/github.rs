@@ -2,7 +2,7 @@
 
 use anyhow::Context;
 
-use super::oidc::Endpoints;
+use super::endpoints::Endpoints;
 use super::provider::Sso;
 use crate::control::{Place, ProviderProfile};
 

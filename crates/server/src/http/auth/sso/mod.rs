@@ -4,6 +4,7 @@
 //! - [`provider`]: which there are. [`oidc`]: discovery, codes, claims. [`id_token`]: signatures. [`github`]: GitHub's way.
 //! - [`factors`]: whether the provider asked for several factors.
 
+mod endpoints;
 mod factors;
 mod github;
 mod id_token;

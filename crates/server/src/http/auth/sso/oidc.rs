@@ -6,6 +6,7 @@ use base64::engine::general_purpose::STANDARD;
 use serde_json::{Map, Value};
 use url::form_urlencoded;
 
+use super::endpoints::Endpoints;
 use super::id_token::{self, Expected, Keys, Wrong};
 use super::provider::{Kind, Provider, Sso};
 use super::round_trip::RoundTrip;
@@ -13,19 +14,6 @@ use super::{factors, github};
 use crate::config::sso::is_plain_http;
 use crate::control::{Place, ProviderProfile, Role};
 use crate::limits;
-
-/// A provider's doors.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Endpoints {
-    /// None: told by the operator; ID tokens cannot be checked, so the provider is asked who came.
-    pub issuer: Option<String>,
-    pub authorization: String,
-    pub token: String,
-    pub userinfo: Option<String>,
-    pub jwks: Option<String>,
-    /// Instead of `Authorization: Basic`.
-    pub takes_secret_in_body: bool,
-}
 
 const NS_PER_SECOND: i64 = 1_000_000_000;
 

@@ -3,8 +3,8 @@
 use parking_lot::Mutex;
 use ureq::Agent;
 
+use super::endpoints::Endpoints;
 use super::id_token::Keys;
-use super::oidc::Endpoints;
 use crate::config::sso::SsoSettings;
 use crate::control::Role;
 use crate::secrets::seal::Sealer;

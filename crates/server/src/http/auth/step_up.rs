@@ -10,12 +10,11 @@ use std::sync::Arc;
 use axum::Json;
 use axum::extract::State;
 
-use super::password::check_of;
-use super::view::rfc3339;
+use super::{passkeys, rfc3339};
 use crate::app::App;
 use crate::control::{Answered, Shown};
 use crate::error::ApiError;
-use crate::http::auth::passkeys;
+use crate::http::account::check_password_of;
 use crate::http::gate::auth::InPerson;
 use crate::http::gate::body::JsonBody;
 use crate::http::gate::per_ip::PerIp;
@@ -74,7 +73,7 @@ pub async fn prove(
     let code = request.code.map(|code| code.replace(' ', ""));
     let how = match (request.password, &request.mfa_token) {
         (Some(password), None) => {
-            check_of(&app, &caller.user, password).await?;
+            check_password_of(&app, &caller.user, password).await?;
             "password"
         }
         (None, Some(token)) => {

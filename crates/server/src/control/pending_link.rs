@@ -1,0 +1,35 @@
+//! A provider's sign-in that waits for proof of the account that it will be linked to, as its challenge stores it.
+
+use serde::{Deserialize, Serialize};
+
+use super::identities::ProviderProfile;
+use super::tokens::hash;
+use super::{Control, ControlError};
+
+/// The purpose that waiting links are sealed for.
+const SEALED_AS: &str = "provider link";
+
+/// What will be linked.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PendingLink {
+    /// As in [`Control::enter`].
+    pub provider: String,
+    pub profile: ProviderProfile,
+}
+
+/// The code is stored with its challenge, so that nobody can try all codes against a copy of the database.
+pub(super) fn mail_code_hash(token: &str, code: &str) -> String {
+    hash(&format!("{token} {code}"))
+}
+
+impl Control {
+    pub(super) fn seal_link(&self, link: &PendingLink) -> Result<String, ControlError> {
+        let text = serde_json::to_string(link).map_err(|_| ControlError::Unreadable("a provider's sign-in"))?;
+        Ok(self.sealer().seal(SEALED_AS, &text)?)
+    }
+
+    pub(super) fn open_link(&self, sealed: &str) -> Result<PendingLink, ControlError> {
+        let text = self.sealer().open(SEALED_AS, sealed)?;
+        serde_json::from_str(&text).map_err(|_| ControlError::Unreadable("a provider's sign-in"))
+    }
+}
