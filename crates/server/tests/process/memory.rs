@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::server::{Account, Server, agent};
 
 /// Names that Endpoints of the test have.
-const NAMES: usize = 30_000;
+const NAMES: usize = 12_000;
 /// Questions at once.
 const ASKERS: usize = 8;
 const ROUNDS_MAX: usize = 20;
