@@ -10,24 +10,21 @@ use tidewatch_store::lake::GiveUp;
 use tokio::sync::Semaphore;
 
 use crate::admission::budget::Budget;
+use crate::admission::guesses::Guesses;
+use crate::admission::per_ip::PerIpCounts;
 use crate::admission::slots::Admission;
 use crate::background::Background;
 use crate::clock::Clock;
 use crate::config::Config;
 use crate::control::{By, Control};
-use crate::demo::load::Demos;
-use crate::http::auth::passkeys::relying_party;
-use crate::http::auth::sso::Sso;
-use crate::http::gate::guesses::Guesses;
-use crate::http::gate::login::Logins;
-use crate::http::gate::per_ip::PerIpCounts;
-use crate::http::gate::upload;
+use crate::demos::Demos;
 use crate::ingest::accept::IngestContext;
 use crate::ingest::hints::Hints;
 use crate::ingest::intake::{Below, Intake};
 use crate::ingest::outcome::Refused;
 use crate::ingest::refusals::Refusals;
 use crate::ingest::rejection_log::RejectionLog;
+use crate::logins::Logins;
 use crate::mail::{Mailer, letters};
 use crate::metrics::{IngestMetrics, StoreMetrics};
 use crate::missing_accounts;
@@ -37,6 +34,7 @@ use crate::quotas::Quotas;
 use crate::reserve::Reserve;
 use crate::secrets::seal::Sealer;
 use crate::secrets::webauthn::RelyingParty;
+use crate::sso::Sso;
 use crate::symbols::Symbols;
 use crate::{files, limits, retention, secrets};
 
@@ -166,7 +164,7 @@ impl App {
             );
         }
         // Uploads that a crash left half-way.
-        let _ = std::fs::remove_dir_all(upload::folder(data));
+        let _ = std::fs::remove_dir_all(config.upload_folder());
         let slots = config.ingest_concurrent();
         let waiting = (slots * limits::INGEST_WAITING_PER_SLOT).max(limits::INGEST_WAITING_MIN);
         let askers = config.query_concurrent();
@@ -213,7 +211,7 @@ impl App {
             demos: Demos::default(),
             logins: Logins::new(&key),
             sso,
-            passkeys: relying_party(&config),
+            passkeys: config.relying_party(),
             hashing: Semaphore::new(limits::PASSWORD_HASHES_MAX),
             hashes_waiting: Semaphore::new(limits::PASSWORD_HASHES_WAITING_MAX),
             hashes_reserved: Semaphore::new(limits::PASSWORD_HASHES_RESERVED),

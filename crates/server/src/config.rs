@@ -25,6 +25,7 @@ use crate::listen::tls::Tls;
 use crate::machine;
 use crate::mail::settings::MailSettings;
 use crate::own_traces::target::Target;
+use crate::secrets::webauthn::RelyingParty;
 
 /// `REPORT_MAX_BODY_MB` counts in these.
 const MB: usize = 1 << 20;
@@ -220,6 +221,16 @@ impl Config {
             disk_free_min: 0,
             sso: sso::SsoSettings::default(),
         }
+    }
+
+    /// This server as authenticators know it; `None`: there are no passkeys.
+    pub fn relying_party(&self) -> Option<RelyingParty> {
+        if self.sso.disable_password_login { None } else { RelyingParty::at(&self.base_url()) }
+    }
+
+    /// Where uploads lie until they are stored elsewhere.
+    pub fn upload_folder(&self) -> PathBuf {
+        self.data_dir.join("uploads")
     }
 
     /// Where exporters reach this server, without a trailing slash.

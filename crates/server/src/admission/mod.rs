@@ -1,8 +1,11 @@
 //! How much work is taken on at once: requests ([`slots`]), memory for their bodies ([`budget`]), and time for a client to
-//! send one ([`pace`]). A [`turn`] is all three for one body.
+//! send one ([`pace`]). A [`turn`] is all three for one body. How often one address
+//! may ask ([`per_ip`]) and how often a sign-in may fail ([`guesses`]).
 
 pub mod budget;
+pub mod guesses;
 pub mod pace;
+pub mod per_ip;
 pub mod slots;
 pub mod turn;
 

@@ -5,17 +5,12 @@
 //! loads are. A project that is neither loaded nor being loaded was interrupted. A load ends early when its project is
 //! deleted or the server stops.
 
-use std::collections::HashMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 
 use axum::body::Bytes;
-use parking_lot::Mutex;
 use serde_json::Value;
 use tidewatch_domain::decode::Encoding;
 use tidewatch_domain::model::Signal;
-use tokio::sync::watch;
-use tokio::task::JoinHandle;
 
 use super::traffic::Traffic;
 use crate::admission::FULL;
@@ -23,6 +18,7 @@ use crate::admission::slots::Full;
 use crate::admission::turn::Turn;
 use crate::app::App;
 use crate::control::{By, Demo, NewProject, Project};
+use crate::demos::{End, Load};
 use crate::error::ApiError;
 use crate::ingest::accept::{self, Export};
 use crate::ingest::coding::Coding;
@@ -37,134 +33,30 @@ const RATE: f64 = 3.0;
 /// Traffic that is made, then stored, at a time.
 const PIECE_NS: u64 = 60 * 1_000_000_000;
 
-/// The loads of this process.
-pub struct Demos {
-    loads: Mutex<HashMap<u32, Arc<Load>>>,
-    tasks: Mutex<Vec<JoinHandle<()>>>,
-    /// One call begins a load at a time.
-    beginning: tokio::sync::Mutex<()>,
-    closing: watch::Sender<bool>,
-    ends: [AtomicU64; End::ALL.len()],
-}
-
-/// How a load ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum End {
-    Loaded,
-    Failed,
-    /// The project was deleted, or the server stopped.
-    Stopped,
-}
-
-impl End {
-    pub const ALL: [End; 3] = [End::Loaded, End::Failed, End::Stopped];
-
-    pub fn as_str(self) -> &'static str {
-        match self {
-            End::Loaded => "loaded",
-            End::Failed => "failed",
-            End::Stopped => "stopped",
-        }
-    }
-}
-
-/// One load. Running until it has an end.
-#[derive(Default)]
-pub struct Load {
-    percent: AtomicU8,
-    spans: AtomicU64,
-    end: Mutex<Option<(End, Option<String>)>>,
-}
-
-impl Load {
-    pub fn is_running(&self) -> bool {
-        self.end.lock().is_none()
-    }
-
-    /// Of the traffic, 0 to 100.
-    pub fn percent(&self) -> u8 {
-        self.percent.load(Ordering::Relaxed)
-    }
-
-    /// Stored.
-    pub fn spans(&self) -> u64 {
-        self.spans.load(Ordering::Relaxed)
-    }
-
-    /// Why it failed.
-    pub fn error(&self) -> Option<String> {
-        self.end.lock().as_ref().and_then(|(_, error)| error.clone())
-    }
-}
-
 /// Why a load ends early.
 enum Early {
     Stopped,
     Failed(String),
 }
 
-impl Default for Demos {
-    fn default() -> Demos {
-        Demos {
-            loads: Mutex::default(),
-            tasks: Mutex::default(),
-            beginning: tokio::sync::Mutex::default(),
-            closing: watch::channel(false).0,
-            ends: Default::default(),
-        }
+/// Makes the organization's demo project and begins to load it, unless demo data is there or on its way: false.
+pub async fn begin(app: &Arc<App>, by: &By, organization: i64, minutes: u64) -> Result<bool, ApiError> {
+    let _one = app.demos.one_at_a_time().await;
+    let is_running = |project: &Project| app.demos.of(project.number).is_some_and(|load| load.is_running());
+    let known = app.control.demo_project(organization);
+    if known.as_ref().is_some_and(|project| project.demo == Some(Demo::Loaded) || is_running(project)) {
+        return Ok(false);
     }
-}
-
-impl Demos {
-    /// The latest load of a project; none: not by this process.
-    pub fn of(&self, project: u32) -> Option<Arc<Load>> {
-        self.loads.lock().get(&project).cloned()
+    let new = NewProject { organization_id: organization, name: NAME.to_owned(), framework: FRAMEWORK.to_owned() };
+    let (project, is_new) = app.control.begin_demo(by, &new, known.as_deref()).await?;
+    if !is_new {
+        // Another node was faster.
+        return Ok(false);
     }
-
-    /// Loads that ended since the start.
-    pub fn ended(&self) -> impl Iterator<Item = (End, u64)> {
-        End::ALL.into_iter().zip(&self.ends).map(|(end, count)| (end, count.load(Ordering::Relaxed)))
-    }
-
-    /// Makes the organization's demo project and begins to load it, unless demo data is there or on its way: false.
-    pub async fn begin(&self, app: &Arc<App>, by: &By, organization: i64, minutes: u64) -> Result<bool, ApiError> {
-        let _one = self.beginning.lock().await;
-        let is_running = |project: &Project| self.of(project.number).is_some_and(|load| load.is_running());
-        let known = app.control.demo_project(organization);
-        if known.as_ref().is_some_and(|project| project.demo == Some(Demo::Loaded) || is_running(project)) {
-            return Ok(false);
-        }
-        let new = NewProject { organization_id: organization, name: NAME.to_owned(), framework: FRAMEWORK.to_owned() };
-        let (project, is_new) = app.control.begin_demo(by, &new, known.as_deref()).await?;
-        if !is_new {
-            // Another node was faster.
-            return Ok(false);
-        }
-        let load = Arc::new(Load::default());
-        let mut loads = self.loads.lock();
-        loads.retain(|number, _| app.control.project_by_number(*number).is_some());
-        loads.insert(project.number, load.clone());
-        drop(loads);
-        let task = tokio::spawn(run(app.clone(), project, load, minutes));
-        let mut tasks = self.tasks.lock();
-        tasks.retain(|task| !task.is_finished());
-        tasks.push(task);
-        Ok(true)
-    }
-
-    /// Ends the loads that run. They are found interrupted at the next start.
-    pub async fn close(&self) {
-        self.closing.send_replace(true);
-        let tasks = std::mem::take(&mut *self.tasks.lock());
-        for task in tasks {
-            // One that has panicked is over too.
-            let _ = task.await;
-        }
-    }
-
-    fn is_closing(&self) -> bool {
-        *self.closing.borrow()
-    }
+    let (number, load) = (project.number, Arc::new(Load::default()));
+    let task = tokio::spawn(run(app.clone(), project, load.clone(), minutes));
+    app.demos.add(number, load, task, |number| app.control.project_by_number(number).is_some());
+    Ok(true)
 }
 
 async fn run(app: Arc<App>, project: Arc<Project>, load: Arc<Load>, minutes: u64) {
@@ -180,8 +72,7 @@ async fn run(app: Arc<App>, project: Arc<Project>, load: Arc<Load>, minutes: u64
             (End::Failed, Some(message))
         }
     };
-    app.demos.ends[end as usize].fetch_add(1, Ordering::Relaxed);
-    *load.end.lock() = Some((end, error));
+    app.demos.end(&load, end, error);
 }
 
 async fn fill(app: &Arc<App>, number: u32, load: &Load, minutes: u64) -> Result<(), Early> {
@@ -206,9 +97,9 @@ async fn fill(app: &Arc<App>, number: u32, load: &Load, minutes: u64) -> Result<
             store(app, number, signal, body).await?;
         }
         made_ns = until_ns;
-        load.spans.fetch_add(spans, Ordering::Relaxed);
+        load.add_spans(spans);
         let percent = (made_ns - started_ns) * 100 / (now_ns - started_ns).max(1);
-        load.percent.store(percent as u8, Ordering::Relaxed);
+        load.set_percent(percent as u8);
     }
     match app.control.finish_demo(number).await {
         Ok(true) => Ok(()),
@@ -228,7 +119,7 @@ fn as_export((signal, body): (&str, Value)) -> (Signal, Bytes) {
 
 /// Stores one export; tries again for a while when the server is busy. What is refused is counted, as of every sender.
 async fn store(app: &Arc<App>, number: u32, signal: Signal, body: Bytes) -> Result<(), Early> {
-    let mut closing = app.demos.closing.subscribe();
+    let mut closing = app.demos.closing();
     for attempt in 1.. {
         if app.demos.is_closing() {
             return Err(Early::Stopped);

@@ -1,7 +1,7 @@
 //! How far the demo data of an organization is, and whether anything else is there.
 
-use super::load::Demos;
 use crate::control::Demo;
+use crate::demos::Demos;
 use crate::error::ApiError;
 use crate::query::ask::Ask;
 use crate::query::demo::is_empty;

@@ -7,7 +7,7 @@ use axum::extract::State;
 use axum::http::StatusCode;
 
 use crate::app::App;
-use crate::demo::state;
+use crate::demo::{load, state};
 use crate::error::ApiError;
 use crate::http::gate::auth::{Admin, OrganizationAccess, Read};
 use crate::http::gate::body::JsonBody;
@@ -55,7 +55,7 @@ pub async fn load(
         let most = limits::DEMO_HISTORY_MINUTES_MAX;
         return Err(ApiError::unprocessable(format!("historyMinutes is 1 to {most}")));
     }
-    let began = app.demos.begin(&app, &access.by(&app), access.organization.id, minutes).await?;
+    let began = load::begin(&app, &access.by(&app), access.organization.id, minutes).await?;
     let ask = Ask::within(app.query.clone(), limits::LIST_DEADLINE);
     let status = if began { StatusCode::ACCEPTED } else { StatusCode::OK };
     Ok((status, Json(state::read(&ask, &app.demos, access.organization.id).await?)))

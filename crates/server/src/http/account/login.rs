@@ -7,12 +7,12 @@ use axum::extract::State;
 
 use super::password::Match;
 use super::{password, view};
+use crate::admission::guesses::Guesser;
 use crate::app::App;
 use crate::control::{SecondFactors, User};
 use crate::error::ApiError;
 use crate::http::gate::auth::{Origin, SignedIn};
 use crate::http::gate::body::AnonymousBody;
-use crate::http::gate::guesses::Guesser;
 use crate::http::gate::per_ip::PerIp;
 use crate::http::openapi::{ErrorBody, Failures, TooMany};
 use crate::limits;

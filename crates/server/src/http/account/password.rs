@@ -7,10 +7,10 @@ use argon2::Argon2;
 use argon2::password_hash::phc::PasswordHash;
 use argon2::password_hash::{PasswordHasher, PasswordVerifier};
 
+use crate::admission::guesses::Guesser;
 use crate::app::App;
 use crate::control::User;
 use crate::error::ApiError;
-use crate::http::gate::guesses::Guesser;
 use crate::limits;
 
 /// What a password is to a stored hash.

@@ -7,7 +7,6 @@ pub mod own;
 pub mod sign_in;
 
 use crate::app::App;
-use crate::config::Config;
 use crate::control::{Passkey, Proof};
 use crate::error::ApiError;
 use crate::limits;
@@ -19,11 +18,6 @@ use crate::secrets::webauthn::{Assertion, RelyingParty};
 use super::rfc3339;
 
 const PUBLIC_KEY: &str = "public-key";
-
-/// This server as authenticators know it, where there are passkeys.
-pub fn relying_party(config: &Config) -> Option<RelyingParty> {
-    if config.sso.disable_password_login { None } else { RelyingParty::at(&config.base_url()) }
-}
 
 pub fn view(passkey: &Passkey) -> PasskeyView {
     PasskeyView {

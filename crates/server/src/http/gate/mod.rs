@@ -2,9 +2,7 @@
 
 pub mod auth;
 pub mod body;
-pub mod guesses;
 pub mod link_token;
-pub mod login;
 pub mod multipart;
 pub mod origin;
 pub mod per_ip;

@@ -39,11 +39,6 @@ pub struct UploadedFile {
     pub bytes: u64,
 }
 
-/// Where uploads lie until they are stored elsewhere.
-pub fn folder(data_dir: &Path) -> PathBuf {
-    data_dir.join("uploads")
-}
-
 /// Waits for a slot, then takes the whole upload to disk.
 pub async fn receive(app: &App, request: Request, limits: &RouteLimits) -> Result<Upload, ApiError> {
     let no_slot = ApiError::Overloaded("too many uploads at once; try again later");
@@ -57,7 +52,7 @@ pub async fn receive(app: &App, request: Request, limits: &RouteLimits) -> Resul
     let parser = Multipart::new(content_type).map_err(malformed)?;
     let declared = declared_length(headers);
     let body = Paced::new(request.into_body(), declared, limits).map_err(|cut| cut_error(cut, limits))?;
-    let folder = Folder::make(&folder(&app.config.data_dir)).await?;
+    let folder = Folder::make(&app.config.upload_folder()).await?;
     let mut receiver = Receiver {
         upload: Upload { files: Vec::new(), fields: Vec::new(), folder, _permit: permit },
         open: Open::Nothing,

@@ -11,7 +11,6 @@ use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use url::form_urlencoded::Serializer;
 
-use super::round_trip::{RoundTrip, no_cookie};
 use crate::app::App;
 use crate::control::{By, Entered, PendingLink, ProviderProfile, User};
 use crate::error::ApiError;
@@ -30,6 +29,7 @@ use crate::query::views::account::{LoginBundle, RegisterAnswer};
 use crate::query::views::auth::{
     CallbackQuery, FinishSetupRequest, ProviderView, ProvidersAnswer, SsoProviderView, SsoView, StartQuery,
 };
+use crate::sso::round_trip::{RoundTrip, no_cookie};
 
 /// How people can sign in here.
 #[utoipa::path(

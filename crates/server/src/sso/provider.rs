@@ -28,8 +28,8 @@ pub struct Provider {
     /// People nobody invited are let in.
     pub may_create: bool,
     /// What discovery found, and the keys; read again when they are old or do not fit.
-    pub(super) found: Mutex<Option<(Endpoints, i64)>>,
-    pub(super) keys: Mutex<Option<Keys>>,
+    pub found: Mutex<Option<(Endpoints, i64)>>,
+    pub keys: Mutex<Option<Keys>>,
 }
 
 pub enum Kind {
@@ -44,15 +44,15 @@ pub struct Sso {
     /// Seals the cookie of the round trip.
     pub sealer: Sealer,
     /// Of discovery documents, addresses without TLS on other machines are taken too.
-    pub(super) allows_http: bool,
-    pub(super) agent: Agent,
+    pub allows_http: bool,
+    pub agent: Agent,
 }
 
 const SCOPES: &str = "openid email profile";
 
 impl Provider {
     /// Who signs its ID tokens, where that is told.
-    pub(super) fn issuer(&self) -> Option<&str> {
+    pub fn issuer(&self) -> Option<&str> {
         match &self.kind {
             Kind::Discovered { issuer } => Some(issuer),
             Kind::Told(endpoints) => endpoints.issuer.as_deref(),
@@ -62,7 +62,7 @@ impl Provider {
 
     /// What asks it to have the person sign in again, whatever session it keeps. Google refuses prompts that it does not
     /// know; neither it nor GitHub has one for that, and both ask which account it shall be.
-    pub(super) fn fresh_parameters(&self) -> &'static [(&'static str, &'static str)] {
+    pub fn fresh_parameters(&self) -> &'static [(&'static str, &'static str)] {
         match self.id {
             "google" | "github" => &[("prompt", "select_account")],
             _ => &[("prompt", "login"), ("max_age", "0")],
@@ -70,7 +70,7 @@ impl Provider {
     }
 
     /// Whether it says when a person signed in, once it was asked with `max_age`. OpenID Connect Core, 2: `auth_time`.
-    pub(super) fn says_when(&self) -> bool {
+    pub fn says_when(&self) -> bool {
         self.id == "oidc" && matches!(self.kind, Kind::Discovered { .. })
     }
 }

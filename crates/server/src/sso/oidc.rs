@@ -47,7 +47,7 @@ fn discovered(document: &Value, issuer: &str, allows_http: bool) -> anyhow::Resu
 }
 
 impl Sso {
-    pub(super) fn endpoints(&self, provider: &Provider, now_ns: i64) -> anyhow::Result<Endpoints> {
+    pub fn endpoints(&self, provider: &Provider, now_ns: i64) -> anyhow::Result<Endpoints> {
         let issuer = match &provider.kind {
             Kind::Told(endpoints) => return Ok(endpoints.clone()),
             Kind::GitHub { web, .. } => return Ok(github::endpoints(web)),
@@ -66,7 +66,7 @@ impl Sso {
     }
 
     /// Who came back with this code.
-    pub(super) fn who(
+    pub fn who(
         &self,
         provider: &Provider,
         trip: &RoundTrip,
@@ -172,7 +172,7 @@ impl Sso {
         Ok(tokens)
     }
 
-    pub(super) fn get(&self, url: &str, token: Option<&str>) -> anyhow::Result<Value> {
+    pub fn get(&self, url: &str, token: Option<&str>) -> anyhow::Result<Value> {
         let mut request = self.agent.get(url).header("Accept", "application/json").header("User-Agent", "tidewatch");
         if let Some(token) = token {
             request = request.header("Authorization", format!("Bearer {token}"));
