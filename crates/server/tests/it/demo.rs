@@ -116,6 +116,8 @@ async fn loads(database: &On) {
     let anew = harness.api("POST", &path, &minutes(1)).await.expect(202).json();
     assert_ne!(anew["projectId"], loaded["projectId"]);
     assert_eq!(until(&harness, &path, is_not_loading).await["state"], "loaded");
+    // Counted once the project says so.
+    until(&harness, &path, |_| harness.app().demos.ended().map(|(_, count)| count).sum::<u64>() == 2).await;
     let ended: Vec<u64> = harness.app().demos.ended().map(|(_, count)| count).collect();
     assert_eq!(ended, [2, 0, 0]);
 }
