@@ -1,7 +1,6 @@
 //! Uploads through the gate that their routes will stand behind. Spec: limits, row "Upload size"; errors, rows 413 and 422.
 
 use serde_json::json;
-use tidewatch_server::http::gate::upload;
 use tidewatch_server::limits;
 
 use crate::client::{self, Answer};
@@ -29,7 +28,7 @@ async fn send(harness: &Harness, parts: &[Vec<u8>], chunked: bool) -> Answer {
 
 /// Nothing of any upload is left on disk.
 async fn assert_clean(harness: &Harness) {
-    let folder = upload::folder(&harness.app().config.data_dir);
+    let folder = harness.app().config.upload_folder();
     for _ in 0..10_000 {
         let left = std::fs::read_dir(&folder).map_or(0, |entries| entries.count());
         if left == 0 {
