@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use parking_lot::Mutex;
 use tokio::time::Instant;
 
-use super::activity::Activity;
+use super::timeouts::Activity;
 use crate::limits;
 use crate::listen::client_ip::mask;
 

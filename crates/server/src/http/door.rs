@@ -15,9 +15,9 @@ use tokio::time::Instant;
 use tower::ServiceExt;
 
 use super::exposition::Traffic;
-use super::frames;
 use super::gate::per_ip::ClientAddress;
 use super::gate::session_cookie::CookieJar;
+use super::security_headers;
 use crate::clock::Clock;
 use crate::limits;
 use crate::listen::client_ip::{self, Trust};
@@ -103,7 +103,7 @@ impl Door {
             tracing::warn!(others, "{}", client_ip::unheard_proxy_line(caller.peer));
         }
         let is_https = self.is_https(caller) || proxy_says_https;
-        let may_be_framed = frames::may_be_framed(request.uri().path());
+        let may_be_framed = security_headers::may_be_framed(request.uri().path());
         let traced = self.tracer.as_ref().and_then(|tracer| {
             let started = tracer.begin(request.method(), request.uri().path(), request.headers(), is_https)?;
             Some((tracer, started))
@@ -119,7 +119,7 @@ impl Door {
         for cookie in cookies.take() {
             answer.headers_mut().append(SET_COOKIE, cookie);
         }
-        frames::guard(answer.headers_mut(), may_be_framed, is_https);
+        security_headers::guard(answer.headers_mut(), may_be_framed, is_https);
         let took = start.elapsed();
         self.traffic.add(route, answer.status().as_u16(), took);
         if let Some((tracer, started)) = traced {

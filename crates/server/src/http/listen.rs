@@ -14,12 +14,12 @@ use hyper_util::server::conn::auto;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::watch;
 
-use super::activity::{Activity, Watched};
 use super::connections::{self, Connections, Place};
 use super::door::{Caller, Door};
-use super::lasting;
+use super::in_flight_body;
 use super::request_body;
 use super::socket::{Accepted, Socket, Stream};
+use super::timeouts::{Activity, Watched};
 use crate::error::ApiError;
 use crate::limits;
 
@@ -157,7 +157,7 @@ async fn connection<S: AsyncRead + AsyncWrite + Unpin + Send + 'static>(
             if is_http1 && unread.ends_connection() {
                 answer.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
             }
-            Ok::<_, std::convert::Infallible>(answer.map(|body| lasting::with(body, in_flight)))
+            Ok::<_, std::convert::Infallible>(answer.map(|body| in_flight_body::with(body, in_flight)))
         }
     });
     let io = TokioIo::new(Watched::new(stream, activity.clone(), is_https));

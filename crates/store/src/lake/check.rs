@@ -14,10 +14,10 @@ use tidewatch_journal::Position;
 use tidewatch_journal::disk::Disk;
 
 use super::catalog::{self, Catalog};
+use super::dedup::file::{SeenFacts, SeenFile};
 use super::open;
 use super::part::{Part, PartFacts};
 use super::rewrite::rows;
-use super::seen::file::{SeenFacts, SeenFile};
 use super::temporary::temporary;
 use crate::StoreError;
 use crate::rollup::verify;

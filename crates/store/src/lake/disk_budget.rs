@@ -15,12 +15,12 @@ use tidewatch_domain::model::Signal;
 
 use super::counts::{self, Outcome};
 use super::days::{day_name, day_of};
+use super::delete_rows::Removed;
 use super::merge;
 use super::options::DiskBudget;
 use super::part::Part;
 use super::sort::BATCH_ROWS;
 use super::state::{Shared, Work, Worked};
-use super::thin::Removed;
 use crate::StoreError;
 use crate::tables::Table;
 

@@ -12,19 +12,19 @@ use parking_lot::Mutex;
 use tidewatch_journal::disk::{Disk, parent_of};
 
 use super::attr_columns::{self, AttrKey};
+use super::background_throttle::{Flushing, Pace};
 use super::days;
+use super::dedup::KeySet;
+use super::dedup::file::{self as seen_file, Generation, SeenFacts, SeenFile};
 use super::footers::Footers;
-use super::give_way::give_way;
 use super::memtable::Sealed;
 use super::options::{LakeOptions, RollupOptions};
-use super::pace::{Flushing, Pace};
 use super::part::{Part, PartFacts};
 use super::part_writer::PartWriter;
 use super::removal::Removal;
-use super::seen::KeySet;
-use super::seen::file::{self as seen_file, Generation, SeenFacts, SeenFile};
 use super::temporary::temporary;
-use super::{sort, unshare};
+use super::yielding::yield_point;
+use super::{materialize, sort};
 use crate::StoreError;
 use crate::rollup::builder::Builder;
 use crate::tables::Table;
@@ -259,9 +259,9 @@ fn write_table(
         times.enumerate().map(move |(row, time)| (*time, (number, row)))
     });
     let mut days = days::split(times, days::latest_day(received_max));
-    give_way();
+    yield_point();
     sort::sort_places(table, batches, &mut days.values_mut().collect::<Vec<_>>());
-    give_way();
+    yield_point();
     let frequent = match layout.splits_attributes(batches.iter().map(RecordBatch::num_rows).sum()) {
         true => layout.choose(table, &samples(batches)),
         false => Vec::new(),
@@ -286,7 +286,7 @@ fn samples(batches: &[RecordBatch]) -> Vec<RecordBatch> {
         let step = batch.num_rows().div_ceil(attr_columns::SAMPLE_ROWS).max(1);
         let rows = UInt32Array::from_iter_values((0..batch.num_rows() as u32).step_by(step));
         let sample = take_record_batch(&attr_columns::encoded(batch), &rows).expect("the rows are in the batch");
-        unshare::plain(&sample)
+        materialize::plain(&sample)
     };
     batches.iter().map(some).collect()
 }

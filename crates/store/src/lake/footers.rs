@@ -8,7 +8,7 @@ use parquet::arrow::arrow_reader::ArrowReaderMetadata;
 
 use super::attr_columns::AttrColumns;
 use super::checksums::BlockSums;
-use super::grams;
+use super::trigram_index;
 use crate::rollup::directory::Directory;
 use crate::rollup::keys::Keys;
 
@@ -43,7 +43,7 @@ pub struct Footer {
     /// Where the part's roll-up lies; `None`: it has none.
     pub rollup: Option<Arc<Rollup>>,
     /// Where the filter of its texts lies; `None`: it has none.
-    pub grams: Option<grams::Directory>,
+    pub grams: Option<trigram_index::Directory>,
     /// The attributes that have columns of their own.
     pub attr_columns: Arc<AttrColumns>,
 }

@@ -13,12 +13,12 @@ use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::types::ColumnPath;
 use std::sync::Arc;
 
-use super::aliases::{Aliases, Sink, end_file};
-use super::fixed_chunk::FixedChunk;
-use super::give_way::give_way;
+use super::dictionary_column::ValueChunk;
 use super::page::Compressor;
-use super::runs::{are_long, runs};
-use super::value_chunk::ValueChunk;
+use super::plain_column::FixedChunk;
+use super::row_ranges::{are_long, runs};
+use super::shared_column_chunks::{Aliases, Sink, end_file};
+use super::yielding::yield_point;
 
 /// Shorter runs than this are written row by row.
 const RUN_ROWS_LEAST: usize = 16;
@@ -72,7 +72,7 @@ impl<W: Write + Send> GroupWriter<W> {
             self.columns = self.new_columns()?;
         }
         for (column, array) in self.columns.iter_mut().zip(batch.columns()) {
-            give_way();
+            yield_point();
             match column {
                 ColumnWriter::Values(chunk) => chunk.write(array),
                 ColumnWriter::Fixed(chunk) => chunk.write(array)?,
@@ -102,7 +102,7 @@ impl<W: Write + Send> GroupWriter<W> {
         let runs = runs(places);
         let by_run = are_long(&runs, places, RUN_ROWS_LEAST);
         for (index, column) in self.columns.iter_mut().enumerate() {
-            give_way();
+            yield_point();
             let arrays: Vec<&ArrayRef> = batches.iter().map(|batch| batch.column(index)).collect();
             match column {
                 ColumnWriter::Values(chunk) if by_run => chunk.write_runs(&arrays, &runs),
@@ -149,7 +149,7 @@ impl<W: Write + Send> GroupWriter<W> {
         let properties = Arc::clone(self.file.properties());
         let mut group = self.file.next_row_group()?;
         for column in self.columns.drain(..) {
-            give_way();
+            yield_point();
             match column {
                 ColumnWriter::Values(mut chunk) => {
                     let (bytes, close) = chunk.finish(&properties, &self.compressor)?;

@@ -11,9 +11,9 @@ use std::time::Instant;
 use arrow::array::RecordBatch;
 use tidewatch_journal::Position;
 
+use super::buffer_pool::SpareChunks;
 use super::counts::Counts;
 use super::sort;
-use super::spare_chunks::SpareChunks;
 use crate::columns::{Pick, Rows, TableBuffer, TableRows};
 use crate::tables::Table;
 

@@ -22,11 +22,11 @@ use xxhash_rust::xxh3::Xxh3;
 use super::added_columns;
 use super::attr_columns::{self, AttrColumns};
 use super::counts::Counts;
+use super::dedup::{self, KeyHasher};
 use super::fit::Fit;
 use super::flush::Layout;
 use super::part::{Part, PartFacts};
 use super::part_pages::{self, Decompressor};
-use super::seen::{self, KeyHasher};
 use super::sort::{BATCH_ROWS, SortKeys};
 use crate::StoreError;
 use crate::tables::Table;
@@ -52,7 +52,7 @@ pub fn merge(
     let received_min = parts.iter().map(|part| part.facts.received_min).min().unwrap_or(i64::MIN);
     let received_max = parts.iter().map(|part| part.facts.received_max).max().unwrap_or(i64::MAX);
     // What was received within one window was compared when it came: nothing is there twice. DECISIONS 11.
-    let duplicates = match received_max.saturating_sub(received_min) <= seen::WINDOW_NS {
+    let duplicates = match received_max.saturating_sub(received_min) <= dedup::WINDOW_NS {
         true => vec![Vec::new(); parts.len()],
         false => duplicates(table, &parts)?,
     };

@@ -12,65 +12,65 @@
 //! - Out: [`Lake::sources`], which [`scan`] answers plans over; [`Part`]s are read with positioned reads (`footers` keeps
 //!   what describes them, `ids` says which can hold a trace, `warm` reads ahead after a start).
 //! - Every change of what exists goes through `settle`; `removal` unlinks, `lost` keeps what must not be unlinked.
-//! - Beside each other: `give_way` and `turns` say which threads go first, `pace` when flushes and merges rest.
+//! - Beside each other: `yield_point` and `turns` say which threads go first, `pace` when flushes and merges rest.
 //!
 //! Invariants: a part is registered only after it, its temporary name and its folder are synced, and has its own name only
 //! after that; parts appear and the journal position advances in the same transaction; a reader sees a row in the memtable or in a part, never in both.
 
 mod added_columns;
-mod aliases;
 pub mod attr_columns;
+mod background_throttle;
+mod buffer_pool;
 mod catalog;
 pub mod check;
 mod checksums;
 mod clock;
 pub mod counts;
 mod days;
+mod dedup;
+mod delete_rows;
+mod dictionary_column;
 mod disk_budget;
 mod fit;
-mod fixed_chunk;
 mod flush;
 mod footers;
 mod gaps;
-mod give_way;
-pub mod grams;
 mod group_writer;
-pub mod ids;
 mod keeping;
 mod lost;
+mod maintenance;
+mod materialize;
 mod memtable;
 mod merge;
 mod names;
 mod open;
 mod options;
-mod pace;
 mod page;
 pub mod part;
 mod part_file;
 mod part_pages;
 mod part_writer;
 mod pick;
+mod plain_column;
 mod removal;
 mod retention_time;
 mod rewrite;
-mod runs;
+mod row_ranges;
 pub mod scan;
-mod seen;
 mod set_aside;
 mod settle;
+mod shared_column_chunks;
 mod sort;
 pub mod source;
-mod spare_chunks;
 mod state;
 mod temporary;
-mod thin;
+pub mod trace_id_index;
+pub mod trigram_index;
 mod trusted_time;
 mod turns;
-mod unshare;
-mod upkeep;
-mod value_chunk;
 mod warm;
 mod workers;
+mod yielding;
 
 #[cfg(test)]
 pub(crate) mod tests;
@@ -96,6 +96,7 @@ use crate::tables::Table;
 pub use clock::Clock;
 pub use counts::{Counted, Outcome};
 pub use days::{day_name, day_of};
+pub use dedup::{UNTIMED_WINDOW_NS, WINDOW_NS};
 pub use disk_budget::DISK_BUDGET;
 pub use gaps::Gap;
 pub use keeping::{Keeping, Retention};
@@ -107,7 +108,6 @@ pub use pick::MergeOptions;
 pub use removal::Hold;
 pub use rewrite::{Change, Changed, Rewrite};
 pub use scan::{QueryMemoryUse, RequestMemory};
-pub use seen::{UNTIMED_WINDOW_NS, WINDOW_NS};
 pub use set_aside::set_part_aside;
 pub use source::Source;
 pub use state::{Stats, TableStats, Work, Worked};
@@ -115,10 +115,10 @@ pub use trusted_time::{CONFIRMED_AFTER, DAYS_PER_HOUR};
 pub use turns::{come_first, stand_back};
 
 #[cfg(test)]
-pub(crate) use unshare::plain;
+pub(crate) use materialize::plain;
 
+use dedup::Seen;
 use names::{Day, NamedDay};
-use seen::Seen;
 use state::Shared;
 use workers::Workers;
 

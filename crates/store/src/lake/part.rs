@@ -20,12 +20,12 @@ use super::attr_columns::AttrColumns;
 use super::checksums::{self, BlockSums, CHECKSUMS};
 use super::days::{self, latest_day};
 use super::footers::{Footer, Footers, Rollup};
-use super::grams::{self, GRAMS, Grams};
-use super::ids::{Blocks, Ids};
 pub use super::part_file::PartFile;
 use super::part_file::Tail;
 use super::removal::Removal;
 use super::temporary::temporary;
+use super::trace_id_index::{Blocks, Ids};
+use super::trigram_index::{self, GRAMS, Grams};
 use crate::StoreError;
 use crate::rollup::directory::{Directory, Place, ROLLUP};
 use crate::rollup::spec::Spec;
@@ -180,7 +180,7 @@ impl Part {
                 return Err(corrupt("the checksum of the footer does not match".to_owned()));
             }
         }
-        let grams = value(GRAMS).and_then(|text| grams::Directory::decode(&text));
+        let grams = value(GRAMS).and_then(|text| trigram_index::Directory::decode(&text));
         let attr_columns = Arc::new(AttrColumns::of(&metadata));
         let footer = Footer { metadata, sums, rollup, grams, attr_columns };
         self.footers.keep(self.facts.id, &footer);

@@ -9,7 +9,7 @@ use parquet::file::reader::{ChunkReader, Length};
 use tidewatch_journal::disk::DiskFile;
 
 use super::checksums::BlockSums;
-use super::give_way::give_way;
+use super::yielding::yield_point;
 
 /// Positioned reads of one part.
 #[derive(Clone)]
@@ -31,7 +31,7 @@ impl PartFile {
     }
 
     fn read_exact_at(&self, start: u64, length: usize) -> io::Result<Bytes> {
-        give_way();
+        yield_point();
         let blocks = self.sums.around(start, length as u64);
         let range = blocks.clone().unwrap_or(start..start + length as u64);
         let mut buffer = vec![0; (range.end - range.start) as usize];

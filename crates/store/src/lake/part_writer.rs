@@ -20,13 +20,13 @@ use tidewatch_journal::disk::{Disk, DiskFile, parent_of};
 
 use super::attr_columns::{self, AttrKey, Splitter};
 use super::checksums::{CHECKSUMS, Summing};
-use super::give_way::give_way;
-use super::grams::{self, GRAMS};
 use super::group_writer::GroupWriter;
-use super::ids::{self, IDS};
 use super::page::PAGE_ROWS;
 use super::part::PartFacts;
 use super::temporary::temporary;
+use super::trace_id_index::{self, IDS};
+use super::trigram_index::{self, GRAMS};
+use super::yielding::yield_point;
 use crate::StoreError;
 use crate::rollup::builder::Builder;
 use crate::rollup::directory::ROLLUP;
@@ -53,8 +53,8 @@ pub struct PartWriter {
     writer: Option<GroupWriter<FileWriter>>,
     splitter: Splitter,
     rollup: Option<Builder>,
-    grams: Option<grams::Builder>,
-    ids: Option<ids::Builder>,
+    grams: Option<trigram_index::Builder>,
+    ids: Option<trace_id_index::Builder>,
     temporary: PathBuf,
     facts: PartFacts,
 }
@@ -83,8 +83,8 @@ impl PartWriter {
             writer: Some(writer),
             splitter,
             rollup,
-            grams: grams::Builder::new(facts.table, grams::BLOCK_ROWS),
-            ids: ids::Builder::new(facts.table, ids::PAGE_ROWS),
+            grams: trigram_index::Builder::new(facts.table, trigram_index::BLOCK_ROWS),
+            ids: trace_id_index::Builder::new(facts.table, trace_id_index::PAGE_ROWS),
             temporary,
             facts: PartFacts { rows: 0, bytes: 0, ..facts },
         })
@@ -106,15 +106,15 @@ impl PartWriter {
         let writer = self.writer.as_mut().expect("write comes before finish");
         writer.write(batch).map_err(|e| write_error(&self.temporary, e))?;
         note(&mut self.facts, batch);
-        give_way();
+        yield_point();
         if let Some(rollup) = &mut self.rollup {
             rollup.add(batch)?;
         }
-        give_way();
+        yield_point();
         if let Some(grams) = &mut self.grams {
             grams.add(batch)?;
         }
-        give_way();
+        yield_point();
         if let Some(ids) = &mut self.ids {
             ids.add(batch)?;
         }
@@ -144,7 +144,7 @@ impl PartWriter {
     /// Syncs the file and its temporary name. After this the part may be registered, and then get its name.
     pub fn finish(mut self) -> Result<PartFacts, StoreError> {
         let writer = self.writer.take().expect("finish is called once");
-        give_way();
+        yield_point();
         let mut file = writer.into_file().map_err(|e| write_error(&self.temporary, e))?;
         let failed = |e| StoreError::io("write", &self.temporary, e);
         // The file says what its columns are to readers, not how they came.
@@ -158,18 +158,18 @@ impl PartWriter {
             file.add_section(&section.bytes).map_err(failed)?;
             file.add_metadata(ROLLUP, section.directory);
         }
-        give_way();
+        yield_point();
         if let Some(section) = self.grams.take().and_then(|grams| grams.finish(file.offset())) {
             file.add_section(&section.bytes).map_err(failed)?;
             file.add_metadata(GRAMS, section.directory);
         }
-        give_way();
+        yield_point();
         if let Some(section) = self.ids.take().and_then(|ids| ids.finish(file.offset())) {
             file.add_section(&section.bytes).map_err(failed)?;
             self.facts.ids = Some(section.directory.as_str().into());
             file.add_metadata(IDS, section.directory);
         }
-        give_way();
+        yield_point();
         let sums = file.flushed().map_err(failed)?.summing.cut().encode();
         file.add_metadata(CHECKSUMS, sums);
         let file = file.finish().map_err(|e| write_error(&self.temporary, e))?;
@@ -317,7 +317,7 @@ fn is_sorted_by(table: Table, column: &Column) -> bool {
 }
 
 fn is_looked_up(table: Table, column: &Column) -> bool {
-    matches!(column.name, "trace_id" | "row_id") && ids::column(table) != Some(column.name)
+    matches!(column.name, "trace_id" | "row_id") && trace_id_index::column(table) != Some(column.name)
 }
 
 /// Collects small writes into large ones at growing offsets.

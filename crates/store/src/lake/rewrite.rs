@@ -14,11 +14,11 @@ use parquet::arrow::ProjectionMask;
 
 use super::added_columns;
 use super::attr_columns::AttrColumns;
+use super::maintenance;
 use super::merge;
 use super::part::{Part, PartFacts};
 use super::sort::{self, BATCH_ROWS};
 use super::state::Shared;
-use super::upkeep;
 use crate::StoreError;
 use crate::tables::Table;
 
@@ -71,7 +71,7 @@ impl Shared {
             if is_there {
                 let done = self.rewrite_part(part, stop, change);
                 if let Err(error) = &done {
-                    upkeep::suspect(std::slice::from_ref(part), error);
+                    maintenance::suspect(std::slice::from_ref(part), error);
                 }
                 rewritten += usize::from(done?);
             }

@@ -6,8 +6,8 @@
 
 use std::sync::Arc;
 
+use super::dedup::file::{SeenFacts, SeenFile};
 use super::part::{Part, PartFacts};
-use super::seen::file::{SeenFacts, SeenFile};
 use super::state::{Shared, Unsettled};
 use crate::StoreError;
 use crate::tables::Table;

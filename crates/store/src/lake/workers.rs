@@ -13,10 +13,10 @@ use std::time::{Duration, Instant};
 use parking_lot::MutexGuard;
 use tidewatch_journal::heartbeat::Heartbeat;
 
-use super::give_way::keep_pace;
 use super::state::{Shared, State};
 use super::turns::stand_back;
 use super::warm::warm_up;
+use super::yielding::keep_pace;
 
 /// Waiting time after a failed flush: doubled each time up to the maximum.
 const RETRY_MIN: Duration = Duration::from_millis(100);

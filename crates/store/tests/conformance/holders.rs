@@ -15,9 +15,9 @@ use tidewatch_journal::Position;
 use tidewatch_journal::disk::RealDisk;
 use tidewatch_store::columns::{NO_KEY, Rows};
 use tidewatch_store::lake::attr_columns::{self, Splitter};
-use tidewatch_store::lake::grams;
-use tidewatch_store::lake::ids;
 use tidewatch_store::lake::scan::{QueryMemory, RequestMemory};
+use tidewatch_store::lake::trace_id_index;
+use tidewatch_store::lake::trigram_index;
 use tidewatch_store::lake::{Keeping, Lake, LakeOptions, MergeOptions, Part, PartFacts, RollupOptions, Source};
 use tidewatch_store::plan::{Filter, Plan, Shape};
 use tidewatch_store::tables::Table;
@@ -162,17 +162,17 @@ fn write_part(table: Table, id: u64, rows: &[Row], path: &Path, dice: &mut Dice)
     writer.append_key_value_metadata(incomplete);
     writer.flush().expect("rows can be written");
     if dice.once_in(2)
-        && let Some(mut grams) = grams::Builder::new(table, 1 + dice.below(9))
+        && let Some(mut grams) = trigram_index::Builder::new(table, 1 + dice.below(9))
     {
         grams.add(&batch).expect("rows have their texts");
         if let Some(section) = grams.finish(writer.bytes_written() as u64) {
             writer.write_all(&section.bytes).expect("the file takes it");
-            writer.append_key_value_metadata(KeyValue::new(grams::GRAMS.to_owned(), section.directory));
+            writer.append_key_value_metadata(KeyValue::new(trigram_index::GRAMS.to_owned(), section.directory));
         }
     }
     let mut ids = None;
     if dice.once_in(2)
-        && let Some(mut builder) = ids::Builder::new(table, 1 + dice.below(5))
+        && let Some(mut builder) = trace_id_index::Builder::new(table, 1 + dice.below(5))
     {
         builder.add(&batch).expect("rows have their ids");
         if let Some(section) = builder.finish(writer.bytes_written() as u64) {

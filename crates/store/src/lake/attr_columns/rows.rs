@@ -14,7 +14,7 @@ use super::AttrKey;
 use super::look_up::LookUp;
 use super::pairs::{self, Pair, Raw};
 use super::values::Values;
-use crate::lake::give_way::give_way;
+use crate::lake::yielding::yield_point;
 
 /// Rows taken apart before others may go first: a fraction of a millisecond's.
 const ROWS_AT_ONCE: usize = 128;
@@ -108,7 +108,7 @@ impl<'s: 'a, 'a> Rows<'s, 'a> {
         let mut rest = Vec::new();
         for row in 0..encoded.len() {
             if row % ROWS_AT_ONCE == 0 {
-                give_way();
+                yield_point();
             }
             let bytes = if encoded.is_null(row) { &[] } else { encoded.value(row) };
             let start = rest.len();

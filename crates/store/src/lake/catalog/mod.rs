@@ -25,9 +25,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension as _, Transaction, TransactionBehavior, params};
 use tidewatch_journal::Position;
 
+use super::dedup::file::SeenFacts;
 use super::gaps::Gap;
 use super::part::PartFacts;
-use super::seen::file::SeenFacts;
 use crate::{StoreError, sqlite_wal};
 use meta::{Entry, Meta, Sum};
 use reserve::Reserve;

@@ -6,9 +6,9 @@ use rusqlite::{Connection, Row, Transaction, params};
 use xxhash_rust::xxh3::Xxh3;
 
 use super::meta::Entry;
+use crate::lake::dedup::file::SeenFacts;
 use crate::lake::gaps::Gap;
 use crate::lake::part::PartFacts;
-use crate::lake::seen::file::SeenFacts;
 use crate::tables::Table;
 
 /// Parts by id.

@@ -2,7 +2,7 @@
 //! texts.
 
 mod compressor;
-pub mod hybrid;
+pub mod rle_bit_packing;
 mod texts;
 
 pub use compressor::Compressor;

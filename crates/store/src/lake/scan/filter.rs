@@ -11,7 +11,7 @@ use super::question::Test;
 use crate::StoreError;
 use crate::batch::cells::cells;
 use crate::batch::datum::Datum;
-use crate::lake::give_way::give_way;
+use crate::lake::yielding::yield_point;
 
 /// Rows of `batch` that pass; the batch holds every column the test reads.
 pub(crate) fn passes(test: &Test, batch: &RecordBatch) -> Result<BooleanBuffer, StoreError> {
@@ -70,7 +70,7 @@ pub(crate) fn passes_all<'a>(
         if all.count_set_bits() == 0 {
             break;
         }
-        give_way();
+        yield_point();
         all = &all & &passes(test, batch)?;
     }
     Ok(all)

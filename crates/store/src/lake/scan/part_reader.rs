@@ -28,8 +28,8 @@ use crate::StoreError;
 use crate::batch::projection::Projection;
 use crate::lake::added_columns;
 use crate::lake::attr_columns::AttrColumns;
-use crate::lake::give_way::give_way;
 use crate::lake::part::Part;
+use crate::lake::yielding::yield_point;
 use crate::tables::Table;
 
 /// Of a row group; reading less than this share costs less than its dictionaries.
@@ -219,7 +219,7 @@ impl OpenPart {
             let mask = self.mask(&needs);
             let (table, extras) = (self.part.facts.table, Arc::clone(&self.extras));
             let predicate = move |batch: RecordBatch| {
-                give_way();
+                yield_point();
                 if Instant::now() >= deadline {
                     return Ok(BooleanArray::from(vec![false; batch.num_rows()]));
                 }

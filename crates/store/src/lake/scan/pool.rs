@@ -8,7 +8,7 @@ use std::time::Instant;
 use parking_lot::Mutex;
 
 use crate::StoreError;
-use crate::lake::give_way::give_way;
+use crate::lake::yielding::yield_point;
 
 /// More threads than this gain little on one question, and other questions want some too.
 const THREADS_MAX: usize = 8;
@@ -85,6 +85,6 @@ fn share_among<T: Sync, S: Send>(
 
 /// Between pieces of work: also lets others go first.
 pub(crate) fn check_deadline(deadline: Instant) -> Result<(), StoreError> {
-    give_way();
+    yield_point();
     if Instant::now() >= deadline { Err(StoreError::Deadline) } else { Ok(()) }
 }

@@ -12,7 +12,7 @@ use super::stats::{Bounds, Verdict, judge, of_chunk, of_page};
 use crate::StoreError;
 use crate::batch::datum::Datum;
 use crate::lake::part::Part;
-use crate::lake::{grams, ids};
+use crate::lake::{trace_id_index, trigram_index};
 use crate::plan::Op;
 use crate::tables::{Column, Kind};
 
@@ -100,10 +100,10 @@ pub(crate) fn selected(open: &OpenPart, stretch: &Stretch, tests: &[Arc<Test>]) 
 /// What the index of ids says of every comparison with ids: `None` when no row can pass them.
 pub(crate) fn ids(part: &Part, question: &Question) -> Result<Option<Vec<Blocks>>, StoreError> {
     let mut all = Vec::new();
-    let Some(covered) = ids::column(question.table) else { return Ok(Some(all)) };
+    let Some(covered) = trace_id_index::column(question.table) else { return Ok(Some(all)) };
     for test in &question.tests {
         let Some((column, values)) = looked_up(test) else { continue };
-        if column.name != covered || values.len() > ids::VALUES_MAX {
+        if column.name != covered || values.len() > trace_id_index::VALUES_MAX {
             continue;
         }
         let Some(named) = part.blocks_of_ids(values.iter().filter_map(bytes_of))? else { return Ok(Some(all)) };
@@ -134,7 +134,7 @@ fn bytes_of(value: &Datum) -> Option<&[u8]> {
 
 /// What the filter of texts says; `None` when it was not asked or rules out nothing.
 fn texts(open: &OpenPart, question: &Question) -> Result<Option<Blocks>, StoreError> {
-    let Some(covered) = grams::column(question.table) else { return Ok(None) };
+    let Some(covered) = trigram_index::column(question.table) else { return Ok(None) };
     let is_searched = |column: &Column, needle: &Needle| column.name == covered && !needle.bits.is_empty();
     let allow = |may_contain: &dyn Fn(&'static Column, &Needle) -> bool| {
         question.tests.iter().all(|test| test.texts_allow(may_contain))

@@ -10,7 +10,7 @@ use crate::StoreError;
 use crate::batch::datum::Datum;
 use crate::batch::places::{Place, find, places};
 use crate::batch::projection::Projection;
-use crate::lake::grams;
+use crate::lake::trigram_index;
 use crate::plan::{By, Filter, Function, Key, Op, Plan, Shape};
 use crate::tables::{Column, Kind, Table};
 
@@ -71,14 +71,14 @@ pub(crate) struct Needle {
     /// Lower-cased (ASCII) when case is ignored.
     pub finder: Finder<'static>,
     pub ignore_case: bool,
-    /// What a text that contains it has set, see [`grams`].
+    /// What a text that contains it has set, see [`trigram_index`].
     pub bits: Vec<u16>,
 }
 
 impl Needle {
     fn new(text: &str, ignore_case: bool) -> Needle {
         let text = if ignore_case { text.to_ascii_lowercase() } else { text.to_owned() };
-        let bits = grams::bits_of(text.as_bytes());
+        let bits = trigram_index::bits_of(text.as_bytes());
         Needle { finder: Finder::new(text.as_bytes()).into_owned(), ignore_case, bits }
     }
 }

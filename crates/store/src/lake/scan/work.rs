@@ -18,8 +18,8 @@ use super::rolled::Rolled;
 use crate::StoreError;
 use crate::batch::projection::Projection;
 use crate::lake::footers::Rollup;
+use crate::lake::materialize;
 use crate::lake::source::Source;
-use crate::lake::unshare;
 use crate::rollup::levels::{Cover, Span, cover};
 
 /// Rows of memory looked at in one go.
@@ -152,7 +152,7 @@ impl<'a> Opened<'a> {
                 let narrow = indices.and_then(|indices| batch.project(&indices));
                 let rows: UInt64Array = rows.iter().map(|row| *row as u64).collect();
                 let taken = narrow.and_then(|narrow| take_record_batch(&narrow, &rows)).map_err(internal)?;
-                each(unshare::plain(&taken))
+                each(materialize::plain(&taken))
             }
             Source::Part(_) => match self.part(source) {
                 Some(part) => {

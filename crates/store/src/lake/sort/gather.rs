@@ -14,9 +14,9 @@ use arrow::error::ArrowError;
 
 use super::BATCH_ROWS;
 use crate::StoreError;
-use crate::lake::give_way::give_way;
-use crate::lake::runs::{Run, are_long, runs};
-use crate::lake::unshare::SharedColumn;
+use crate::lake::materialize::SharedColumn;
+use crate::lake::row_ranges::{Run, are_long, runs};
+use crate::lake::yielding::yield_point;
 
 /// Shorter runs than this are gathered row by row.
 const RUN_ROWS_LEAST: usize = 4;
@@ -36,7 +36,7 @@ pub fn gather(
     for places in order.chunks(BATCH_ROWS) {
         let runs = runs(places);
         let gathered = columns.iter().zip(&shared).map(|(pieces, shared)| {
-            give_way();
+            yield_point();
             match shared {
                 Some(shared) => shared.gather(&runs, places.len()),
                 None if are_null(pieces, &runs) => Ok(new_null_array(pieces[0].data_type(), places.len())),

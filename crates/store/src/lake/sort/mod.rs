@@ -16,7 +16,7 @@ use packed::PackedKey;
 pub use gather::gather;
 pub use grouped::together;
 
-use super::give_way::give_way;
+use super::yielding::yield_point;
 use crate::StoreError;
 use crate::tables::Table;
 
@@ -65,15 +65,15 @@ fn sort_column(batch: &RecordBatch, key: &str) -> ArrayRef {
 pub fn sort_places(table: Table, batches: &[RecordBatch], lists: &mut [&mut Vec<(usize, usize)>]) {
     let keys = packed::keys(table, batches);
     for places in lists {
-        give_way();
+        yield_point();
         let of_places = places.iter().map(|(batch, row)| &keys.of_rows[*batch][*row]);
         let order = grouped::order(of_places.clone(), keys.words).unwrap_or_else(|| {
             let mut keyed: Vec<(PackedKey, u32)> = of_places.copied().zip(0..).collect();
-            give_way();
+            yield_point();
             keyed.sort_unstable();
             keyed.into_iter().map(|(_, number)| number).collect()
         });
-        give_way();
+        yield_point();
         **places = order.into_iter().map(|number| places[number as usize]).collect();
     }
 }

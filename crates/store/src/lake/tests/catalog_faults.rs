@@ -11,8 +11,8 @@ use super::support::*;
 use crate::StoreError;
 use crate::columns::NO_KEY;
 use crate::lake::catalog::Step;
+use crate::lake::dedup::file::{self, Generation, SeenFacts};
 use crate::lake::pick::pick;
-use crate::lake::seen::file::{self, Generation, SeenFacts};
 use crate::lake::{Lake, LakeOptions, LostStats, day_of};
 use crate::tables::Table;
 

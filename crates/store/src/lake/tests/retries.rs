@@ -5,8 +5,8 @@ use tidewatch_journal::Position;
 
 use super::support::*;
 use crate::columns::{NO_KEY, keys_without_side};
-use crate::lake::seen::file::{self, Generation, SeenFacts, SeenFile};
-use crate::lake::seen::{UNTIMED_WINDOW_NS, WINDOW_NS};
+use crate::lake::dedup::file::{self, Generation, SeenFacts, SeenFile};
+use crate::lake::dedup::{UNTIMED_WINDOW_NS, WINDOW_NS};
 use crate::lake::temporary::temporary;
 use crate::lake::{Applied, Lake};
 use crate::tables::Table;

@@ -291,7 +291,7 @@ pub fn try_read(part: &Part) -> Result<Vec<RecordBatch>, StoreError> {
 /// Every row of the table as batches.
 pub fn batches(lake: &Lake, table: Table) -> Vec<RecordBatch> {
     let read = |source: Source| match source {
-        Source::Memory(batch) => vec![crate::lake::unshare::plain(&batch)],
+        Source::Memory(batch) => vec![crate::lake::materialize::plain(&batch)],
         Source::Part(part) => try_read(&part).expect("the part is readable"),
     };
     lake.sources(&everything(table)).into_iter().flat_map(read).collect()

@@ -23,7 +23,7 @@ use parquet::errors::Result;
 use parquet::file::properties::WriterProperties;
 use parquet::schema::types::ColumnDescPtr;
 
-use super::runs::Run;
+use super::row_ranges::Run;
 use row_numbers::RowNumbers;
 use source::{Known, Source};
 use values::ValueList;

@@ -10,7 +10,7 @@ use parquet::file::properties::{EnabledStatistics, WriterProperties};
 use parquet::schema::types::ColumnDescPtr;
 
 use super::pages::{Facts, Pages};
-use crate::lake::page::{Compressor, PAGE_ROWS, Texts, hybrid};
+use crate::lake::page::{Compressor, PAGE_ROWS, Texts, rle_bit_packing};
 
 /// Bytes after which a page ends.
 const PAGE_BYTES: usize = 1024 * 1024;
@@ -72,7 +72,7 @@ impl TextChunk {
         }
         if self.is_nullable {
             let mut page = Vec::with_capacity(self.open.len() + rows);
-            hybrid::encode_levels(&self.levels, &mut page);
+            rle_bit_packing::encode_levels(&self.levels, &mut page);
             page.extend_from_slice(&self.open);
             self.levels.clear();
             self.pages.push(&page, rows, Encoding::PLAIN)?;

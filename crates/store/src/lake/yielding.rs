@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 
 use tidewatch_journal::heartbeat;
 
-use super::pace::{Pace, RESTS};
+use super::background_throttle::{Pace, RESTS};
 
 const EVERY: Duration = Duration::from_micros(300);
 /// Waking up has its price, and may take as long.
@@ -35,7 +35,7 @@ pub fn keep_pace(pace: &Arc<Pace>) {
 
 /// Called between pieces of work of a fraction of a millisecond. Some tens of nanoseconds as long as nothing is due, a
 /// system call when nobody waits.
-pub fn give_way() {
+pub fn yield_point() {
     let now = Instant::now();
     let worked = match SINCE.get() {
         Some(since) => now.duration_since(since),

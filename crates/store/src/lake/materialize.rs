@@ -11,7 +11,7 @@ use arrow::datatypes::{DataType, Field, FieldRef, Int32Type, Schema, SchemaRef};
 use arrow::error::ArrowError;
 use xxhash_rust::xxh3::Xxh3Builder;
 
-use super::runs::Run;
+use super::row_ranges::Run;
 
 fn plain_field(field: &FieldRef) -> FieldRef {
     match field.data_type() {

@@ -15,12 +15,12 @@ use parquet::arrow::ProjectionMask;
 use super::attr_columns::AttrColumns;
 use super::gaps::Gap;
 use super::keeping::{Expired, Keeping};
+use super::maintenance;
 use super::merge;
 use super::part::Part;
 use super::rewrite::{level, rows};
 use super::sort::BATCH_ROWS;
 use super::state::{Shared, Work, Worked};
-use super::upkeep;
 use crate::StoreError;
 use crate::tables::Table;
 
@@ -63,7 +63,7 @@ impl Shared {
                     Ok(from_part) => removed.add(from_part),
                     Err(error) => {
                         tracing::error!(%error, path = %part.path().display(), "cannot remove old rows of a part");
-                        upkeep::suspect(std::slice::from_ref(part), &error);
+                        maintenance::suspect(std::slice::from_ref(part), &error);
                         failed = failed.or(Some(error));
                     }
                 }

@@ -11,12 +11,12 @@
 
 mod bounds;
 mod delta;
-mod ids;
 mod numbers;
 mod pages;
 #[cfg(test)]
 mod tests;
 mod texts;
+mod trace_id_index;
 
 use arrow::array::ArrayRef;
 use arrow::datatypes::DataType;
@@ -26,10 +26,10 @@ use parquet::errors::Result;
 use parquet::file::properties::WriterProperties;
 use parquet::schema::types::ColumnDescPtr;
 
-use super::runs::{Run, places};
-use ids::IdChunk;
+use super::row_ranges::{Run, places};
 use numbers::NumberChunk;
 use texts::TextChunk;
+use trace_id_index::IdChunk;
 
 use super::page::Compressor;
 

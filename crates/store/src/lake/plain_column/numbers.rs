@@ -13,8 +13,8 @@ use parquet::schema::types::ColumnDescPtr;
 use super::bounds::{Bounds, ChunkBounds};
 use super::delta;
 use super::pages::{Facts, Pages};
-use crate::lake::page::{Compressor, PAGE_ROWS, hybrid};
-use crate::lake::runs::{Run, places};
+use crate::lake::page::{Compressor, PAGE_ROWS, rle_bit_packing};
+use crate::lake::row_ranges::{Run, places};
 
 /// Differences of 64 bits are packed in groups of so many.
 const GROUP: usize = 64;
@@ -179,7 +179,7 @@ impl NumberChunk {
         }
         let mut bytes = Vec::new();
         if self.is_nullable {
-            hybrid::encode_levels(&self.levels, &mut bytes);
+            rle_bit_packing::encode_levels(&self.levels, &mut bytes);
             self.levels.clear();
         }
         let encoding = self.encoding;

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use arrow::array::RecordBatch;
 use parking_lot::Mutex;
 
-use super::seen::KeySet;
+use super::dedup::KeySet;
 use crate::columns::TableBuffer;
 use crate::tables::Table;
 

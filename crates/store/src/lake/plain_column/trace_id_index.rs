@@ -16,7 +16,7 @@ use super::bounds::Bounds;
 use super::delta;
 use super::pages::{Facts, Pages};
 use crate::lake::page::{Compressor, PAGE_ROWS};
-use crate::lake::runs::{Run, places};
+use crate::lake::row_ranges::{Run, places};
 
 /// They are compared as numbers of this many bytes.
 const LONGEST: usize = 16;

@@ -6,10 +6,10 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use super::day_of;
+use super::dedup::file::{self as seen_file, Generation, SeenFacts, SeenFile, SeenKeys};
 use super::merge;
 use super::part::Part;
 use super::pick;
-use super::seen::file::{self as seen_file, Generation, SeenFacts, SeenFile, SeenKeys};
 use super::state::{Shared, Work, Worked};
 use crate::StoreError;
 

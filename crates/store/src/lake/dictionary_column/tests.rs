@@ -18,7 +18,7 @@ use parquet::file::properties::{EnabledStatistics, WriterProperties};
 use proptest::prelude::*;
 
 use super::super::group_writer::GroupWriter;
-use crate::lake::page::hybrid;
+use crate::lake::page::rle_bit_packing;
 
 type Texts = Vec<Option<String>>;
 
@@ -122,7 +122,7 @@ proptest! {
     fn packed_numbers_take_no_more_room_than_they_should(runs in prop::collection::vec((0..300_u32, 1..50_usize), 1..50)) {
         let numbers: Vec<u32> = runs.iter().flat_map(|(number, count)| vec![*number; *count]).collect();
         let mut bytes = Vec::new();
-        hybrid::encode(9, &numbers, &mut bytes);
+        rle_bit_packing::encode(9, &numbers, &mut bytes);
         prop_assert!(bytes.len() <= (numbers.len() + 8) * 9 / 8 + runs.len() * 6);
     }
 
@@ -135,7 +135,7 @@ proptest! {
         let numbers: Vec<u32> =
             runs.iter().flat_map(|(number, count)| vec![number >> (32 - width); *count]).collect();
         let mut bytes = Vec::new();
-        hybrid::encode(width, &numbers, &mut bytes);
+        rle_bit_packing::encode(width, &numbers, &mut bytes);
         prop_assert_eq!(unpacked(width, &bytes, numbers.len()), numbers);
     }
 
@@ -166,7 +166,7 @@ proptest! {
     }
 }
 
-/// What [`hybrid::encode`] wrote, number by number.
+/// What [`rle_bit_packing::encode`] wrote, number by number.
 fn unpacked(width: u8, mut bytes: &[u8], count: usize) -> Vec<u32> {
     let mut numbers = Vec::new();
     while numbers.len() < count {

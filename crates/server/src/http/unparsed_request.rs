@@ -1,11 +1,11 @@
 //! Requests whose head hyper cannot read: it answers them itself, and lets nobody add to the answer.
 //!
-//! Such an answer is known by what it lacks: every answer of ours has the headers of [`frames::guard`].
+//! Such an answer is known by what it lacks: every answer of ours has the headers of [`security_headers::guard`].
 
 use axum::http::{HeaderMap, StatusCode};
 use memchr::memmem;
 
-use super::frames;
+use super::security_headers;
 
 /// What to write instead of `written`: the same status, with our headers and a sentence. `None`: it is an answer of ours,
 /// or a part of one.
@@ -31,7 +31,7 @@ pub fn refusal(written: &[u8], is_https: bool) -> Option<Vec<u8>> {
         format!("\r\ncontent-type: application/json\r\ncontent-length: {length}\r\nconnection: close\r\n").as_bytes(),
     );
     let mut headers = HeaderMap::new();
-    frames::guard(&mut headers, false, is_https);
+    security_headers::guard(&mut headers, false, is_https);
     for (name, value) in &headers {
         answer.extend_from_slice(&[name.as_str().as_bytes(), b": ", value.as_bytes(), b"\r\n"].concat());
     }

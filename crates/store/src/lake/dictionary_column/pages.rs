@@ -14,7 +14,7 @@ use parquet::file::writer::{SerializedPageWriter, TrackedWrite};
 
 use super::bounds::Bounds;
 use super::{NULL, ValueChunk};
-use crate::lake::page::{Compressor, PAGE_ROWS, hybrid};
+use crate::lake::page::{Compressor, PAGE_ROWS, rle_bit_packing};
 
 /// Bytes of a page of plain values, about.
 const PAGE_BYTES: usize = 1024 * 1024;
@@ -131,12 +131,12 @@ fn ranges(chunk: &ValueChunk, has_dictionary: bool) -> Vec<Range<usize>> {
 fn alike_page(chunk: &ValueChunk, number: u32, rows: usize) -> Vec<u8> {
     let mut bytes = Vec::new();
     if chunk.column.max_def_level() > 0 {
-        hybrid::repeat_level(u32::from(number != NULL), rows, &mut bytes);
+        rle_bit_packing::repeat_level(u32::from(number != NULL), rows, &mut bytes);
     }
     // Numbers of one value take no bits.
     bytes.push(0);
     if number != NULL {
-        hybrid::repeat(0, number, rows, &mut bytes);
+        rle_bit_packing::repeat(0, number, rows, &mut bytes);
     }
     bytes
 }
@@ -146,16 +146,16 @@ fn page(chunk: &ValueChunk, rows: &[u32], nulls: usize, encoding: Encoding) -> V
     let mut bytes = Vec::new();
     if chunk.column.max_def_level() > 0 {
         let is_there: Vec<u32> = rows.iter().map(|number| u32::from(*number != NULL)).collect();
-        hybrid::encode_levels(&is_there, &mut bytes);
+        rle_bit_packing::encode_levels(&is_there, &mut bytes);
     }
     let present: Cow<'_, [u32]> = match nulls {
         0 => Cow::Borrowed(rows),
         _ => rows.iter().copied().filter(|number| *number != NULL).collect(),
     };
     if encoding == Encoding::RLE_DICTIONARY {
-        let width = hybrid::width(chunk.values.len().saturating_sub(1) as u32);
+        let width = rle_bit_packing::width(chunk.values.len().saturating_sub(1) as u32);
         bytes.push(width);
-        hybrid::encode(width, &present, &mut bytes);
+        rle_bit_packing::encode(width, &present, &mut bytes);
     } else {
         present.iter().for_each(|number| chunk.values.write_plain(*number, &mut bytes));
     }

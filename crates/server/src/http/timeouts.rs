@@ -15,7 +15,7 @@ use tokio::sync::Notify;
 use tokio::time::{Duration, Instant, sleep_until};
 
 use super::framing::Framing;
-use super::unread;
+use super::unparsed_request;
 use crate::limits;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -212,7 +212,7 @@ impl<S: AsyncWrite + Unpin> Watched<S> {
             if self.activity.is_busy() {
                 return None;
             }
-            let bytes = unread::refusal(bytes, self.is_https)?;
+            let bytes = unparsed_request::refusal(bytes, self.is_https)?;
             self.refusal = Some(Refusal { bytes, written: 0 });
         }
         let refusal = self.refusal.as_mut()?;

@@ -7,7 +7,7 @@ use axum::body::Body;
 use bytes::Bytes;
 use hyper::body::{Body as _, Frame, SizeHint};
 
-use super::activity::InFlight;
+use super::timeouts::InFlight;
 
 struct Lasting {
     body: Body,
