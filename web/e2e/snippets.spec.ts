@@ -101,6 +101,7 @@ async function metricNames({ server, session, project }: Target): Promise<string
 
 /** The Endpoint that the snippet names is there, of its service, with the signals that it says it sends. */
 async function arrived(target: Target, { check, signals }: Snippet): Promise<void> {
+  await expect.poll(async () => (await ask(target, "/api/endpoints")).data.length, { timeout: 15_000 }).toBe(1);
   const { data } = await ask(target, "/api/endpoints");
   const rows = data.map(({ endpoint, serverName, statusCode }) => ({ endpoint, serverName, statusCode }));
   expect(rows).toEqual([{ endpoint: check?.endpoint, serverName: check?.service, statusCode: 200 }]);
