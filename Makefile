@@ -13,9 +13,9 @@ run: compilers web
 	cargo build --release --locked --bin tidewatch
 	$(BIN_RELEASE) serve --listen $(LISTEN) --data-dir $(DATA_DIR)
 
-# What some crates need; installed when it is missing.
+# What some crates need, installed when it is missing; and no compiled code of another checkout.
 compilers:
-	@bash -c 'source scripts/setup.sh && need_compilers'
+	@bash -c 'source scripts/setup.sh && need_compilers && need_own_build'
 
 ## Every test: Rust, web, browser. Installs what it needs.
 test:
@@ -26,7 +26,7 @@ dev: web/node_modules/.installed
 	bash scripts/dev.sh
 
 ## Realistic sample traffic into a running server (TIDEWATCH_URL, TIDEWATCH_TOKEN or a local data directory).
-demo:
+demo: compilers
 	cargo build --release --locked --bin tidewatch
 	$(BIN_RELEASE) demo --url http://$(LISTEN) $(DEMO_ARGS)
 

@@ -22,6 +22,7 @@ case ",${ONLY:-}," in
   *,symbols,*) symbols ;;
 esac
 
+need_own_build
 cargo build --release --locked --bin tidewatch
 # The package's binary is reported too.
 bench_binary() { cargo bench --locked -p tidewatch-server --bench "$1" --no-run --message-format=json 2>/dev/null |

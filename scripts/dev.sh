@@ -6,6 +6,7 @@ source scripts/setup.sh
 
 LISTEN="${LISTEN:-127.0.0.1:8080}"
 need_web
+need_own_build
 cargo build --locked --bin tidewatch
 "$CARGO_TARGET_DIR/debug/tidewatch" serve --listen "$LISTEN" --data-dir data/dev &
 server=$!

@@ -12,6 +12,7 @@ mkdir -p "$folder"
 [ -z "$(ls -A "$folder")" ] || { echo "$folder is not empty" >&2; exit 1; }
 need_compilers
 need_web
+need_own_build
 make --silent web
 # The same commit gives the same bytes wherever it is built with the same compilers.
 export SOURCE_DATE_EPOCH

@@ -11,6 +11,20 @@ as_root() {
   fi
 }
 
+# Compiled code of another checkout is not taken for this one's. Cargo names a package's files by its path within the
+# workspace and compares times, so of two checkouts with one cache the older would run the newer's tests and binary.
+need_own_build() {
+  local checkout stamp="$CARGO_TARGET_DIR/.checkout"
+  checkout="$(pwd -P)"
+  [ "$(cat "$stamp" 2>/dev/null)" = "$checkout" ] && return 0
+  local packages=()
+  for manifest in crates/*/Cargo.toml; do packages+=(-p "tidewatch-$(basename "$(dirname "$manifest")")"); done
+  cargo clean --quiet "${packages[@]}"
+  cargo clean --quiet --release "${packages[@]}"
+  mkdir -p "$CARGO_TARGET_DIR"
+  echo "$checkout" >"$stamp"
+}
+
 # The C and C++ compilers that some crates build with (SQLite, zstd, Swift's demangler).
 need_compilers() {
   { command -v cc && command -v c++; } >/dev/null || install build-essential

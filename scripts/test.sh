@@ -10,6 +10,7 @@ step "set-up"
 need_system_packages
 need_snippet_languages
 need_web
+need_own_build
 
 step "format and lints"
 cargo fmt --all --check
