@@ -11,7 +11,6 @@ use tidewatch_journal::disk::{Disk, RealDisk};
 use super::clock::Clock;
 use super::keeping::{Keeping, Retention};
 use super::lost::Lost;
-use super::pick::MergeOptions;
 use crate::StoreError;
 
 /// Copies the journal's records of `from < position <= to` into the folder. Durable when it returns.
@@ -63,6 +62,24 @@ pub struct LakeOptions {
     pub catalog_probe: Option<super::catalog::Probe>,
     /// Flush, merge and retain on threads of the lake. False: only when asked to, as tests do.
     pub background: bool,
+}
+
+/// When parts are merged.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct MergeOptions {
+    /// Parts of one level that become one of the next.
+    pub fan_in: usize,
+    /// Rows of a merged part, about. Parts of more than half of it are left alone, and while their day gets rows, those
+    /// of more than an eighth.
+    pub rows_max: u64,
+    /// Bytes of the parts that are merged into one.
+    pub bytes_max: u64,
+}
+
+impl Default for MergeOptions {
+    fn default() -> Self {
+        MergeOptions { fan_in: 8, rows_max: 8 * 262_144, bytes_max: 1 << 30 }
+    }
 }
 
 impl LakeOptions {

@@ -5,27 +5,11 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use super::days::day_of;
+use super::options::MergeOptions;
 use super::part::Part;
 use crate::tables::Table;
 
 const MERGES_WAITING_MAX: usize = 4;
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct MergeOptions {
-    /// Parts of one level that become one of the next.
-    pub fan_in: usize,
-    /// Rows of a merged part, about. Parts of more than half of it are left alone, and while their day gets rows, those
-    /// of more than an eighth.
-    pub rows_max: u64,
-    /// Bytes of the parts that are merged into one.
-    pub bytes_max: u64,
-}
-
-impl Default for MergeOptions {
-    fn default() -> Self {
-        MergeOptions { fan_in: 8, rows_max: 8 * 262_144, bytes_max: 1 << 30 }
-    }
-}
 
 /// The next parts to merge, oldest first; `None` when nothing is worth it. Of a table without identity they are neighbours
 /// in age among the parts of their day.
