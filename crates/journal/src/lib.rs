@@ -28,6 +28,7 @@ mod reader;
 mod replay;
 mod segment;
 mod segments;
+pub mod sqlite_wal;
 #[cfg(test)]
 mod tests;
 mod times;

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail, ensure};
 use clap::Subcommand;
+use tidewatch_lake::{LakeOptions, day_of};
 use tidewatch_store::StoreError;
-use tidewatch_store::lake::{self, LakeOptions, day_of};
 
 use crate::clock::Clock;
 use crate::config::Config;
@@ -157,7 +157,7 @@ fn set_part_aside(data: &Path, part: &Path, say: fn(&str)) -> anyhow::Result<()>
     ensure!(data.join("catalog.sqlite").exists(), "there is no store in {}; is --data-dir right?", data.display());
     let today = day_of(Clock::system().now_ns());
     let below = part.strip_prefix(data).unwrap_or(part);
-    let kept = match lake::set_part_aside(&LakeOptions::new(data), &data.join(below), today) {
+    let kept = match tidewatch_lake::set_part_aside(&LakeOptions::new(data), &data.join(below), today) {
         Err(StoreError::Io { what: "lock", .. }) => bail!("the store is in use: stop the server first"),
         kept => kept.with_context(|| format!("cannot set {} aside", part.display()))?,
     };

@@ -6,7 +6,7 @@ use std::sync::{Arc, mpsc};
 use anyhow::{Context, bail};
 use tidewatch_domain::model::Signal;
 use tidewatch_journal::disk::{Disk, RealDisk};
-use tidewatch_store::lake::GiveUp;
+use tidewatch_lake::GiveUp;
 use tokio::sync::Semaphore;
 
 use crate::admission::budget::Budget;

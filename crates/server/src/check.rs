@@ -11,9 +11,9 @@ use std::sync::Arc;
 
 use anyhow::{Context, bail, ensure};
 use tidewatch_journal::disk::{Disk, RealDisk};
+use tidewatch_journal::sqlite_wal;
 use tidewatch_journal::{Position, ReplayReport};
-use tidewatch_store::lake::check as lake_check;
-use tidewatch_store::sqlite_wal;
+use tidewatch_lake::check as lake_check;
 
 use crate::backup_manifest::{self as manifest, Manifest};
 use crate::config::Config;

@@ -4,8 +4,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use tidewatch_store::lake;
-
 /// Wall-clock time in nanoseconds since the epoch, UTC. Tests hold it still with [`Clock::fixed`].
 #[derive(Debug, Clone)]
 pub struct Clock {
@@ -50,7 +48,7 @@ impl Clock {
     }
 }
 
-impl lake::Clock for Clock {
+impl tidewatch_lake::Clock for Clock {
     fn now_ns(&self) -> i64 {
         Clock::now_ns(self)
     }

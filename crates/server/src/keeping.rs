@@ -1,6 +1,6 @@
 //! How long the telemetry of each project is kept, and what deleted projects leave behind.
 //!
-//! Projects say how long (`control`), the store removes (`store/lake/delete_rows.rs`); this tells the one of the other, again and
+//! Projects say how long (`control`), the store removes (`lake/retention/delete_rows.rs`); this tells the one of the other, again and
 //! again, so that nothing is lost when the process ends in between. Whatever a project keeps no longer is hidden from
 //! questions at once, removed or not. A deleted project is looked after until nothing of it is left in this data directory
 //! and nothing more can come; then the store notes that it is purged.
@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use parking_lot::Mutex;
-use tidewatch_store::lake::day_of;
+use tidewatch_lake::day_of;
 use tokio::sync::watch;
 
 use crate::app::App;

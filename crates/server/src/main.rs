@@ -73,7 +73,7 @@ fn main() -> ExitCode {
             memory::keep_freed_briefly();
             files::keep_new_files_private();
             // Before there are other threads: they do as this one does, unless they stand back.
-            tidewatch_store::lake::come_first();
+            tidewatch_lake::come_first();
             start(loaded)
         }),
         Command::Config(Asked::Check(config)) => {

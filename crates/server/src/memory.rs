@@ -58,7 +58,7 @@ fn give_back() {
 mod tests {
     use std::time::Instant;
 
-    use tidewatch_server::bench::process;
+    use crate::bench::process;
 
     use super::*;
 

@@ -4,7 +4,7 @@ use std::fmt::Write;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use tidewatch_store::lake::{Work, Worked};
+use tidewatch_lake::{Work, Worked};
 
 use crate::limits::METRIC_BUCKETS_MS;
 

@@ -11,8 +11,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use tidewatch_journal::disk::RealDisk;
-use tidewatch_store::lake::check as lake_check;
-use tidewatch_store::sqlite_wal;
+use tidewatch_journal::sqlite_wal;
+use tidewatch_lake::check as lake_check;
 
 use crate::control;
 

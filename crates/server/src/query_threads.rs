@@ -8,7 +8,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::{io, thread};
 
 use parking_lot::Mutex;
-use tidewatch_store::lake::stand_back;
+use tidewatch_lake::stand_back;
 use tokio::sync::oneshot;
 
 use crate::limits;

@@ -19,8 +19,8 @@ use tidewatch_domain::rules::exception::{ExceptionText, Origin, RawStack, Symbol
 use tidewatch_domain::rules::issue_group::issue_group;
 use tidewatch_domain::wire;
 use tidewatch_journal::heartbeat::Heartbeat;
+use tidewatch_lake::{Changed, Rewrite};
 use tidewatch_store::StoreError;
-use tidewatch_store::lake::{Changed, Rewrite};
 use tidewatch_store::tables::Table;
 use tidewatch_symbols::{DebugId, Hints, Trace};
 use tokio::sync::watch;

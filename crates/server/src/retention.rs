@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use tidewatch_store::lake::{Keeping, day_of};
+use tidewatch_lake::{Keeping, day_of};
 use tidewatch_store::plan::{Filter, Op, Plan, Value};
 
 use crate::control::Control;

@@ -2,8 +2,6 @@
 
 use std::path::{Path, PathBuf};
 
-use parquet::errors::ParquetError;
-
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
     /// The disk refused; trying again later may help.
@@ -32,12 +30,12 @@ pub enum StoreError {
     /// The plan names a column, kind or shape that does not exist.
     #[error("the question cannot be asked: {0}")]
     BadPlan(String),
-    /// `catalog.sqlite` refused.
+    /// The database of the catalog refused.
     #[error("cannot {what} in the catalog")]
     Catalog {
         what: &'static str,
         #[source]
-        source: rusqlite::Error,
+        source: Box<dyn std::error::Error + Send + Sync>,
     },
     /// Arrow or Parquet refused rows that the schema allows: a defect of this crate.
     #[error("cannot {what}: {why}")]
@@ -68,21 +66,6 @@ impl StoreError {
             StoreError::Io { path, .. } | StoreError::Corrupt { path, .. } => Some(path),
             _ => None,
         }
-    }
-
-    /// A Parquet error while reading `path`.
-    pub fn parquet(path: &Path, source: ParquetError) -> StoreError {
-        match source {
-            ParquetError::External(source) => match source.downcast::<std::io::Error>() {
-                Ok(source) => StoreError::io("read", path, *source),
-                Err(source) => StoreError::Corrupt { path: path.to_path_buf(), why: source.to_string() },
-            },
-            other => StoreError::Corrupt { path: path.to_path_buf(), why: other.to_string() },
-        }
-    }
-
-    pub fn catalog(what: &'static str) -> impl FnOnce(rusqlite::Error) -> StoreError {
-        move |source| StoreError::Catalog { what, source }
     }
 
     /// The error for work that panicked, with what `catch_unwind` caught.

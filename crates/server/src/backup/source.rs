@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use anyhow::Context;
 use tidewatch_journal::DurableSegment;
-use tidewatch_store::lake::check::copy_idle_catalog;
+use tidewatch_lake::check::copy_idle_catalog;
 use tokio::runtime::Handle;
 
 use crate::app::App;

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail, ensure};
 use tidewatch_journal::DurableSegment;
-use tidewatch_store::lake::check::{ListedFile, listed_files};
+use tidewatch_lake::check::{ListedFile, listed_files};
 
 use super::source::Source;
 use crate::backup_manifest::{self as manifest, Entry, Manifest};

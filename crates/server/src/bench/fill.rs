@@ -12,8 +12,8 @@ use tidewatch_domain::decode::Encoding;
 use tidewatch_domain::model::{ProjectId, Signal};
 use tidewatch_domain::project::IngestSettings;
 use tidewatch_journal::Position;
+use tidewatch_lake::{Lake, LakeOptions, MergeOptions, Retention, Stats};
 use tidewatch_store::columns::NO_KEY;
-use tidewatch_store::lake::{Lake, LakeOptions, MergeOptions, Retention, Stats};
 use tidewatch_store::tables::Table;
 
 use super::generate::{self, Generator, Kind, Period, SERIES};

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use sqlx::any::AnyPoolOptions;
 use sqlx::{Any, AnyConnection, AnyPool, Connection, Executor, Transaction};
-use tidewatch_store::sqlite_wal;
+use tidewatch_journal::sqlite_wal;
 
 use super::{Control, ControlError};
 use crate::limits;

@@ -12,7 +12,7 @@ use axum::Router;
 use axum::http::header::CONTENT_TYPE;
 use axum::routing::get;
 use tidewatch_journal::Times;
-use tidewatch_store::lake::Outcome;
+use tidewatch_lake::Outcome;
 
 use super::connections::ConnectionCounts;
 use super::routes;

@@ -13,10 +13,10 @@ use tidewatch_domain::model::Signal;
 use tidewatch_journal::disk::Disk;
 use tidewatch_journal::heartbeat::Heartbeat;
 use tidewatch_journal::{AppendError, DurableSegment, Journal, Options, Position, Times, Waiting};
-use tidewatch_store::columns::Rows;
-use tidewatch_store::lake::{
+use tidewatch_lake::{
     DiskBudget, FreeBytes, GiveUp, KeepRecords, Keeping, Lake, LakeOptions, Outcome, Retention, day_of,
 };
+use tidewatch_store::columns::Rows;
 use tokio::sync::oneshot;
 
 use super::knowledge::Knowledge;

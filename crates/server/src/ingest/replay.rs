@@ -18,8 +18,8 @@ use std::time::Instant;
 
 use anyhow::{Context, bail};
 use tidewatch_journal::{AppendError, Journal, OpenError, Opened, Options, Position, ReplayReport};
+use tidewatch_lake::{Lake, LakeOptions, day_of};
 use tidewatch_store::columns::Rows;
-use tidewatch_store::lake::{Lake, LakeOptions, day_of};
 
 use super::outcome::Refused;
 use super::pipeline::{self, Prepared};

@@ -9,8 +9,8 @@
 use std::path::{Path, PathBuf};
 
 use tidewatch_journal::{CorruptRange, Options, Position, read_damaged, read_records};
+use tidewatch_lake::Lost;
 use tidewatch_store::StoreError;
-use tidewatch_store::lake::Lost;
 
 use crate::limits::LOST_FILE_BYTES;
 

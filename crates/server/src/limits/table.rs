@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use tidewatch_store::lake::scan::QUESTION_BYTES_MAX;
-use tidewatch_store::lake::{CONFIRMED_AFTER, DAYS_PER_HOUR, UNTIMED_WINDOW_NS, WINDOW_NS};
+use tidewatch_lake::scan::QUESTION_BYTES_MAX;
+use tidewatch_lake::{CONFIRMED_AFTER, DAYS_PER_HOUR, UNTIMED_WINDOW_NS, WINDOW_NS};
 
 use super::*;
 

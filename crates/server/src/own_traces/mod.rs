@@ -22,7 +22,7 @@ use std::time::Duration;
 use axum::http::{HeaderMap, Method, StatusCode};
 use parking_lot::{Condvar, Mutex};
 use tidewatch_journal::heartbeat::Heartbeat;
-use tidewatch_store::lake::{Work, Worked};
+use tidewatch_lake::{Work, Worked};
 
 use self::parent::Parent;
 use self::span::{Kind, Span, Value};

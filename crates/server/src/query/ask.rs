@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use tidewatch_store::lake::RequestMemory;
+use tidewatch_lake::RequestMemory;
 use tidewatch_store::plan::{Aggregate, Filter, Function, GroupOrder, Key, Order, Plan, Shape};
 use tidewatch_store::tables::Table;
 

@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use arrow::array::RecordBatch;
+use tidewatch_lake::{Lake, RequestMemory};
 use tidewatch_store::StoreError;
-use tidewatch_store::lake::{Lake, RequestMemory};
 use tidewatch_store::plan::Plan;
 
 use super::incomplete;

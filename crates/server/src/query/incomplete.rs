@@ -1,7 +1,7 @@
 //! Answers that lack rows.
 //!
 //! Rows that an operator set aside, or that could not be written, are missing from answers over their range
-//! ([`tidewatch_store::lake::Lake::is_incomplete`]). Whatever asks the store while a request is answered notes it here.
+//! ([`tidewatch_lake::Lake::is_incomplete`]). Whatever asks the store while a request is answered notes it here.
 
 use std::cell::Cell;
 

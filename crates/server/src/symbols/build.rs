@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 use parking_lot::{Condvar, Mutex};
 use tidewatch_journal::heartbeat::Heartbeat;
-use tidewatch_store::lake::stand_back;
+use tidewatch_lake::stand_back;
 use tidewatch_symbols::{Arch, DebugId, SymbolError, Upload, detect, slices_of};
 use tidewatch_symbols::{convert_mapping_unless, convert_native_unless, convert_source_map_unless};
 use uuid::Uuid;

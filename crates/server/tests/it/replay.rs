@@ -13,6 +13,7 @@ use tidewatch_domain::project::IngestSettings;
 use tidewatch_journal::disk::hooked::{HookedDisk, Use};
 use tidewatch_journal::disk::{Disk, RealDisk};
 use tidewatch_journal::{Journal, Options, Position};
+use tidewatch_lake::LakeOptions;
 use tidewatch_server::clock::Clock;
 use tidewatch_server::ingest::coding::Coding;
 use tidewatch_server::ingest::knowledge::Knowledge;
@@ -21,7 +22,6 @@ use tidewatch_server::ingest::pipeline::{self, Prepared};
 use tidewatch_server::ingest::prices::{self, PriceTable};
 use tidewatch_server::ingest::record::Header;
 use tidewatch_server::ingest::replay::{Prepare, Replay, Replayed};
-use tidewatch_store::lake::LakeOptions;
 use tidewatch_store::tables::Table;
 
 const NO_KEY: u128 = tidewatch_store::columns::NO_KEY;

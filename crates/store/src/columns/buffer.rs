@@ -102,7 +102,7 @@ impl TableBuffer {
     }
 
     /// The cells of a column of such numbers; `None` for any other column.
-    pub(crate) fn i64(&self, column: &str) -> Option<&[i64]> {
+    pub fn i64(&self, column: &str) -> Option<&[i64]> {
         match self.cells(column)? {
             Cells::I64(cells) => Some(cells),
             _ => None,
@@ -110,7 +110,7 @@ impl TableBuffer {
     }
 
     /// A cell of a column of such numbers; 0 for any other column.
-    pub(crate) fn u8(&self, column: &str, row: usize) -> u8 {
+    pub fn u8(&self, column: &str, row: usize) -> u8 {
         match self.cells(column) {
             Some(Cells::U8(cells)) => cells[row],
             _ => 0,
@@ -118,7 +118,7 @@ impl TableBuffer {
     }
 
     /// A cell of a column of such ids; zeros for any other column.
-    pub(crate) fn id8(&self, column: &str, row: usize) -> [u8; 8] {
+    pub fn id8(&self, column: &str, row: usize) -> [u8; 8] {
         match self.cells(column) {
             Some(Cells::Id8(cells)) => cells[row].to_ne_bytes(),
             _ => [0; 8],
@@ -126,7 +126,7 @@ impl TableBuffer {
     }
 
     /// A column of shared values.
-    pub(crate) fn shared(&self, column: &str) -> Option<&SharedCells> {
+    pub fn shared(&self, column: &str) -> Option<&SharedCells> {
         match self.cells(column)? {
             Cells::Shared(cells) => Some(cells),
             _ => None,
@@ -134,7 +134,7 @@ impl TableBuffer {
     }
 
     /// Writes this text into the rows (ascending) of a shared column.
-    pub(crate) fn set_texts(&mut self, column: &str, text: &str, rows: &[usize]) {
+    pub fn set_texts(&mut self, column: &str, text: &str, rows: &[usize]) {
         let Some((column, _)) = self.table.column(column) else { return };
         if let Cells::Shared(cells) = &mut self.columns[column].cells
             && !rows.is_empty()

@@ -62,7 +62,7 @@ impl Cells {
             Cells::I64(cells) => cells.len(),
             Cells::F64(cells) => cells.len(),
             Cells::Variable { ends, .. } => ends.len(),
-            Cells::Shared(shared) => shared.len(),
+            Cells::Shared(shared) => shared.rows(),
             Cells::Id8(cells) => cells.len(),
             Cells::Id16(cells) => cells.len(),
         }
@@ -141,7 +141,7 @@ impl Cells {
                 ends.reserve(roomy(other_ends.len()) + 1);
                 bytes.reserve(roomy(other.len()));
             }
-            (Cells::Shared(shared), Cells::Shared(other)) => shared.reserve(roomy(other.len())),
+            (Cells::Shared(shared), Cells::Shared(other)) => shared.reserve(roomy(other.rows())),
             _ => {}
         }
     }

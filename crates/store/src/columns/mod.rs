@@ -26,38 +26,37 @@ use tidewatch_domain::model::Signal;
 use tidewatch_domain::project::{DropReason, Dropped};
 
 pub use buffer::TableBuffer;
-pub use keys::{NO_KEY, span_key};
-pub(crate) use keys::{Twin, keys_without_side};
+pub use keys::{NO_KEY, Twin, keys_without_side, span_key};
 pub use pick::Pick;
 pub use row::RowWriter;
-pub use senders::Sender;
-pub(crate) use senders::Senders;
+pub use senders::{Sender, Senders};
+pub use shared::SharedCells;
 
 use crate::tables::Table;
 
 /// The rows of one accepted request.
 #[derive(Debug, Clone)]
 pub struct Rows {
-    pub(crate) project: u32,
-    pub(crate) signal: Signal,
-    pub(crate) tables: Vec<TableRows>,
+    pub project: u32,
+    pub signal: Signal,
+    pub tables: Vec<TableRows>,
     /// What became of every record of the request, by record.
-    pub(crate) fates: Vec<Fate>,
+    pub fates: Vec<Fate>,
     /// What identifies every record when it is sent again, by record; [`NO_KEY`] when nothing does.
     /// Empty for signals that are recognised by the whole request alone.
-    pub(crate) keys: Vec<u128>,
+    pub keys: Vec<u128>,
     /// Bytes of the body, inflated; 0 when they are not to be counted.
-    pub(crate) body_bytes: u64,
+    pub body_bytes: u64,
     /// Records that were refused before they were built, for their ids.
-    pub(crate) refused: usize,
+    pub refused: usize,
     /// Records stored without all attributes of their resource or scope, see [`Shared`]; almost always empty.
-    pub(crate) trimmed: Vec<u32>,
+    pub trimmed: Vec<u32>,
     /// Who sent the records that are stored; empty when they are not to be counted by sender.
-    pub(crate) senders: Senders,
+    pub senders: Senders,
     /// Any record of the request has no time of its own: an equal body may be another event. DECISIONS 11.
-    pub(crate) is_untimed: bool,
+    pub is_untimed: bool,
     /// Names that a service may have on one day, 0 for any number. `None`: as many as the lake's options say.
-    pub(crate) names_max: Option<usize>,
+    pub names_max: Option<usize>,
 }
 
 /// What the rules decided about a record.
@@ -69,7 +68,7 @@ pub enum Fate {
 
 /// Rows of one table, and the record each came from. Dropped ones leave their memory to the next ([`spare`]).
 #[derive(Debug, Clone)]
-pub(crate) struct TableRows {
+pub struct TableRows {
     pub buffer: TableBuffer,
     pub records: Vec<u32>,
     /// By row, for the exceptions of a project that makes Issues from logs too; else empty. DECISIONS 9.

@@ -58,7 +58,7 @@ impl<'a> Sender<'a> {
 
 /// The stored records of a request by sender.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Senders {
+pub struct Senders {
     /// One behind the other.
     texts: String,
     runs: Vec<Run>,

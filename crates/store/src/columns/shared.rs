@@ -19,7 +19,7 @@ const PLACES_MAX: usize = 8192;
 
 /// The numbers of texts that a column was given, by where they are in memory: those of one request that are equal
 /// mostly are the same memory.
-pub(crate) struct LatestNames<'t>([(&'t str, i32); LatestNames::PLACES]);
+pub struct LatestNames<'t>([(&'t str, i32); LatestNames::PLACES]);
 
 impl<'t> LatestNames<'t> {
     const PLACES: usize = 32;
@@ -38,7 +38,7 @@ impl<'t> LatestNames<'t> {
 
 /// By row the number of its value; values as variable-length cells.
 #[derive(Debug, Clone)]
-pub(crate) struct SharedCells {
+pub struct SharedCells {
     kind: Kind,
     numbers: Vec<i32>,
     ends: Vec<i32>,
@@ -56,7 +56,7 @@ impl SharedCells {
         SharedCells { kind, numbers, ends, bytes, hashes: Vec::new(), places: Vec::new() }
     }
 
-    pub fn len(&self) -> usize {
+    pub fn rows(&self) -> usize {
         self.numbers.len()
     }
 

@@ -23,7 +23,7 @@ fn context() -> ProjectContext {
 
 fn batch(rows: &Rows, table: Table) -> RecordBatch {
     let rows = rows.tables.iter().find(|rows| rows.buffer.table() == table).expect("the table has rows");
-    crate::lake::plain(&rows.buffer.clone().into_batch())
+    tidewatch_columnar::materialize::plain(&rows.buffer.clone().into_batch())
 }
 
 /// One cell as text: ids and bytes in hexadecimal, a null as `-`.
@@ -382,7 +382,7 @@ fn appending_keeps_the_rows_asked_for() {
     all.append(spans, Pick::Order(&[1, 0, 1]));
     assert_eq!(all.rows(), 6);
     let expected = batch(&rows, Table::Spans);
-    let batch = crate::lake::plain(&all.into_batch());
+    let batch = tidewatch_columnar::materialize::plain(&all.into_batch());
     assert_eq!(batch.slice(0, 2), expected);
     for (row, span) in [1, 1, 0, 1].into_iter().enumerate() {
         assert_eq!(batch.slice(2 + row, 1), expected.slice(span, 1));
@@ -409,7 +409,7 @@ fn shared_cells_are_held_once() {
     all.append(&request, Pick::Kept(&[false; 100]));
     assert_eq!((all.rows(), all.bytes() < 15_000), (150, true));
     expected.extend(expected.clone().into_iter().step_by(2));
-    let batch = crate::lake::plain(&all.into_batch());
+    let batch = tidewatch_columnar::materialize::plain(&all.into_batch());
     let stored = batch.column_by_name("resource").expect("logs have a resource").as_binary::<i32>();
     assert_eq!(stored.iter().flatten().collect::<Vec<_>>(), expected);
 }
@@ -428,7 +428,7 @@ fn many_shared_values() {
     let mut all = TableBuffer::new(Table::Spans);
     all.append(&request, Pick::All);
     all.append(&request, Pick::All);
-    let batch = crate::lake::plain(&all.into_batch());
+    let batch = tidewatch_columnar::materialize::plain(&all.into_batch());
     let stored = batch.column_by_name("resource").expect("spans have a resource").as_binary::<i32>();
     let expected: Vec<&[u8]> = values.iter().chain(&values).map(Vec::as_slice).collect();
     assert_eq!(stored.iter().flatten().collect::<Vec<_>>(), expected);

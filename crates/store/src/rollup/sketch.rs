@@ -4,7 +4,7 @@
 //! values: the relative error of a quantile stays below 0.8 %. Whole numbers below 128 have a bucket each and are exact.
 //! Two sketches merge by adding counts; counts are weights and need not be whole.
 
-use crate::batch::samples::Samples;
+use crate::rollup::samples::Samples;
 
 /// Buckets of one power of two.
 const SLICES: i16 = 64;

@@ -15,7 +15,7 @@ use crate::settings::Settings;
 const LAYOUT: u32 = 6;
 /// What says how roll-ups are encoded: parts with others would be scanned instead.
 const ROLLUPS: [&str; 3] = [
-    include_str!("../../../../store/src/rollup/directory.rs"),
+    include_str!("../../../../lake/src/rollup/directory.rs"),
     include_str!("../../../../store/src/rollup/levels.rs"),
     include_str!("../../../../store/src/rollup/spec.rs"),
 ];

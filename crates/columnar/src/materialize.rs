@@ -1,0 +1,101 @@
+//! Shared columns of rows in memory ([`tidewatch_store::memory_schema`]): as answers have them, every row with its own copy
+//! ([`plain`]), and as a part is written, with one list of values for all batches ([`SharedColumn`]).
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use arrow::array::{Array, ArrayRef, AsArray, DictionaryArray, Int32Array, RecordBatch, RecordBatchOptions};
+use arrow::buffer::ScalarBuffer;
+use arrow::compute::{interleave, take};
+use arrow::datatypes::{DataType, Field, FieldRef, Int32Type, Schema, SchemaRef};
+use arrow::error::ArrowError;
+use xxhash_rust::xxh3::Xxh3Builder;
+
+use crate::row_ranges::Run;
+
+fn plain_field(field: &FieldRef) -> FieldRef {
+    match field.data_type() {
+        DataType::Dictionary(_, value) => {
+            Arc::new(Field::new(field.name(), value.as_ref().clone(), field.is_nullable()))
+        }
+        _ => Arc::clone(field),
+    }
+}
+
+/// The schema without shared columns.
+pub fn plain_schema(schema: &SchemaRef) -> SchemaRef {
+    let is_shared = |field: &FieldRef| matches!(field.data_type(), DataType::Dictionary(..));
+    match schema.fields().iter().any(is_shared) {
+        true => Arc::new(Schema::new(schema.fields().iter().map(plain_field).collect::<Vec<_>>())),
+        false => Arc::clone(schema),
+    }
+}
+
+/// The batch without shared columns.
+pub fn plain(batch: &RecordBatch) -> RecordBatch {
+    let column = |array: &ArrayRef| match array.as_dictionary_opt::<Int32Type>() {
+        Some(shared) => take(shared.values(), shared.keys(), None).expect("every key is that of a value"),
+        None => Arc::clone(array),
+    };
+    let columns = batch.columns().iter().map(column).collect();
+    let options = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
+    RecordBatch::try_new_with_options(plain_schema(batch.schema_ref()), columns, &options)
+        .expect("the same rows, each column as its schema says")
+}
+
+/// A value of a shared column.
+fn value(values: &dyn Array, number: usize) -> &[u8] {
+    match values.as_string_opt::<i32>() {
+        Some(texts) => texts.value(number).as_bytes(),
+        None => values.as_binary::<i32>().value(number),
+    }
+}
+
+/// One shared column of several batches: what is equal is there once.
+pub struct SharedColumn<'b> {
+    /// By batch.
+    numbers: Vec<&'b Int32Array>,
+    /// By batch, then number: the place in `values`.
+    places: Vec<Vec<i32>>,
+    values: ArrayRef,
+}
+
+impl<'b> SharedColumn<'b> {
+    /// `None` when the column is not shared.
+    pub fn new(pieces: &[&'b dyn Array]) -> Result<Option<SharedColumn<'b>>, ArrowError> {
+        let pieces = pieces.iter().map(|piece| piece.as_any().downcast_ref::<DictionaryArray<Int32Type>>());
+        let Some(pieces) = pieces.collect::<Option<Vec<_>>>() else { return Ok(None) };
+        let mut known: HashMap<&[u8], i32, Xxh3Builder> = HashMap::default();
+        // Where each value was met first.
+        let mut first = Vec::new();
+        let places = pieces.iter().enumerate().map(|(piece, shared)| {
+            let values = shared.values();
+            let place = |number: usize| {
+                *known.entry(value(values.as_ref(), number)).or_insert_with(|| {
+                    first.push((piece, number));
+                    first.len() as i32 - 1
+                })
+            };
+            (0..values.len()).map(place).collect()
+        });
+        let places = places.collect();
+        let lists: Vec<&dyn Array> = pieces.iter().map(|shared| shared.values().as_ref()).collect();
+        let values = interleave(&lists, &first)?;
+        Ok(Some(SharedColumn { numbers: pieces.into_iter().map(DictionaryArray::keys).collect(), places, values }))
+    }
+
+    /// The cells of these runs, so many in all; all that is gathered has the same list of values.
+    pub fn gather(&self, runs: &[Run], rows: usize) -> Result<ArrayRef, ArrowError> {
+        let mut numbers: Vec<i32> = Vec::with_capacity(rows);
+        match self.values.len() {
+            1 => numbers.resize(rows, 0),
+            _ => runs.iter().for_each(|Run { batch, rows }| {
+                let places = &self.places[*batch];
+                numbers
+                    .extend(self.numbers[*batch].values()[rows.clone()].iter().map(|number| places[*number as usize]));
+            }),
+        }
+        let numbers = Int32Array::new(ScalarBuffer::from(numbers), None);
+        Ok(Arc::new(DictionaryArray::<Int32Type>::try_new(numbers, Arc::clone(&self.values))?))
+    }
+}

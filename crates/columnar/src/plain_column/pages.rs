@@ -1,0 +1,117 @@
+//! The pages of a chunk, compressed as they come.
+
+use bytes::Bytes;
+use parquet::basic::{Compression, Encoding, PageType};
+use parquet::bloom_filter::Sbbf;
+use parquet::column::page::{CompressedPage, Page, PageWriter};
+use parquet::column::writer::ColumnCloseResult;
+use parquet::errors::Result;
+use parquet::file::metadata::{ColumnChunkMetaData, OffsetIndexBuilder, PageEncodingStats};
+use parquet::file::page_index::column_index::ColumnIndexMetaData;
+use parquet::file::properties::WriterProperties;
+use parquet::file::statistics::Statistics;
+use parquet::file::writer::{SerializedPageWriter, TrackedWrite};
+use parquet::schema::types::ColumnDescPtr;
+
+use crate::page::Compressor;
+
+pub struct Pages {
+    column: ColumnDescPtr,
+    compression: Compression,
+    compressor: Compressor,
+    /// Rows with each page.
+    pages: Vec<(usize, CompressedPage)>,
+    bytes: usize,
+}
+
+/// What is told of a chunk, beside where its pages lie.
+#[derive(Default)]
+pub struct Facts {
+    pub statistics: Option<Statistics>,
+    pub index: Option<ColumnIndexMetaData>,
+    pub bloom: Option<Sbbf>,
+}
+
+impl Pages {
+    /// `None` when the column is compressed in another way.
+    pub fn new(column: &ColumnDescPtr, properties: &WriterProperties, compressor: &Compressor) -> Option<Pages> {
+        let compression = properties.compression(column.path());
+        Compressor::knows(compression).then(|| Pages {
+            column: column.clone(),
+            compression,
+            compressor: compressor.clone(),
+            pages: Vec::new(),
+            bytes: 0,
+        })
+    }
+
+    /// About what they take in memory.
+    pub fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// A page of so many rows.
+    pub fn push(&mut self, bytes: &[u8], rows: usize, encoding: Encoding) -> Result<()> {
+        let length = bytes.len();
+        let page = Page::DataPage {
+            buf: self.compressor.compress(self.compression, bytes)?,
+            num_values: rows as u32,
+            encoding,
+            def_level_encoding: Encoding::RLE,
+            rep_level_encoding: Encoding::RLE,
+            statistics: None,
+        };
+        self.bytes += page.buffer().len();
+        self.pages.push((rows, CompressedPage::new(page, length)));
+        Ok(())
+    }
+
+    /// The chunk.
+    pub fn finish(self, facts: Facts) -> Result<(Bytes, ColumnCloseResult)> {
+        let mut sink = TrackedWrite::new(Vec::with_capacity(self.bytes + 64 * (self.pages.len() + 1)));
+        let mut writer = SerializedPageWriter::new(&mut sink);
+        let (mut compressed, mut uncompressed) = (0, 0);
+        let mut offsets = OffsetIndexBuilder::new();
+        let mut kinds: Vec<PageEncodingStats> = Vec::new();
+        let mut encodings = vec![Encoding::RLE];
+        let mut first = None;
+        let mut all_rows = 0;
+        for (rows, page) in self.pages {
+            let encoding = page.encoding();
+            match kinds.last_mut() {
+                Some(last) if last.page_type == PageType::DATA_PAGE && last.encoding == encoding => last.count += 1,
+                _ => kinds.push(PageEncodingStats { page_type: PageType::DATA_PAGE, encoding, count: 1 }),
+            }
+            if !encodings.contains(&encoding) {
+                encodings.push(encoding);
+            }
+            let written = writer.write_page(page)?;
+            compressed += written.compressed_size;
+            uncompressed += written.uncompressed_size;
+            offsets.append_offset_and_size(written.offset as i64, written.compressed_size as i32);
+            offsets.append_row_count(rows as i64);
+            first.get_or_insert(written.offset as i64);
+            all_rows += rows;
+        }
+        let mut metadata = ColumnChunkMetaData::builder(self.column)
+            .set_compression(self.compression)
+            .set_encodings(encodings)
+            .set_page_encoding_stats(kinds)
+            .set_total_compressed_size(compressed as i64)
+            .set_total_uncompressed_size(uncompressed as i64)
+            .set_num_values(all_rows as i64)
+            .set_data_page_offset(first.unwrap_or(0));
+        if let Some(statistics) = facts.statistics {
+            metadata = metadata.set_statistics(statistics);
+        }
+        let result = ColumnCloseResult {
+            bytes_written: compressed as u64,
+            rows_written: all_rows as u64,
+            metadata: metadata.build()?,
+            bloom_filter: facts.bloom,
+            column_index: facts.index,
+            offset_index: Some(offsets.build()),
+        };
+        Ok((Bytes::from(sink.into_inner()?), result))
+    }
+}

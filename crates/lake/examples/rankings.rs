@@ -1,0 +1,250 @@
+//! Measures rankings, charts and single Endpoints over millions of Endpoint rows of 30 days, with roll-ups and without.
+//!
+//! ```text
+//! cargo run --release --example rankings -- <folder> [rows in millions] [exact|rolled] [part of a name]
+//! ```
+//!
+//! 300 Endpoints of 20 services, some much more frequent than others. A folder that already holds a lake is not filled
+//! again. `exact`: answers from the rows. The last argument picks questions.
+
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use tidewatch_domain::model::Signal;
+use tidewatch_journal::Position;
+use tidewatch_lake::{Lake, LakeOptions};
+use tidewatch_store::answer::Answer;
+use tidewatch_store::columns::{NO_KEY, Rows, TableBuffer};
+use tidewatch_store::plan::{Aggregate, By, Filter, Function, GroupOrder, Key, Op, Order, Plan, Shape, Value};
+use tidewatch_store::tables::Table;
+
+const SECOND: i64 = 1_000_000_000;
+const MINUTE: i64 = 60 * SECOND;
+const HOUR: i64 = 60 * MINUTE;
+const DAY: i64 = 24 * HOUR;
+const MS: i64 = 1_000_000;
+/// 2026-11-21 00:00 UTC, the end of the rows.
+const END: i64 = 20_778 * DAY;
+const DAYS: i64 = 30;
+const ENDPOINTS: u64 = 300;
+const ROWS_PER_REQUEST: u64 = 8192;
+const RUNS: u32 = 10;
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let mut arguments = std::env::args().skip(1);
+    let folder = PathBuf::from(arguments.next().ok_or("the first argument is a folder")?);
+    let millions: u64 = arguments.next().map_or(Ok(2), |count| count.parse())?;
+    let exact = arguments.next().is_some_and(|word| word == "exact");
+    let picked = arguments.next().unwrap_or_default();
+    let options = || LakeOptions { background: false, ..LakeOptions::new(&folder) };
+    std::fs::create_dir_all(&folder)?;
+    if !folder.join("catalog.sqlite").exists() {
+        let started = Instant::now();
+        let lake = Lake::open(options())?;
+        fill(&lake, millions * 1_000_000)?;
+        report("filled", started.elapsed(), 0);
+        let started = Instant::now();
+        lake.merge(END + 5 * DAY)?;
+        report("merged", started.elapsed(), 0);
+        let stats = &lake.stats().tables[Table::Endpoints as usize];
+        report(&format!("{} parts, {} rows, {} MB", stats.parts, stats.rows, stats.bytes >> 20), Duration::ZERO, 0);
+    }
+    let mut options = options();
+    if exact {
+        options.rollups.ask_rows = u64::MAX;
+    }
+    let lake = Lake::open(options)?;
+    for (name, plan) in questions().into_iter().filter(|(name, _)| name.contains(&picked)) {
+        let ask = || lake.ask(&plan, Instant::now() + Duration::from_secs(60)).map(Answer::new);
+        let started = Instant::now();
+        let rows = ask()?.rows();
+        let first = started.elapsed();
+        let mut best = first;
+        let cpu_before = cpu_ticks();
+        for _ in 0..RUNS {
+            let started = Instant::now();
+            ask()?;
+            best = best.min(started.elapsed());
+        }
+        let cpu_ms = (cpu_ticks() - cpu_before) as f64 * 10.0 / f64::from(RUNS);
+        report(&format!("{name} (first {:.1} ms, cpu {cpu_ms:.1} ms)", first.as_secs_f64() * 1e3), best, rows);
+    }
+    Ok(())
+}
+
+/// Processor time of this process, in hundredths of a second; 0 where the system does not say.
+fn cpu_ticks() -> u64 {
+    let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
+    stat.split(' ').skip(13).take(2).filter_map(|number| number.parse::<u64>().ok()).sum()
+}
+
+#[expect(clippy::print_stdout, reason = "the measurement is the output")]
+fn report(name: &str, took: Duration, rows: usize) {
+    println!("{:9.2} ms  {rows:7} rows  {name}", took.as_secs_f64() * 1e3);
+}
+
+/// A mixed number: the same input gives the same output.
+fn mix(number: u64) -> u64 {
+    let mut mixed = number.wrapping_add(0x9E37_79B9_7F4A_7C15);
+    mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+    mixed ^ (mixed >> 31)
+}
+
+fn name(endpoint: u64) -> String {
+    format!("GET /shop/{}/items/{endpoint}/details", endpoint % 7)
+}
+
+fn fill(lake: &Lake, rows: u64) -> Result<(), Box<dyn std::error::Error>> {
+    let names: Vec<String> = (0..ENDPOINTS).map(name).collect();
+    let services: Vec<String> = (0..20).map(|service| format!("service-{service}")).collect();
+    for first in (0..rows).step_by(ROWS_PER_REQUEST as usize) {
+        let mut buffer = TableBuffer::new(Table::Endpoints);
+        for row in first..(first + ROWS_PER_REQUEST).min(rows) {
+            let draw = mix(row);
+            // Some Endpoints are much more frequent than others.
+            let endpoint = ((draw % (ENDPOINTS * ENDPOINTS)) as f64).sqrt() as u64;
+            let time = END - DAYS * DAY + (DAYS as i128 * DAY as i128 * i128::from(row) / i128::from(rows)) as i64;
+            let noise = mix(draw);
+            let status = match noise % 100 {
+                0 => 500,
+                1..4 => 404,
+                4 => 201,
+                _ => 200,
+            };
+            // Endpoints differ, and have a long tail.
+            let base = (1 + endpoint % 40) * 2_000_000;
+            let duration = base + (base as f64 / (0.01 + (noise >> 32) as f64 / 4.3e9)) as u64;
+            let mut id = [0; 16];
+            id[..8].copy_from_slice(&mix(row ^ 0x5555).to_be_bytes());
+            id[8..].copy_from_slice(&noise.to_be_bytes());
+            let mut writer = buffer.row();
+            writer.u32(1).text(&names[endpoint as usize]).i64(time).i64(duration as i64).i16(status);
+            writer.id(&id).id(&noise.to_be_bytes()).id(&[0; 8]).id(&id);
+            writer.bool(!noise.is_multiple_of(10)).bool(false).bool(status == 500);
+            writer.text(&services[(endpoint % 20) as usize]).text("1.0.3").text("10.0.0.1").i64(512).f64(1.0);
+            writer.bytes(&[]);
+        }
+        let position = Position(first + 1);
+        lake.apply(position, NO_KEY, END, Rows::by_hand(1, Signal::Traces, buffer));
+        if lake.is_behind() || first / ROWS_PER_REQUEST % 20 == 19 {
+            lake.flush()?;
+        }
+    }
+    Ok(lake.flush()?)
+}
+
+fn only(function: Function, filter: Filter) -> Aggregate {
+    Aggregate { function, filter }
+}
+
+fn all(function: Function) -> Aggregate {
+    only(function, Filter::True)
+}
+
+fn flag(column: &'static str, value: bool) -> Filter {
+    Filter::eq(column, Value::Bool(value))
+}
+
+fn compare(column: &'static str, op: Op, value: i64) -> Filter {
+    Filter::Compare { column, op, value: Value::I64(value) }
+}
+
+fn not(filter: Filter) -> Filter {
+    Filter::Not(Box::new(filter))
+}
+
+/// What the ranking asks; `slow` Endpoints have an accepted slowness of half a second.
+fn figures(slow: &[String]) -> Vec<Aggregate> {
+    let timed = || flag("is_stream", false);
+    let served = || compare("status_code", Op::Lt, 500);
+    let within = |edge: i64| {
+        let up_to = |edge| compare("duration", Op::Le, edge);
+        if slow.is_empty() {
+            return up_to(edge);
+        }
+        let names = slow.iter().map(|name| Value::Text(name.clone())).collect();
+        let mut any = vec![not(Filter::In { column: "name", values: names }).and(up_to(edge))];
+        let own = |name: &String| Filter::eq("name", Value::Text(name.clone())).and(up_to(edge + 500 * MS));
+        any.extend(slow.iter().map(own));
+        Filter::Any(any)
+    };
+    let (satisfied, tolerated) = (750 * MS, 1500 * MS);
+    vec![
+        all(Function::Weight),
+        only(Function::Quantiles { column: "duration", qs: vec![0.5, 0.95, 0.99] }, timed()),
+        only(Function::Sum("duration"), timed()),
+        only(Function::Weight, timed()),
+        only(Function::Weight, timed().and(served()).and(within(satisfied))),
+        only(Function::Weight, timed().and(served()).and(not(within(satisfied))).and(within(tolerated))),
+        only(Function::Weight, flag("is_error", true)),
+        only(
+            Function::Weight,
+            Filter::Any(vec![compare("status_code", Op::Ge, 500), timed().and(not(within(tolerated)))]),
+        ),
+        only(Function::Weight, compare("status_code", Op::Ge, 400).and(served())),
+        all(Function::Max("time")),
+        only(Function::Count, flag("is_root", true)),
+        only(Function::Count, flag("is_root", false)),
+        all(Function::Count),
+    ]
+}
+
+fn questions() -> Vec<(String, Plan)> {
+    let groups = |keys, aggregates, order, limit| Shape::Groups { keys, aggregates, order, limit, offset: 0 };
+    let by_name = || vec![Key::Column("name")];
+    let plan = |length: i64, filter, shape| Plan {
+        table: Table::Endpoints,
+        projects: vec![1],
+        // As a page that is opened some time after midnight.
+        from: END - length + 7 * MINUTE + 123_456_789,
+        to: END + 7 * MINUTE + 123_456_789,
+        filter,
+        shape,
+    };
+    let mut questions = Vec::new();
+    let mut add = |name: &str, plan: Plan| questions.push((name.to_owned(), plan));
+    let ranges = [
+        ("30 d", 30 * DAY, 240),
+        ("7 d", 7 * DAY, 240),
+        ("48 h", 2 * DAY, 60),
+        ("24 h", DAY, 15),
+        ("6 h", 6 * HOUR, 5),
+    ];
+    let slow: Vec<String> = [3, 77, 150].map(name).to_vec();
+    for (range, length, minutes) in ranges {
+        let ranking = |slow: &[String]| groups(by_name(), figures(slow), vec![], 1_000_000);
+        add(&format!("ranking {range}"), plan(length, Filter::True, ranking(&[])));
+        if length == 30 * DAY {
+            add(&format!("ranking {range}, 3 accepted slow"), plan(length, Filter::True, ranking(&slow)));
+        }
+        let bucket = || Key::TimeBucket { origin: 0, width: minutes * MINUTE };
+        let timed = || flag("is_stream", false);
+        let p95 = || only(Function::Quantiles { column: "duration", qs: vec![0.95] }, timed());
+        let six = Filter::In {
+            column: "name",
+            values: (ENDPOINTS - 5..ENDPOINTS).map(|endpoint| Value::Text(name(endpoint))).collect(),
+        };
+        let greatest = vec![GroupOrder { by: By::Aggregate(0), descending: true }];
+        let weight = vec![only(Function::Sum("duration"), timed())];
+        add(&format!("chart {range}: names"), plan(length, Filter::True, groups(by_name(), weight, greatest, 6)));
+        let lines = groups(vec![bucket(), Key::Column("name")], vec![p95()], vec![], 1_000_000);
+        add(&format!("chart {range}: P95 of five, {minutes} min"), plan(length, six.clone(), lines));
+        let others = groups(vec![bucket()], vec![p95()], vec![], 1_000_000);
+        add(&format!("chart {range}: P95 of others, {minutes} min"), plan(length, not(six.clone()), others));
+        let counts = groups(vec![Key::Column("name"), bucket()], vec![all(Function::Weight)], vec![], 1_000_000);
+        add(&format!("trends {range}: counts, {minutes} min"), plan(length, Filter::True, counts));
+        let one = Filter::eq("name", Value::Text(name(ENDPOINTS - 3)));
+        add(
+            &format!("one endpoint {range}: figures"),
+            plan(length, one.clone(), groups(vec![], figures(&[]), vec![], 1)),
+        );
+        for (what, column) in [("latest", "time"), ("slowest", "duration")] {
+            let columns = Table::Endpoints.columns().iter().map(|column| column.name).collect();
+            let order = vec![Order { column, descending: true }];
+            let rows = Shape::Rows { columns, order, limit: 20, offset: 0 };
+            add(&format!("one endpoint {range}: {what} 20"), plan(length, one.clone(), rows));
+        }
+    }
+    questions
+}

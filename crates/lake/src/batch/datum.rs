@@ -1,0 +1,124 @@
+//! One value out of a column, widened so that every kind compares in one of four ways.
+
+use std::cmp::Ordering;
+
+use tidewatch_store::StoreError;
+use tidewatch_store::plan::Value;
+use tidewatch_store::tables::{Column, Kind};
+
+/// Two of them compare only when they come from columns of the same kind.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Datum {
+    /// Bool (0, 1), U8, U32, U64.
+    U64(u64),
+    /// I16, I64.
+    I64(i64),
+    F64(f64),
+    /// Text, Bytes, Id8, Id16; compared bytewise.
+    Bytes(Vec<u8>),
+}
+
+impl Datum {
+    /// The literal of a plan, as `column` needs it.
+    pub fn literal(column: &Column, value: &Value) -> Result<Datum, StoreError> {
+        let fits = match (column.kind, value) {
+            (Kind::Bool, Value::Bool(value)) => Some(Datum::U64(u64::from(*value))),
+            (Kind::U8 | Kind::U32 | Kind::U64, Value::U64(value)) => Some(Datum::U64(*value)),
+            (Kind::I16 | Kind::I64, Value::I64(value)) => Some(Datum::I64(*value)),
+            (Kind::F64, Value::F64(value)) => Some(Datum::F64(*value)),
+            (Kind::Text, Value::Text(text)) => Some(Datum::Bytes(text.clone().into_bytes())),
+            (Kind::Bytes, Value::Bytes(bytes)) => Some(Datum::Bytes(bytes.clone())),
+            (Kind::Id8, Value::Bytes(bytes)) if bytes.len() == 8 => Some(Datum::Bytes(bytes.clone())),
+            (Kind::Id16, Value::Bytes(bytes)) if bytes.len() == 16 => Some(Datum::Bytes(bytes.clone())),
+            _ => None,
+        };
+        fits.ok_or_else(|| {
+            StoreError::BadPlan(format!("column {} of kind {:?} cannot meet {value:?}", column.name, column.kind))
+        })
+    }
+
+    /// The order within a kind; floats by total order.
+    pub fn order(&self, other: &Datum) -> Ordering {
+        match (self, other) {
+            (Datum::U64(a), Datum::U64(b)) => a.cmp(b),
+            (Datum::I64(a), Datum::I64(b)) => a.cmp(b),
+            (Datum::F64(a), Datum::F64(b)) => a.total_cmp(b),
+            (Datum::Bytes(a), Datum::Bytes(b)) => a.cmp(b),
+            _ => Ordering::Equal,
+        }
+    }
+
+    /// Appends bytes whose order is the datum's order; text ends with a mark so that columns can follow each other.
+    pub fn encode(&self, descending: bool, into: &mut Vec<u8>) {
+        let start = into.len();
+        match self {
+            Datum::U64(value) => into.extend(value.to_be_bytes()),
+            Datum::I64(value) => into.extend(sortable_i64(*value).to_be_bytes()),
+            Datum::F64(value) => into.extend(sortable_f64(*value).to_be_bytes()),
+            Datum::Bytes(bytes) => encode_bytes(bytes, into),
+        }
+        if descending {
+            into[start..].iter_mut().for_each(|byte| *byte = !*byte);
+        }
+    }
+
+    /// Heap bytes.
+    pub fn heap(&self) -> usize {
+        match self {
+            Datum::Bytes(bytes) => bytes.len(),
+            _ => 0,
+        }
+    }
+}
+
+pub(crate) fn sortable_i64(value: i64) -> u64 {
+    value as u64 ^ (1 << 63)
+}
+
+pub(crate) fn unsortable_i64(bits: u64) -> i64 {
+    (bits ^ (1 << 63)) as i64
+}
+
+/// Order of the bits is [`f64::total_cmp`].
+pub(crate) fn sortable_f64(value: f64) -> u64 {
+    let bits = value.to_bits();
+    if bits >> 63 == 1 { !bits } else { bits | (1 << 63) }
+}
+
+/// A zero byte becomes `00 FF`, the end is `00 00`: a prefix sorts first.
+pub(crate) fn encode_bytes(bytes: &[u8], into: &mut Vec<u8>) {
+    for &byte in bytes {
+        into.push(byte);
+        if byte == 0 {
+            into.push(0xFF);
+        }
+    }
+    into.extend([0, 0]);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn encoded_order_is_the_order() {
+        let ascending = [
+            vec![Datum::I64(i64::MIN), Datum::I64(-1), Datum::I64(0), Datum::I64(i64::MAX)],
+            vec![Datum::U64(0), Datum::U64(1), Datum::U64(u64::MAX)],
+            vec![Datum::F64(f64::MIN), Datum::F64(-1.0), Datum::F64(0.0), Datum::F64(1e-300), Datum::F64(f64::MAX)],
+            ["", "\0", "\0\0", "\0a", "a", "a\0", "ab", "b", "é"].map(|t| Datum::Bytes(t.into())).to_vec(),
+        ];
+        for list in ascending {
+            for pair in list.windows(2) {
+                let encoded = |datum: &Datum, descending| {
+                    let mut bytes = Vec::new();
+                    datum.encode(descending, &mut bytes);
+                    bytes
+                };
+                assert_eq!(pair[0].order(&pair[1]), Ordering::Less, "{pair:?}");
+                assert!(encoded(&pair[0], false) < encoded(&pair[1], false), "{pair:?}");
+                assert!(encoded(&pair[0], true) > encoded(&pair[1], true), "{pair:?} descending");
+            }
+        }
+    }
+}

@@ -1,0 +1,46 @@
+//! Where columns and attributes of a table stand.
+
+use tidewatch_store::StoreError;
+use tidewatch_store::plan::AttributeScope;
+use tidewatch_store::tables::{Column, Table};
+
+/// A column of the table, by name.
+pub(crate) fn find(table: Table, name: &str) -> Result<(usize, &'static Column), StoreError> {
+    table.column(name).ok_or_else(|| StoreError::BadPlan(format!("table {} has no column {name}", table.name())))
+}
+
+/// Where an attribute may stand; the first place that has it wins.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Place {
+    /// A column of encoded attributes.
+    Encoded(&'static Column),
+    /// A text column that is this attribute; empty means absent.
+    Text(&'static Column),
+}
+
+impl Place {
+    pub fn column(self) -> &'static Column {
+        match self {
+            Place::Encoded(column) | Place::Text(column) => column,
+        }
+    }
+}
+
+/// Where to look for the attribute `key`. `RecordThenResource` reads the record, then the column `server_name`
+/// (for that key alone), then the resource where the table has one.
+pub(crate) fn places(table: Table, scope: AttributeScope, key: &str) -> Result<Vec<Place>, StoreError> {
+    let encoded = |name| find(table, name).map(|(_, column)| Place::Encoded(column));
+    Ok(match scope {
+        AttributeScope::Record => vec![encoded("attributes")?],
+        AttributeScope::Resource => vec![encoded("resource")?],
+        AttributeScope::Scope => vec![encoded("scope_attributes")?],
+        AttributeScope::RecordThenResource => {
+            let mut places = vec![encoded("attributes")?];
+            if key == "server_name" {
+                places.extend(table.column("server_name").map(|(_, column)| Place::Text(column)));
+            }
+            places.extend(table.column("resource").map(|(_, column)| Place::Encoded(column)));
+            places
+        }
+    })
+}

@@ -1,0 +1,203 @@
+//! What was received and what became of it, summed per minute until it is flushed as rows of [`Table::IngestCounts`].
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+use arrow::array::{AsArray, RecordBatch};
+use arrow::datatypes::{Int64Type, UInt32Type, UInt64Type};
+use tidewatch_domain::model::Signal;
+use tidewatch_domain::project::DropReason;
+
+use crate::OTHER_NAME;
+use tidewatch_store::columns::{Fate, Rows, TableBuffer};
+use tidewatch_store::tables::Table;
+
+const MINUTE_NS: i64 = 60 * 1_000_000_000;
+
+/// What is counted: requests, their bytes, and records.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Outcome {
+    /// A request that was acknowledged.
+    Accepted,
+    /// A request that was refused.
+    Rejected,
+    /// Bytes of bodies that were acknowledged, inflated.
+    Bytes,
+    /// A record that is stored.
+    Kept,
+    /// A record that is not.
+    Dropped,
+    /// A record that is stored, but not whole or under another name; it counts as kept too.
+    Trimmed,
+    /// A record that is stored, by the process that sent it: the reason is a [`Sender`]. It counts as kept too.
+    Sent,
+}
+
+impl Outcome {
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Outcome::Accepted => "accepted",
+            Outcome::Rejected => "rejected",
+            Outcome::Bytes => "bytes",
+            Outcome::Kept => "kept",
+            Outcome::Dropped => "dropped",
+            Outcome::Trimmed => "trimmed",
+            Outcome::Sent => "sent",
+        }
+    }
+}
+
+type Text = Cow<'static, str>;
+
+/// How many requests or records had this outcome, all projects together.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Counted {
+    pub signal: Text,
+    /// [`Outcome::as_str`]
+    pub outcome: Text,
+    pub reason: Text,
+    pub count: u64,
+}
+
+/// Counts by project, minute, signal, outcome and reason: the sort order of the table.
+#[derive(Debug, Clone, Default)]
+pub struct Counts(BTreeMap<Key, u64>);
+
+type Key = (u32, i64, Text, Text, Text);
+
+const SENT: Text = Cow::Borrowed("sent");
+
+/// Why a record is [`Outcome::Trimmed`]: its resource or scope has more attributes than can be stored with each record.
+const SHARED_ATTRIBUTES_TOO_LARGE: &str = "shared_attributes_too_large";
+
+/// Why a record is [`Outcome::Trimmed`]: its Endpoint, Task or AI Trace has the name [`crate::OTHER_NAME`].
+const TOO_MANY_NAMES: &str = "too_many_names";
+
+/// Senders of one project and signal in one minute; more are counted as [`crate::OTHER_NAME`].
+const SENDERS_MAX: usize = 500;
+
+/// Start of the minute, nanoseconds.
+pub fn minute(time_ns: i64) -> i64 {
+    time_ns - time_ns.rem_euclid(MINUTE_NS)
+}
+
+impl Counts {
+    /// `minute_ns` is the start of a minute.
+    pub fn add(&mut self, project: u32, minute_ns: i64, signal: Signal, outcome: Outcome, reason: Text, count: u64) {
+        if count > 0 {
+            let key = (project, minute_ns, Cow::Borrowed(signal.as_str()), Cow::Borrowed(outcome.as_str()), reason);
+            *self.0.entry(key).or_default() += count;
+        }
+    }
+
+    /// An accepted request and its records; `duplicate` says which of them were received before, `refused_before` how
+    /// many of those that were not built, `renamed` how many of the others had a name too many.
+    pub fn add_request(
+        &mut self,
+        received_ns: i64,
+        rows: &Rows,
+        duplicate: impl Fn(usize) -> bool,
+        refused_before: usize,
+        renamed: u64,
+    ) {
+        let minute = minute(received_ns);
+        let Rows { project, signal, ref fates, .. } = *rows;
+        self.add(project, minute, signal, Outcome::Accepted, Cow::Borrowed(""), 1);
+        self.add(project, minute, signal, Outcome::Bytes, Cow::Borrowed(""), rows.body_bytes);
+        let mut kept = 0;
+        let mut dropped: Vec<(DropReason, u64)> = Vec::new();
+        let refused = (rows.refused - refused_before) as u64;
+        let at_first = [(DropReason::InvalidId, refused), (DropReason::Duplicate, refused_before as u64)];
+        dropped.extend(at_first.into_iter().filter(|(_, count)| *count > 0));
+        for (record, fate) in fates.iter().enumerate() {
+            let reason = match fate {
+                _ if duplicate(record) => DropReason::Duplicate,
+                Fate::Dropped(reason) => *reason,
+                Fate::Kept => {
+                    kept += 1;
+                    continue;
+                }
+            };
+            match dropped.iter_mut().find(|(known, _)| *known == reason) {
+                Some((_, count)) => *count += 1,
+                None => dropped.push((reason, 1)),
+            }
+        }
+        self.add(project, minute, signal, Outcome::Kept, Cow::Borrowed(""), kept);
+        let trimmed = rows.trimmed.iter().filter(|record| !duplicate(**record as usize)).count() as u64;
+        let reason = Cow::Borrowed(SHARED_ATTRIBUTES_TOO_LARGE);
+        self.add(project, minute, signal, Outcome::Trimmed, reason, trimmed);
+        self.add(project, minute, signal, Outcome::Trimmed, Cow::Borrowed(TOO_MANY_NAMES), renamed);
+        // A request that is stored whole needs no second look at its records.
+        let is_stored = |record: usize| fates[record] == Fate::Kept && !duplicate(record);
+        let is_whole = kept == fates.len() as u64;
+        for (sender, count) in rows.senders.counts((!is_whole).then_some(is_stored)) {
+            self.add_sent(project, minute, signal, sender, count);
+        }
+        for (reason, count) in dropped {
+            self.add(project, minute, signal, Outcome::Dropped, Cow::Borrowed(reason.as_str()), count);
+        }
+    }
+
+    fn add_sent(&mut self, project: u32, minute: i64, signal: Signal, sender: &str, count: u64) {
+        let key = |sender: Text| (project, minute, Cow::Borrowed(signal.as_str()), SENT, sender);
+        let mut sender: Text = Cow::Owned(sender.to_owned());
+        if count > 0 && !self.0.contains_key(&key(sender.clone())) {
+            let others = self.0.range(key(Cow::Borrowed(""))..).map(|(known, _)| known);
+            let is_alike = |known: &&Key| (known.0, known.1) == (project, minute) && known.2 == signal.as_str();
+            let known = others.take_while(|known| is_alike(known) && known.3 == SENT).take(SENDERS_MAX);
+            if known.count() == SENDERS_MAX {
+                sender = Cow::Borrowed(OTHER_NAME);
+            }
+        }
+        self.add(project, minute, signal, Outcome::Sent, sender, count);
+    }
+
+    /// Adds rows of the table.
+    pub fn add_batch(&mut self, batch: &RecordBatch) {
+        let projects = batch.column(0).as_primitive::<UInt32Type>();
+        let times = batch.column(1).as_primitive::<Int64Type>();
+        let texts: [_; 3] = [2, 3, 4].map(|column| batch.column(column).as_string::<i32>());
+        let counts = batch.column(5).as_primitive::<UInt64Type>();
+        for row in 0..batch.num_rows() {
+            let [signal, outcome, reason] = texts.map(|text| Cow::Owned(text.value(row).to_owned()));
+            let key = (projects.value(row), times.value(row), signal, outcome, reason);
+            *self.0.entry(key).or_default() += counts.value(row);
+        }
+    }
+
+    /// Adds all of `other` but the senders, projects and minutes together (as project 0, minute 0).
+    pub fn add_summed(&mut self, other: &Counts) {
+        let counted = other.0.iter().filter(|((.., outcome, _), _)| *outcome != SENT);
+        for ((_, _, signal, outcome, reason), count) in counted {
+            *self.0.entry((0, 0, signal.clone(), outcome.clone(), reason.clone())).or_default() += count;
+        }
+    }
+
+    /// Signal, outcome, reason and count of each that grew since `before`, which was summed as this is.
+    pub fn since(&self, before: &Counts) -> Vec<Counted> {
+        let grown = self.0.iter().filter_map(|(key, count)| {
+            let (_, _, signal, outcome, reason) = key.clone();
+            let count = count - before.0.get(key).copied().unwrap_or(0).min(*count);
+            (count > 0).then_some(Counted { signal, outcome, reason, count })
+        });
+        grown.collect()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Rows of the table, sorted.
+    pub fn to_batch(&self) -> RecordBatch {
+        let mut buffer = TableBuffer::new(Table::IngestCounts);
+        for ((project, minute, signal, outcome, reason), count) in &self.0 {
+            buffer.row().u32(*project).i64(*minute).text(signal).text(outcome).text(reason).u64(*count);
+        }
+        buffer.into_batch()
+    }
+}

@@ -1,0 +1,202 @@
+//! Rows that come to mean something else: parts written again with some columns changed.
+//!
+//! What a row says may be worked out again (stack traces, once their symbols are there); which rows there are, when they
+//! happened and what they are identified by never changes. Rows that stay are copied in order, those that change are
+//! sorted anew into parts of their own; a part and what replaces it are swapped in one catalog transaction, as a
+//! merge's. Memory is bounded: of a part only rows that change are held, and not many of them.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use arrow::array::{BooleanArray, RecordBatch};
+use arrow::compute::{filter_record_batch, not};
+use parquet::arrow::ProjectionMask;
+
+use super::added_columns;
+use super::attr_columns::AttrColumns;
+use super::maintenance;
+use super::merge;
+use super::part::{Part, PartFacts};
+use super::sort::{self, BATCH_ROWS};
+use super::state::Shared;
+use tidewatch_store::StoreError;
+use tidewatch_store::tables::Table;
+
+/// Which rows are looked at.
+#[derive(Debug, Clone, Copy)]
+pub struct Rewrite {
+    pub table: Table,
+    /// Its number; parts without its rows are left alone.
+    pub project: u32,
+    /// Parts that end earlier are left alone. Nanoseconds since the epoch.
+    pub since_ns: i64,
+}
+
+/// Rows of a batch with other values.
+#[derive(Debug)]
+pub struct Changed {
+    /// Which, by row of the batch; no nulls.
+    pub rows: BooleanArray,
+    /// Only these rows, with the table's columns, times and identities as they were.
+    pub to: RecordBatch,
+}
+
+/// What changes of a batch, or `None`. Rows come with every column of the table, those of other projects among them.
+pub type Change<'c> = dyn FnMut(&RecordBatch) -> Result<Option<Changed>, StoreError> + 'c;
+
+/// Changed rows that are held before they are written.
+const HELD_BYTES_MAX: usize = 32 * 1024 * 1024;
+
+impl Shared {
+    /// How many parts were written again. What is in memory is flushed first. `stop` is asked after every few thousand
+    /// rows; parts that are done then stay done.
+    pub fn rewrite(
+        &self,
+        which: Rewrite,
+        stop: &dyn Fn() -> bool,
+        change: &mut Change<'_>,
+    ) -> Result<usize, StoreError> {
+        self.flush_all()?;
+        let parts = self.state.lock().parts[which.table as usize].clone();
+        let mut rewritten = 0;
+        let now = Instant::now();
+        for part in parts.iter().filter(|part| is_meant(part, which) && !part.is_left_out(now)) {
+            // No merge may take the part meanwhile: its rows would come twice.
+            let _upkeep = self.upkeep.lock();
+            let is_there =
+                self.state.lock().parts[which.table as usize].iter().any(|now| now.facts.id == part.facts.id);
+            if stop() {
+                break;
+            }
+            if is_there {
+                let done = self.rewrite_part(part, stop, change);
+                if let Err(error) = &done {
+                    maintenance::suspect(std::slice::from_ref(part), error);
+                }
+                rewritten += usize::from(done?);
+            }
+        }
+        Ok(rewritten)
+    }
+
+    /// Whether anything changed.
+    fn rewrite_part(
+        &self,
+        part: &Arc<Part>,
+        stop: &dyn Fn() -> bool,
+        change: &mut Change<'_>,
+    ) -> Result<bool, StoreError> {
+        let mut written = Vec::new();
+        let done = self.write_again(part, stop, change, &mut written);
+        if !matches!(done, Ok(true)) {
+            self.layout.discard(&written);
+            return done;
+        }
+        for facts in &mut written {
+            (facts.received_min, facts.received_max) = (part.facts.received_min, part.facts.received_max);
+        }
+        // False: retention was faster.
+        self.replace_parts(part.facts.table, &[part.facts.id], written)
+    }
+
+    /// Writes all rows of the part to new ones; false when none changes, or `stop` said so.
+    fn write_again(
+        &self,
+        part: &Part,
+        stop: &dyn Fn() -> bool,
+        change: &mut Change<'_>,
+        written: &mut Vec<PartFacts>,
+    ) -> Result<bool, StoreError> {
+        let columns = part.attr_columns()?;
+        let (mut masks, mut held, mut held_bytes) = (Vec::new(), Vec::new(), 0);
+        for batch in rows(part, &columns)? {
+            if stop() {
+                return Ok(false);
+            }
+            let found = change(&batch?)?;
+            masks.push(found.map(|Changed { rows, to }| {
+                held_bytes += to.get_array_memory_size();
+                held.push(to);
+                rows
+            }));
+            if held_bytes >= HELD_BYTES_MAX {
+                self.write_changed(part, &held, written)?;
+                held.clear();
+                held_bytes = 0;
+            }
+        }
+        if masks.iter().all(Option::is_none) {
+            return Ok(false);
+        }
+        self.write_changed(part, &held, written)?;
+        // The same batches again, without what has changed: in order already.
+        let keys = AttrColumns::united(std::slice::from_ref(&columns)).map(|(keys, _)| keys).unwrap_or_default();
+        let PartFacts { table, day, first_id, .. } = part.facts;
+        let mut writer =
+            self.layout.create_part(table, day, level(part), Some(first_id), keys, part.facts.rows as usize)?;
+        let mut kept = 0;
+        for (batch, mask) in rows(part, &columns)?.zip(masks) {
+            if stop() {
+                return Ok(false);
+            }
+            let batch = match mask {
+                Some(changed) => {
+                    let stays = not(&changed).map_err(StoreError::internal("choose rows"))?;
+                    filter_record_batch(&batch?, &stays).map_err(StoreError::internal("choose rows"))?
+                }
+                None => batch?,
+            };
+            kept += batch.num_rows();
+            writer.write(&batch)?;
+        }
+        if kept > 0 {
+            written.push(writer.finish()?);
+        }
+        Ok(true)
+    }
+
+    /// Sorts rows that have changed into a part of their own.
+    fn write_changed(
+        &self,
+        part: &Part,
+        batches: &[RecordBatch],
+        written: &mut Vec<PartFacts>,
+    ) -> Result<(), StoreError> {
+        let PartFacts { table, day, first_id, .. } = part.facts;
+        let mut places: Vec<(usize, usize)> = batches
+            .iter()
+            .enumerate()
+            .flat_map(|(number, batch)| (0..batch.num_rows()).map(move |row| (number, row)))
+            .collect();
+        if places.is_empty() {
+            return Ok(());
+        }
+        sort::sort_places(table, batches, &mut [&mut places]);
+        let mut writer = self.layout.create_part(table, day, level(part), Some(first_id), Vec::new(), places.len())?;
+        sort::gather(batches, &places, |batch| writer.write(batch))?;
+        written.push(writer.finish()?);
+        Ok(())
+    }
+}
+
+/// Parts of level 0 are written as rows lie in memory, which these do not.
+pub(super) fn level(part: &Part) -> u8 {
+    part.facts.level.max(1)
+}
+
+/// All rows, with every column of the table.
+pub(super) fn rows<'p>(
+    part: &'p Part,
+    columns: &'p AttrColumns,
+) -> Result<impl Iterator<Item = Result<RecordBatch, StoreError>> + 'p, StoreError> {
+    let batches = merge::open(part, ProjectionMask::all(), BATCH_ROWS)?;
+    Ok(batches.map(move |batch| {
+        let batch = columns.fold(&batch.map_err(|e| part.damaged(&e))?)?;
+        added_columns::with_all(part.facts.table, batch)
+    }))
+}
+
+fn is_meant(part: &Part, which: Rewrite) -> bool {
+    let facts = &part.facts;
+    (facts.project_min..=facts.project_max).contains(&which.project) && facts.time_max >= which.since_ns
+}

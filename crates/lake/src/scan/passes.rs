@@ -1,0 +1,97 @@
+//! A question of more groups than its memory holds is answered in several passes over the same rows: each pass looks at
+//! the groups whose key hashes to it, and keeps only as many of them as the answer may have.
+
+use std::cmp::Ordering;
+
+use arrow::array::{BooleanArray, DynComparator, RecordBatch, UInt32Array, make_comparator};
+use arrow::buffer::BooleanBuffer;
+use arrow::compute::{SortOptions, concat_batches, filter_record_batch, take_record_batch};
+use xxhash_rust::xxh3::xxh3_64;
+
+use crate::batch::datum::Datum;
+use crate::batch::keys::{Groups, Key};
+use tidewatch_store::StoreError;
+use tidewatch_store::plan::{By, GroupOrder};
+
+/// How many passes are tried when one does not fit; with the last the answer has to.
+pub(crate) const COUNTS: [u32; 2] = [8, 64];
+
+/// One of `count` passes.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Pass<'a> {
+    /// Groups of one value of this key belong to one pass.
+    pub key: &'a Key,
+    pub index: u32,
+    pub count: u32,
+}
+
+impl Pass<'_> {
+    /// The rows whose groups belong to this pass.
+    pub fn rows(&self, batch: &RecordBatch) -> Result<BooleanBuffer, StoreError> {
+        let mut values = Groups::new(std::slice::from_ref(self.key));
+        let mut of_rows = Vec::new();
+        values.assign(batch, &mut of_rows)?;
+        let inside: Vec<bool> = (0..values.len()).map(|value| self.takes(values.value(value, 0))).collect();
+        Ok(of_rows.into_iter().map(|value| inside[value as usize]).collect())
+    }
+
+    pub fn filter(&self, batch: &RecordBatch) -> Result<RecordBatch, StoreError> {
+        let rows = BooleanArray::new(self.rows(batch)?, None);
+        filter_record_batch(batch, &rows).map_err(StoreError::internal("filter rows"))
+    }
+
+    fn takes(&self, value: Option<&Datum>) -> bool {
+        let hash = match value {
+            None => 0,
+            Some(Datum::Bytes(bytes)) => xxh3_64(bytes),
+            Some(Datum::U64(number)) => xxh3_64(&number.to_le_bytes()),
+            Some(Datum::I64(number)) => xxh3_64(&number.to_le_bytes()),
+            // Zero has two signs and is one value.
+            Some(Datum::F64(number)) => xxh3_64(&(number + 0.0).to_bits().to_le_bytes()),
+        };
+        // The lower bits choose places in hash tables.
+        (hash >> 32) as u32 % self.count == self.index
+    }
+}
+
+/// The key that divides a question into passes: not the time, which has few values.
+pub(crate) fn dividing(keys: &[Key]) -> Option<&Key> {
+    keys.iter().find(|key| !matches!(key, Key::TimeBucket { .. }))
+}
+
+/// One answer from those of the passes: the asked order, then all keys ascending; skip, then take.
+pub(crate) fn together(
+    answers: Vec<RecordBatch>,
+    keys: usize,
+    order: &[GroupOrder],
+    (offset, limit): (usize, usize),
+) -> Result<RecordBatch, StoreError> {
+    let internal = || StoreError::internal("put groups together");
+    let Some(first) = answers.first() else {
+        return Err(StoreError::Internal { what: "put groups together", why: "there was no pass".to_owned() });
+    };
+    let all = concat_batches(first.schema_ref(), &answers).map_err(internal())?;
+    drop(answers);
+    let asked = order.iter().map(|GroupOrder { by, descending }| match by {
+        By::Key(key) => (*key, *descending),
+        By::Aggregate(index) => (keys + index, *descending),
+    });
+    let compare: Vec<DynComparator> = asked
+        .chain((0..keys).map(|key| (key, false)))
+        .map(|(column, descending)| {
+            let column = all.column(column);
+            // A null comes before every value.
+            make_comparator(column, column, SortOptions { descending, nulls_first: !descending })
+        })
+        .collect::<Result<_, _>>()
+        .map_err(internal())?;
+    let mut rows: Vec<u32> = (0..all.num_rows() as u32).collect();
+    let order = |a: &u32, b: &u32| {
+        let orders = compare.iter().map(|compare| compare(*a as usize, *b as usize));
+        orders.into_iter().find(|order| order.is_ne()).unwrap_or(Ordering::Equal)
+    };
+    rows.sort_unstable_by(order);
+    rows.truncate(offset.saturating_add(limit));
+    rows.drain(..offset.min(rows.len()));
+    take_record_batch(&all, &UInt32Array::from(rows)).map_err(internal())
+}

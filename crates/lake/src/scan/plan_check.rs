@@ -1,0 +1,334 @@
+//! A plan, checked against the tables and resolved: column descriptions instead of names, datums instead of literals.
+//!
+//! What cannot be asked is refused here, once, with [`StoreError::BadPlan`]; the scan itself never meets a bad plan.
+
+use std::sync::Arc;
+
+use memchr::memmem::Finder;
+
+use crate::batch::datum::Datum;
+use crate::batch::places::{Place, find, places};
+use crate::batch::projection::Projection;
+use crate::index::trigram;
+use tidewatch_store::StoreError;
+use tidewatch_store::plan::{By, Filter, Function, Key, Op, Plan, Shape};
+use tidewatch_store::tables::{Column, Kind, Table};
+
+/// A checked plan.
+#[derive(Debug, Clone)]
+pub(crate) struct Question {
+    pub table: Table,
+    pub projects: Vec<u32>,
+    pub from: i64,
+    pub to: i64,
+    /// All must hold: project, the two ends of time, and the plan's filter taken apart.
+    pub tests: Vec<Arc<Test>>,
+}
+
+/// A checked [`Filter`].
+#[derive(Debug, Clone)]
+pub(crate) enum Test {
+    True,
+    All(Vec<Test>),
+    Any(Vec<Test>),
+    Not(Box<Test>),
+    Compare {
+        column: &'static Column,
+        op: Op,
+        value: Datum,
+    },
+    /// `values` ascending.
+    In {
+        column: &'static Column,
+        values: Vec<Datum>,
+    },
+    Contains {
+        column: &'static Column,
+        needle: Needle,
+    },
+    IsNull {
+        column: &'static Column,
+    },
+    Attribute {
+        places: Vec<Place>,
+        key: String,
+        op: Op,
+        value: String,
+    },
+    AnyAttributeContains {
+        places: Vec<Place>,
+        needle: Needle,
+    },
+    HasBits {
+        column: &'static Column,
+        mask: u64,
+    },
+}
+
+/// What `Contains` looks for.
+#[derive(Debug, Clone)]
+pub(crate) struct Needle {
+    /// Lower-cased (ASCII) when case is ignored.
+    pub finder: Finder<'static>,
+    pub ignore_case: bool,
+    /// What a text that contains it has set, see [`trigram_index`].
+    pub bits: Vec<u16>,
+}
+
+impl Needle {
+    fn new(text: &str, ignore_case: bool) -> Needle {
+        let text = if ignore_case { text.to_ascii_lowercase() } else { text.to_owned() };
+        let bits = trigram::bits_of(text.as_bytes());
+        Needle { finder: Finder::new(text.as_bytes()).into_owned(), ignore_case, bits }
+    }
+}
+
+fn bad<T>(why: String) -> Result<T, StoreError> {
+    Err(StoreError::BadPlan(why))
+}
+
+impl Question {
+    pub fn check(plan: &Plan) -> Result<Question, StoreError> {
+        let table = plan.table;
+        match &plan.shape {
+            Shape::Rows { columns, order, .. } => {
+                for name in columns.iter().chain(order.iter().map(|order| &order.column)) {
+                    find(table, name)?;
+                }
+                if let Some(twice) = columns.iter().enumerate().find(|(i, name)| columns[..*i].contains(name)) {
+                    return bad(format!("column {} is asked for twice", twice.1));
+                }
+            }
+            Shape::Groups { keys, aggregates, order, .. } => {
+                keys.iter().try_for_each(|key| check_key(table, key))?;
+                for aggregate in aggregates {
+                    check_function(table, keys, &aggregate.function)?;
+                }
+                for order in order {
+                    let (index, count) = match order.by {
+                        By::Key(index) => (index, keys.len()),
+                        By::Aggregate(index) => (index, aggregates.len()),
+                    };
+                    if index >= count {
+                        return bad(format!("the order names column {index} of {count}"));
+                    }
+                }
+            }
+        }
+        let mut projects = plan.projects.clone();
+        projects.sort_unstable();
+        projects.dedup();
+        let (_, project) = find(table, "project")?;
+        let (_, time) = find(table, "time")?;
+        let values = projects.iter().map(|project| Datum::U64(u64::from(*project))).collect();
+        let mut tests = vec![
+            Arc::new(Test::In { column: project, values }),
+            Arc::new(Test::Compare { column: time, op: Op::Ge, value: Datum::I64(plan.from) }),
+            Arc::new(Test::Compare { column: time, op: before(plan.to), value: Datum::I64(plan.to) }),
+        ];
+        take_apart(check_filter(table, &plan.filter)?, &mut tests);
+        Ok(Question { table, projects, from: plan.from, to: plan.to, tests })
+    }
+
+    /// The tests that are not about time.
+    pub fn others(&self) -> impl Iterator<Item = &Test> {
+        self.tests.iter().take(1).chain(self.tests.iter().skip(3)).map(AsRef::as_ref)
+    }
+
+    /// The same question of rows in these times alone, `from..to` each.
+    pub fn within(&self, times: &[(i64, i64)]) -> Question {
+        let Some((_, time)) = self.table.column("time") else { return self.clone() };
+        let compare = |op, value| Test::Compare { column: time, op, value: Datum::I64(value) };
+        let stretch = |(from, to): &(i64, i64)| Test::All(vec![compare(Op::Ge, *from), compare(before(*to), *to)]);
+        let mut tests = self.tests.clone();
+        tests.insert(3, Arc::new(Test::Any(times.iter().map(stretch).collect())));
+        Question { tests, ..self.clone() }
+    }
+
+    /// No row can answer.
+    pub fn is_void(&self) -> bool {
+        self.projects.is_empty() || self.from >= self.to
+    }
+}
+
+/// The comparison with the end of a time range. `i64::MAX` has none: see [`Plan::to`].
+fn before(to: i64) -> Op {
+    if to == i64::MAX { Op::Le } else { Op::Lt }
+}
+
+fn take_apart(test: Test, into: &mut Vec<Arc<Test>>) {
+    match test {
+        Test::True => {}
+        Test::All(tests) => tests.into_iter().for_each(|test| take_apart(test, into)),
+        test => into.push(Arc::new(test)),
+    }
+}
+
+fn check_key(table: Table, key: &Key) -> Result<(), StoreError> {
+    match key {
+        Key::Column(name) => find(table, name).map(drop),
+        Key::OneOf { column, .. } => match find(table, column)?.1.kind {
+            Kind::Text => Ok(()),
+            _ => bad(format!("column {column} is no text")),
+        },
+        Key::TimeBucket { width, .. } if *width <= 0 => bad(format!("a time bucket of {width} ns is no bucket")),
+        Key::TimeBucket { .. } => Ok(()),
+        Key::Attribute { scope, key } => places(table, *scope, key).map(drop),
+        Key::AttributeKeys => find(table, "attributes").map(drop),
+    }
+}
+
+fn check_function(table: Table, keys: &[Key], function: &Function) -> Result<(), StoreError> {
+    match function {
+        Function::Count | Function::Weight => Ok(()),
+        Function::Min(name) | Function::Max(name) | Function::Distinct(name) => find(table, name).map(drop),
+        Function::Latest { column } | Function::Earliest { column } => find(table, column).map(drop),
+        Function::Sum(name) => check_number(table, name),
+        Function::Quantiles { column, qs } => {
+            check_quantiles(qs)?;
+            check_number(table, column)
+        }
+        Function::Rate => {
+            let buckets = keys.iter().filter(|key| matches!(key, Key::TimeBucket { .. })).count();
+            match (table, buckets) {
+                (Table::MetricPoints, 1) => Ok(()),
+                (Table::MetricPoints, _) => bad("a rate needs exactly one time bucket among the keys".to_owned()),
+                _ => bad(format!("table {} has no rate", table.name())),
+            }
+        }
+        Function::HistogramQuantiles { qs } => match table {
+            Table::MetricPoints => check_quantiles(qs),
+            _ => bad(format!("table {} has no histograms", table.name())),
+        },
+    }
+}
+
+fn check_number(table: Table, name: &str) -> Result<(), StoreError> {
+    let (_, column) = find(table, name)?;
+    match column.kind {
+        Kind::Text | Kind::Bytes | Kind::Id8 | Kind::Id16 => bad(format!("column {name} is no number")),
+        _ => Ok(()),
+    }
+}
+
+fn check_quantiles(qs: &[f64]) -> Result<(), StoreError> {
+    match qs.iter().find(|q| !(0.0..=1.0).contains(*q)) {
+        Some(q) => bad(format!("{q} is no quantile: not within 0 and 1")),
+        None => Ok(()),
+    }
+}
+
+pub(crate) fn check_filter(table: Table, filter: &Filter) -> Result<Test, StoreError> {
+    let each =
+        |filters: &[Filter]| filters.iter().map(|filter| check_filter(table, filter)).collect::<Result<Vec<_>, _>>();
+    Ok(match filter {
+        Filter::True => Test::True,
+        Filter::All(filters) => Test::All(each(filters)?),
+        Filter::Any(filters) => Test::Any(each(filters)?),
+        Filter::Not(filter) => Test::Not(Box::new(check_filter(table, filter)?)),
+        Filter::Compare { column, op, value } => {
+            let (_, column) = find(table, column)?;
+            Test::Compare { column, op: *op, value: Datum::literal(column, value)? }
+        }
+        Filter::In { column, values } => {
+            let (_, column) = find(table, column)?;
+            let literals: Result<Vec<Datum>, StoreError> =
+                values.iter().map(|value| Datum::literal(column, value)).collect();
+            let mut values = literals?;
+            values.sort_unstable_by(Datum::order);
+            Test::In { column, values }
+        }
+        Filter::Contains { column, needle, ignore_case } => {
+            let (_, column) = find(table, column)?;
+            if column.kind != Kind::Text {
+                return bad(format!("column {} is no text", column.name));
+            }
+            Test::Contains { column, needle: Needle::new(needle, *ignore_case) }
+        }
+        Filter::IsNull { column } => Test::IsNull { column: find(table, column)?.1 },
+        Filter::Attribute { scope, key, op, value } => {
+            let places = places(table, *scope, key)?;
+            Test::Attribute { places, key: key.clone(), op: *op, value: value.clone() }
+        }
+        Filter::AnyAttributeContains { scope, needle } => {
+            let places = places(table, *scope, "")?;
+            Test::AnyAttributeContains { places, needle: Needle::new(needle, true) }
+        }
+        Filter::HasBits { column, mask } => {
+            let (_, column) = find(table, column)?;
+            if !matches!(column.kind, Kind::U8 | Kind::U32 | Kind::U64) {
+                return bad(format!("column {} is no unsigned number", column.name));
+            }
+            Test::HasBits { column, mask: *mask }
+        }
+    })
+}
+
+impl Test {
+    /// The columns it reads, each once.
+    pub fn columns(&self, into: &mut Vec<&'static Column>) {
+        let mut add = |column: &'static Column| {
+            if !into.contains(&column) {
+                into.push(column);
+            }
+        };
+        match self {
+            Test::True => {}
+            Test::All(tests) | Test::Any(tests) => tests.iter().for_each(|test| test.columns(into)),
+            Test::Not(test) => test.columns(into),
+            Test::Compare { column, .. }
+            | Test::In { column, .. }
+            | Test::Contains { column, .. }
+            | Test::IsNull { column }
+            | Test::HasBits { column, .. } => add(column),
+            Test::Attribute { places, .. } | Test::AnyAttributeContains { places, .. } => {
+                places.iter().for_each(|place| add(place.column()));
+            }
+        }
+    }
+
+    /// What it reads.
+    pub fn needs(&self, needs: &mut Projection) {
+        match self {
+            Test::All(tests) | Test::Any(tests) => tests.iter().for_each(|test| test.needs(needs)),
+            Test::Not(test) => test.needs(needs),
+            Test::Attribute { places, key, .. } => needs.attribute(places, key),
+            Test::AnyAttributeContains { places, .. } => {
+                places.iter().for_each(|place| needs.pairs(place.column().name))
+            }
+            _ => {
+                let mut columns = Vec::new();
+                self.columns(&mut columns);
+                columns.iter().for_each(|column| needs.column(column.name));
+            }
+        }
+    }
+
+    /// False when a row cannot pass for want of a text, of which `may_contain` knows.
+    pub fn texts_allow(&self, may_contain: &dyn Fn(&'static Column, &Needle) -> bool) -> bool {
+        match self {
+            Test::All(tests) => tests.iter().all(|test| test.texts_allow(may_contain)),
+            Test::Any(tests) => tests.iter().any(|test| test.texts_allow(may_contain)),
+            Test::Contains { column, needle } => may_contain(column, needle),
+            _ => true,
+        }
+    }
+
+    /// 0: numbers alone; 1: text or ids compared; 2: text searched, attributes opened. Cheap tests run first.
+    pub fn cost(&self) -> u8 {
+        let of_column = |column: &Column| match column.kind {
+            Kind::Text | Kind::Bytes | Kind::Id8 | Kind::Id16 => 1,
+            _ => 0,
+        };
+        match self {
+            Test::True => 0,
+            Test::All(tests) | Test::Any(tests) => tests.iter().map(Test::cost).max().unwrap_or(0),
+            Test::Not(test) => test.cost(),
+            Test::Compare { column, .. }
+            | Test::In { column, .. }
+            | Test::IsNull { column }
+            | Test::HasBits { column, .. } => of_column(column),
+            Test::Contains { .. } | Test::Attribute { .. } | Test::AnyAttributeContains { .. } => 2,
+        }
+    }
+}

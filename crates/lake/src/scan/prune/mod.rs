@@ -1,0 +1,216 @@
+//! Which row groups and pages of a part a question has to read, by the part's footer alone.
+
+mod bloom;
+pub(crate) mod stats;
+
+use std::sync::Arc;
+
+use parquet::arrow::arrow_reader::RowSelection;
+use parquet::file::metadata::ParquetMetaData;
+
+use super::open_part::{BATCH_ROWS, Blocks, OpenPart};
+use crate::batch::datum::Datum;
+use crate::index::{trace_id, trigram};
+use crate::part::Part;
+use crate::scan::plan_check::{Needle, Question, Test};
+use crate::scan::prune::stats::{Bounds, Verdict, judge, of_chunk, of_page};
+use tidewatch_store::StoreError;
+use tidewatch_store::plan::Op;
+use tidewatch_store::tables::{Column, Kind};
+
+/// Fewer rows are not worth opening a row group once more.
+const PIECE_ROWS_MIN: usize = 4 * BATCH_ROWS;
+
+/// A row group that may hold answers, or a piece of it.
+#[derive(Debug, Clone)]
+pub(crate) struct Stretch {
+    pub row_group: usize,
+    /// Tests that the footer does not already answer with "every row".
+    pub tests: Vec<Arc<Test>>,
+    /// The rows that may pass, or are this piece's; `None`: any.
+    pub rows: Option<RowSelection>,
+}
+
+impl Stretch {
+    /// Every row of the row group passes.
+    pub fn is_whole(&self) -> bool {
+        self.tests.is_empty() && self.rows.is_none()
+    }
+}
+
+/// The row groups that may hold answers, in file order.
+pub(crate) fn stretches(open: &OpenPart, question: &Question) -> Result<Vec<Stretch>, StoreError> {
+    let metadata = open.metadata();
+    let texts = texts(open, question)?;
+    let mut stretches = Vec::new();
+    let mut first = 0;
+    for row_group in 0..metadata.num_row_groups() {
+        let bounds = |column: &'static Column| chunk_bounds(open, row_group, column);
+        let mut tests = Vec::new();
+        let count = metadata.row_group(row_group).num_rows() as usize;
+        let of_blocks = |blocks: &Blocks| blocks.rows(first..first + count);
+        let rows =
+            texts.iter().chain(&open.ids).filter_map(of_blocks).reduce(|rows, others| rows.intersection(&others));
+        first += count;
+        let mut possible = rows.as_ref().is_none_or(RowSelection::selects_any);
+        for test in &question.tests {
+            match judge(test, &bounds) {
+                Verdict::All => {}
+                Verdict::Some => tests.push(Arc::clone(test)),
+                Verdict::None => {
+                    possible = false;
+                    break;
+                }
+            }
+        }
+        if possible && blooms_allow(open, row_group, &tests)? {
+            stretches.push(Stretch { row_group, tests, rows });
+        }
+    }
+    Ok(stretches)
+}
+
+/// The stretch in up to `count` pieces, which several threads can read. One that is answered without reading its rows
+/// stays whole.
+pub(crate) fn pieces(open: &OpenPart, stretch: Stretch, count: usize) -> Vec<Stretch> {
+    if count < 2 || stretch.is_whole() {
+        return vec![stretch];
+    }
+    let rows = open.metadata().row_group(stretch.row_group).num_rows() as usize;
+    let selected = selected(open, &stretch, &stretch.tests);
+    let count = count.min(selected.as_ref().map_or(rows, RowSelection::row_count) / PIECE_ROWS_MIN);
+    if count < 2 {
+        return vec![stretch];
+    }
+    let size = rows.div_ceil(count).next_multiple_of(BATCH_ROWS);
+    let piece = |first: usize| {
+        let piece = RowSelection::from_consecutive_ranges(std::iter::once(first..rows.min(first + size)), rows);
+        let rows = selected.as_ref().map_or(piece.clone(), |selected| selected.intersection(&piece));
+        Stretch { rows: Some(rows), ..stretch.clone() }
+    };
+    (0..rows).step_by(size).map(piece).collect()
+}
+
+/// The rows of a stretch that may pass `tests`, by what the footer says of pages; `None`: all of the row group.
+pub(crate) fn selected(open: &OpenPart, stretch: &Stretch, tests: &[Arc<Test>]) -> Option<RowSelection> {
+    match (pages(open, stretch.row_group, tests), &stretch.rows) {
+        (Some(pages), Some(rows)) => Some(pages.intersection(rows)),
+        (pages, rows) => pages.or_else(|| rows.clone()),
+    }
+}
+
+/// What the index of ids says of every comparison with ids: `None` when no row can pass them.
+pub(crate) fn ids(part: &Part, question: &Question) -> Result<Option<Vec<Blocks>>, StoreError> {
+    let mut all = Vec::new();
+    let Some(covered) = trace_id::column(question.table) else { return Ok(Some(all)) };
+    for test in &question.tests {
+        let Some((column, values)) = looked_up(test) else { continue };
+        if column.name != covered || values.len() > trace_id::VALUES_MAX {
+            continue;
+        }
+        let Some(named) = part.blocks_of_ids(values.iter().filter_map(bytes_of))? else { return Ok(Some(all)) };
+        let Some(last) = named.numbers.last() else { return Ok(None) };
+        let count = (part.facts.rows as usize).div_ceil(named.rows).max(last + 1);
+        let mut blocks = vec![false; count];
+        named.numbers.iter().for_each(|number| blocks[*number] = true);
+        all.push(Blocks { block_rows: named.rows, blocks });
+    }
+    Ok(Some(all))
+}
+
+/// The column and values of a test for equality.
+fn looked_up(test: &Test) -> Option<(&'static Column, &[Datum])> {
+    match test {
+        Test::Compare { column, op: Op::Eq, value } => Some((column, std::slice::from_ref(value))),
+        Test::In { column, values } => Some((column, values.as_slice())),
+        _ => None,
+    }
+}
+
+fn bytes_of(value: &Datum) -> Option<&[u8]> {
+    match value {
+        Datum::Bytes(bytes) => Some(bytes),
+        _ => None,
+    }
+}
+
+/// What the filter of texts says; `None` when it was not asked or rules out nothing.
+fn texts(open: &OpenPart, question: &Question) -> Result<Option<Blocks>, StoreError> {
+    let Some(covered) = trigram::column(question.table) else { return Ok(None) };
+    let is_searched = |column: &Column, needle: &Needle| column.name == covered && !needle.bits.is_empty();
+    let allow = |may_contain: &dyn Fn(&'static Column, &Needle) -> bool| {
+        question.tests.iter().all(|test| test.texts_allow(may_contain))
+    };
+    // What even blocks without any text would pass needs no filter.
+    if allow(&|column, needle| !is_searched(column, needle)) {
+        return Ok(None);
+    }
+    let Some(grams) = open.part.grams()? else { return Ok(None) };
+    let may_pass =
+        |block: usize| allow(&|column, needle| !is_searched(column, needle) || grams.may_have(block, &needle.bits));
+    let blocks: Vec<bool> = (0..grams.blocks()).map(may_pass).collect();
+    Ok(blocks.contains(&false).then_some(Blocks { block_rows: grams.block_rows, blocks }))
+}
+
+/// Bounds of a column in a row group.
+pub(crate) fn chunk_bounds(open: &OpenPart, row_group: usize, column: &Column) -> Option<Bounds> {
+    let leaf = open.bounded_leaf(column.name)?;
+    of_chunk(column.kind, open.metadata().row_group(row_group).column(leaf).statistics())
+}
+
+/// False when a bloom filter knows that no row of the group passes.
+fn blooms_allow(open: &OpenPart, row_group: usize, tests: &[Arc<Test>]) -> Result<bool, StoreError> {
+    for test in tests {
+        let Some((column, values)) = looked_up(test) else { continue };
+        if !matches!(column.kind, Kind::Text | Kind::Id8 | Kind::Id16) {
+            continue;
+        }
+        let Some(leaf) = open.leaf(column.name) else { continue };
+        let chunk = open.metadata().row_group(row_group).column(leaf);
+        let values = values.iter().filter_map(bytes_of);
+        if !bloom::may_hold(chunk, &open.file, values).map_err(|e| crate::error::parquet(open.part.path(), e))? {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+/// The pages of a row group that may hold rows passing `tests`; `None`: all of it.
+fn pages(open: &OpenPart, row_group: usize, tests: &[Arc<Test>]) -> Option<RowSelection> {
+    let metadata = open.metadata();
+    let rows = metadata.row_group(row_group).num_rows() as usize;
+    let mut selection: Option<RowSelection> = None;
+    for test in tests {
+        let mut columns = Vec::new();
+        test.columns(&mut columns);
+        let [column] = columns.as_slice() else { continue };
+        let Some(leaf) = open.bounded_leaf(column.name) else { continue };
+        let Some(of_test) = pages_of_column(metadata, row_group, leaf, rows, column, test) else { continue };
+        selection = Some(match selection {
+            Some(selection) => selection.intersection(&of_test),
+            None => of_test,
+        });
+    }
+    selection
+}
+
+/// The pages of one column that may pass a test of that column alone; `None` when every page may.
+fn pages_of_column(
+    metadata: &Arc<ParquetMetaData>,
+    row_group: usize,
+    leaf: usize,
+    rows: usize,
+    column: &'static Column,
+    test: &Test,
+) -> Option<RowSelection> {
+    let index = metadata.page_index_for_row_group(row_group);
+    let (bounds, pages) = (index.column_index(leaf)?, index.page_locations(leaf)?);
+    let start_of = |page: usize| pages.get(page).map_or(rows, |page| page.first_row_index as usize);
+    let may_pass = |page: &usize| judge(test, &|_| of_page(column.kind, bounds, *page)) != Verdict::None;
+    let kept: Vec<usize> = (0..pages.len()).filter(may_pass).collect();
+    if kept.len() == pages.len() {
+        return None;
+    }
+    let ranges = kept.into_iter().map(|page| start_of(page)..start_of(page + 1));
+    Some(RowSelection::from_consecutive_ranges(ranges, rows))
+}

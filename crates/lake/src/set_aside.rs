@@ -1,0 +1,30 @@
+//! Takes a damaged part out of service, on an operator's request.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::catalog::{Catalog, Opened};
+use super::lost::Lost;
+use super::options::LakeOptions;
+use crate::catalog::gaps::Gap;
+use tidewatch_store::StoreError;
+
+/// Takes the part at `path` out of the catalog, notes the gap in the same transaction, and moves the file to `lost/`;
+/// where it lies now, `None` when the file was missing. No other process may have the lake open.
+///
+/// `path` is the part's file, in the data directory of `options`.
+pub fn set_part_aside(options: &LakeOptions, path: &Path, today: i32) -> Result<Option<PathBuf>, StoreError> {
+    let disk = Arc::clone(&options.disk);
+    let lock_path = options.dir.join("lake.lock");
+    let _lock = disk.lock(&lock_path).map_err(|e| StoreError::io("lock", &lock_path, e))?;
+    let Opened { mut catalog, parts, .. } = Catalog::open(&options.catalog, false)?;
+    let facts = parts.into_iter().find(|facts| facts.path(&options.dir) == path);
+    let unknown = || StoreError::io("find in the catalog", path, io::ErrorKind::NotFound.into());
+    let facts = facts.ok_or_else(unknown)?;
+    catalog.set_aside(&Gap::of(&facts))?;
+    if !disk.exists(path) {
+        return Ok(None);
+    }
+    Lost::open(disk, &options.dir)?.set_aside(path, today).map(Some)
+}

@@ -1,0 +1,286 @@
+//! Clocks that are wrong: the lake's own, and those of senders.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use tidewatch_journal::Position;
+
+use super::support::*;
+use crate::days::day_of;
+use crate::{Keeping, Lake, LakeOptions, Retention, day_name};
+use tidewatch_store::columns::NO_KEY;
+use tidewatch_store::plan::{Plan, Shape};
+use tidewatch_store::tables::Table;
+
+const HOUR_NS: i64 = 3600 * SECOND_NS;
+const KEY: u128 = 77;
+
+/// Nothing was applied yet; the replay is over.
+fn open(bench: &Bench, clock: &Arc<TestClock>) -> Lake {
+    let lake = Lake::open(LakeOptions { clock: Some(clock.clone()), ..bench.options() }).unwrap();
+    lake.replayed();
+    lake
+}
+
+/// A span of each of these days ago, as an export with a key of its own.
+fn send(lake: &Lake, position: u64, received: i64, days_ago: &[i64]) {
+    let spans: Vec<_> =
+        days_ago.iter().map(|days| span(position as u8, *days as u8, TODAY_NS - days * DAY_NS)).collect();
+    lake.apply(Position(position), KEY + u128::from(position), received, request(1, &spans));
+    lake.flush().unwrap();
+}
+
+/// What the upkeep thread does once a minute.
+fn upkeep(lake: &Lake) {
+    lake.remove_due();
+}
+
+fn spans(lake: &Lake) -> usize {
+    stored_spans(lake).len()
+}
+
+/// DURABILITY 3: the clock jumps 400 days ahead for a moment, then back.
+#[test]
+fn a_clock_that_jumps_ahead_deletes_nothing() {
+    let (bench, clock) = (Bench::new(1), TestClock::at(TODAY_NS));
+    let lake = open(&bench, &clock);
+    send(&lake, 1, clock.now(), &[0, 1, 30]);
+    upkeep(&lake);
+    clock.jump(400 * DAY_NS);
+    // What comes meanwhile is received in the future.
+    send(&lake, 2, clock.now(), &[0]);
+    upkeep(&lake);
+    assert_eq!(spans(&lake), 4);
+    assert!(lake.clock_ahead_ns() > 399 * DAY_NS, "it is shown");
+    clock.pass(5 * HOUR_NS);
+    upkeep(&lake);
+    assert_eq!((spans(&lake), lake.stats().key_files), (4, 2));
+    clock.jump(-400 * DAY_NS);
+    upkeep(&lake);
+    assert_eq!((spans(&lake), lake.clock_ahead_ns()), (4, 0));
+    // An export that came before the jump is sent again: its keys are still there.
+    let again = lake.apply(Position(3), KEY + 1, clock.now(), request(1, &[span(1, 0, TODAY_NS)]));
+    assert_eq!((again.stored, again.duplicates), (0, 1));
+    // Days go when they are due.
+    clock.pass(19 * HOUR_NS);
+    upkeep(&lake);
+    assert_eq!(spans(&lake), 3, "the oldest of 31 days");
+}
+
+/// The clock is wrong when the process starts: by what the catalog noted, by what was received, or by the journal alone.
+#[test]
+fn a_clock_that_is_ahead_at_the_start_deletes_nothing() {
+    for (flushed, noted) in [(true, true), (true, false), (false, false)] {
+        let (bench, clock) = (Bench::new(1), TestClock::at(TODAY_NS));
+        let lake = open(&bench, &clock);
+        let rows = || request(1, &[span(1, 1, TODAY_NS), span(1, 2, TODAY_NS - 30 * DAY_NS)]);
+        lake.apply(Position(1), KEY, clock.now(), rows());
+        if flushed {
+            lake.flush().unwrap();
+        }
+        if noted {
+            upkeep(&lake);
+        }
+        drop(lake);
+        let clock = TestClock::at(TODAY_NS + 400 * DAY_NS);
+        let lake = Lake::open(LakeOptions { clock: Some(clock.clone()), ..bench.options() }).unwrap();
+        if !flushed {
+            lake.apply(Position(1), KEY, TODAY_NS, rows());
+        }
+        lake.replayed();
+        lake.flush().unwrap();
+        for _ in 0..3 {
+            upkeep(&lake);
+            clock.pass(HOUR_NS);
+        }
+        assert_eq!(spans(&lake), 2, "flushed: {flushed}, noted: {noted}");
+        // The jump is real: after a day it is followed, two days an hour.
+        clock.pass(21 * HOUR_NS + 1);
+        upkeep(&lake);
+        assert_eq!(spans(&lake), 1, "31 days are over");
+        for _ in 0..13 {
+            clock.pass(HOUR_NS);
+            upkeep(&lake);
+            assert_eq!(spans(&lake), 1, "not all at once");
+        }
+        for _ in 0..20 {
+            clock.pass(HOUR_NS);
+            upkeep(&lake);
+        }
+        assert_eq!(spans(&lake), 0);
+    }
+}
+
+/// Times of receipt are wall-clock times: those of a clock that was ahead prove nothing about a later start.
+#[test]
+fn what_was_received_while_the_clock_was_ahead_vouches_for_nothing() {
+    let (bench, clock) = (Bench::new(1), TestClock::at(TODAY_NS));
+    let lake = open(&bench, &clock);
+    send(&lake, 1, clock.now(), &[0, 30]);
+    upkeep(&lake);
+    clock.jump(400 * DAY_NS);
+    send(&lake, 2, clock.now(), &[0]);
+    upkeep(&lake);
+    drop(lake);
+    let clock = TestClock::at(TODAY_NS + 400 * DAY_NS);
+    let lake = open(&bench, &clock);
+    upkeep(&lake);
+    assert_eq!(spans(&lake), 3);
+}
+
+#[test]
+fn the_operator_vouches_for_the_clock() {
+    let (bench, clock) = (Bench::new(1), TestClock::at(TODAY_NS));
+    let lake = open(&bench, &clock);
+    send(&lake, 1, clock.now(), &[0, 30]);
+    upkeep(&lake);
+    drop(lake);
+    clock.jump(400 * DAY_NS);
+    let options = LakeOptions { clock: Some(clock.clone()), trusts_clock: true, ..bench.options() };
+    let lake = Lake::open(options).unwrap();
+    lake.replayed();
+    upkeep(&lake);
+    assert_eq!((spans(&lake), lake.stats().key_files), (0, 0));
+}
+
+/// DURABILITY 14: after more than a day without the server, the journal's tail holds a retry of what parts hold.
+#[test]
+fn a_replay_has_the_keys_that_it_needs() {
+    let (bench, clock) = (Bench::new(1), TestClock::at(TODAY_NS));
+    let lake = open(&bench, &clock);
+    send(&lake, 1, clock.now(), &[0]);
+    upkeep(&lake);
+    drop(lake);
+    let clock = TestClock::at(TODAY_NS + 40 * HOUR_NS);
+    let options = LakeOptions { clock: Some(clock.clone()), trusts_clock: true, ..bench.options() };
+    let lake = Lake::open(options).unwrap();
+    upkeep(&lake);
+    let retry = lake.apply(Position(2), KEY + 1, TODAY_NS + SECOND_NS, request(1, &[span(1, 0, TODAY_NS)]));
+    assert_eq!((retry.stored, retry.duplicates), (0, 1), "upkeep begins after the replay");
+    lake.replayed();
+    upkeep(&lake);
+    assert_eq!(lake.stats().key_files, 0, "then keys expire");
+}
+
+/// DURABILITY 10: a sender with a broken clock. Its rows are found at their own time and go with the day after their
+/// receipt.
+#[test]
+fn rows_of_the_future_go_with_retention() {
+    let bench = Bench::new(1);
+    let lake = bench.open();
+    let far = TODAY_NS + 60_000 * DAY_NS;
+    let all = [span(1, 1, TODAY_NS), span(1, 2, far), span(1, 3, i64::MAX - 1), span(1, 4, TODAY_NS + DAY_NS)];
+    lake.apply(Position(1), NO_KEY, TODAY_NS + 5, request(1, &all));
+    // The next day: what comes then has a later day.
+    lake.apply(Position(2), NO_KEY, TODAY_NS + DAY_NS, request(1, &[span(2, 1, far)]));
+    lake.flush().unwrap();
+    let days = bench.disk_days("spans");
+    assert_eq!(days, [day_name(20_778), day_name(20_779), day_name(20_780)], "none is later than the day after");
+    let found = |from: i64, to: i64| {
+        let shape = Shape::Rows { columns: vec!["time"], order: Vec::new(), limit: 10, offset: 0 };
+        let plan = Plan { from, to, shape, ..everything(Table::Spans) };
+        lake.ask(&plan, Instant::now() + Duration::from_secs(60)).unwrap().num_rows()
+    };
+    assert_eq!((found(far, far + 1), found(far + 1, i64::MAX), found(TODAY_NS, TODAY_NS + 1)), (2, 1, 1));
+    lake.merge(TODAY_NS + 5 * DAY_NS).unwrap();
+    assert_eq!((found(far, far + 1), found(far + 1, i64::MAX)), (2, 1));
+    lake.retain(TODAY_NS + 32 * DAY_NS).unwrap();
+    assert_eq!(stored_spans(&lake), [(1, 2, 1, far)], "those of the first day are gone");
+    lake.retain(TODAY_NS + 33 * DAY_NS).unwrap();
+    assert_eq!(spans(&lake), 0);
+}
+
+/// DURABILITY 11: earlier releases stored times that did not fit as `i64::MAX`, where no question looked.
+#[test]
+fn a_deleted_project_is_looked_for_at_the_end_of_time() {
+    let bench = Bench::new(1);
+    let lake = bench.open();
+    let holds = |lake: &Lake| lake.holds(3, Instant::now() + Duration::from_secs(60)).unwrap();
+    lake.set_keeping(Keeping { gone: [3].into(), ..Keeping::default() });
+    lake.apply(Position(1), NO_KEY, TODAY_NS, logs_request(3, &[("late", i64::MAX)]));
+    lake.flush().unwrap();
+    // The counts of what was received lie elsewhere in time.
+    lake.drop_before(Table::IngestCounts, i32::MAX).unwrap();
+    assert!(holds(&lake));
+    lake.retain(TODAY_NS).unwrap();
+    assert!(!holds(&lake));
+}
+
+#[test]
+fn retention_of_other_lengths_follows_the_trusted_time() {
+    let (bench, clock) = (Bench::new(1), TestClock::at(TODAY_NS));
+    let keeping = Keeping { days: [(1, 2)].into(), ..Keeping::default() };
+    let options = LakeOptions { clock: Some(clock.clone()), keeping, ..bench.options() };
+    let lake = Lake::open(LakeOptions { retention: Retention::all(0), ..options }).unwrap();
+    lake.replayed();
+    send(&lake, 1, clock.now(), &[0, 2, 3]);
+    clock.jump(20 * DAY_NS);
+    upkeep(&lake);
+    assert_eq!(spans(&lake), 2);
+    assert_eq!(day_of(lake.trusted_now().unwrap()), day_of(TODAY_NS));
+}
+
+/// A clock that was behind, by months or since 1970: what came meanwhile does not become old when it is set right.
+#[test]
+fn rows_received_while_the_clock_was_behind_stay() {
+    for behind in [60 * DAY_NS, TODAY_NS - 5 * SECOND_NS] {
+        for restarts in [false, true] {
+            let (bench, clock) = (Bench::new(1), TestClock::at(TODAY_NS));
+            let mut lake = open(&bench, &clock);
+            send(&lake, 1, clock.now(), &[0]);
+            upkeep(&lake);
+            clock.jump(-behind);
+            upkeep(&lake);
+            if restarts {
+                drop(lake);
+                lake = open(&bench, &clock);
+            }
+            send(&lake, 2, clock.now(), &[0, 1]);
+            clock.jump(behind);
+            for _ in 0..60 {
+                clock.pass(HOUR_NS);
+                upkeep(&lake);
+                assert_eq!(spans(&lake), 3, "{behind} ns behind, restarts: {restarts}");
+            }
+        }
+    }
+    // A new store on a machine without a clock of its own.
+    let (bench, clock) = (Bench::new(1), TestClock::at(5 * SECOND_NS));
+    let lake = Lake::open(LakeOptions { clock: Some(clock.clone()), trusts_clock: true, ..bench.options() }).unwrap();
+    lake.replayed();
+    send(&lake, 1, clock.now(), &[0]);
+    clock.jump(TODAY_NS);
+    upkeep(&lake);
+    assert_eq!(spans(&lake), 1);
+}
+
+/// Key files of hours that are still to come end no hour: else every new file would be merged at once.
+#[test]
+fn keys_received_while_the_clock_was_ahead_do_not_have_others_merged() {
+    let bench = Bench::new(1);
+    let lake = bench.open();
+    send(&lake, 1, TODAY_NS + 400 * DAY_NS, &[0]);
+    send(&lake, 2, TODAY_NS, &[0]);
+    send(&lake, 3, TODAY_NS + SECOND_NS, &[0]);
+    lake.merge(TODAY_NS + 2 * SECOND_NS).unwrap();
+    assert_eq!(lake.stats().key_files, 3, "three of one hour would be one");
+    send(&lake, 4, TODAY_NS + 2 * SECOND_NS, &[0]);
+    lake.merge(TODAY_NS + 3 * SECOND_NS).unwrap();
+    assert_eq!(lake.stats().key_files, 2);
+}
+
+impl Bench {
+    /// The days that a table has parts of, as its folders are named.
+    fn disk_days(&self, table: &str) -> Vec<String> {
+        let folder = Path::new("/data/parts").join(table);
+        let mut days: Vec<String> = self
+            .files()
+            .iter()
+            .filter_map(|path| path.strip_prefix(&folder).ok()?.iter().next()?.to_str().map(str::to_owned))
+            .collect();
+        days.sort();
+        days.dedup();
+        days
+    }
+}

@@ -1,0 +1,330 @@
+//! Parts that cannot be read, rows that cannot be written: the rest goes on, and nothing is silently short.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use parking_lot::Mutex;
+use tidewatch_domain::model::Signal;
+use tidewatch_journal::Position;
+use tidewatch_journal::disk::hooked::{HookedDisk, Use};
+
+use super::support::*;
+use crate::{Keeping, Lake, LakeOptions, Outcome, Retention, Source, set_part_aside};
+use tidewatch_store::StoreError;
+use tidewatch_store::columns::NO_KEY;
+use tidewatch_store::plan::Plan;
+use tidewatch_store::tables::Table;
+
+fn part_paths(lake: &Lake, table: Table) -> Vec<PathBuf> {
+    let path = |source: &Source| match source {
+        Source::Part(part) => Some(part.path().to_path_buf()),
+        Source::Memory(_) => None,
+    };
+    lake.sources(&everything(table)).iter().filter_map(path).collect()
+}
+
+/// Several flushes of spans and logs, a key file each.
+fn filled(bench: &Bench) -> Lake {
+    let lake = bench.open();
+    for n in 0..4 {
+        lake.apply(
+            Position(2 * n + 1),
+            u128::from(n) + 2,
+            TODAY_NS,
+            request(1, &[span(n as u8, 1, TODAY_NS), span(n as u8, 2, TODAY_NS)]),
+        );
+        lake.apply(Position(2 * n + 2), NO_KEY, TODAY_NS, logs_request(1, &[("a", TODAY_NS), ("b", TODAY_NS + 1)]));
+        lake.flush().unwrap();
+    }
+    lake
+}
+
+fn merge_all(lake: &Lake) -> usize {
+    let mut failures = 0;
+    for _ in 0..50 {
+        match lake.merge(TODAY_NS + 2 * DAY_NS) {
+            Ok(0) => return failures,
+            Ok(_) => {}
+            Err(_) => failures += 1,
+        }
+    }
+    panic!("merging does not come to an end: {failures} failures");
+}
+
+/// Scenario: one byte of one part is flipped. Guarantee: it alone stays; all else is merged, the key files too. Questions
+/// over its range say that they cannot be answered.
+#[test]
+fn a_damaged_part_keeps_nothing_else_from_merging() {
+    let bench = Bench::new(11);
+    let lake = filled(&bench);
+    let damaged = part_paths(&lake, Table::Spans)[1].clone();
+    assert!(bench.disk.flip(&damaged, 100, 1));
+    assert_eq!(merge_all(&lake), 1, "it fails once");
+    let stats = lake.stats();
+    let of = |table: Table| (stats.tables[table as usize].parts, stats.tables[table as usize].suspects);
+    assert_eq!((of(Table::Spans), of(Table::Endpoints), of(Table::Logs)), ((2, 1), (1, 0), (1, 0)));
+    assert!(stats.key_files < 4, "{} key files", stats.key_files);
+    assert!(part_paths(&lake, Table::Spans).contains(&damaged), "its file stays");
+    let deadline = Instant::now() + Duration::from_secs(600);
+    let error = lake.ask(&everything(Table::Spans), deadline).unwrap_err();
+    assert!(matches!(error, StoreError::Corrupt { .. }), "{error:?}");
+    assert_eq!(lake.ask(&everything(Table::Logs), deadline).unwrap().num_rows(), 8);
+}
+
+/// Scenario: a part from which one project's rows have to go is damaged. Guarantee: they go from all others, and the part
+/// is left alone until it is tried again.
+#[test]
+fn a_damaged_part_keeps_nothing_else_from_being_removed() {
+    let bench = Bench::new(26);
+    let lake = bench.open();
+    for n in 0..2 {
+        for project in [1, 2] {
+            let spans = [span(n, project as u8, TODAY_NS)];
+            lake.apply(Position(u64::from(2 * u32::from(n) + project)), NO_KEY, TODAY_NS, request(project, &spans));
+        }
+        lake.flush().unwrap();
+    }
+    let damaged = part_paths(&lake, Table::Spans)[0].clone();
+    assert!(bench.disk.flip(&damaged, 100, 1));
+    lake.set_keeping(Keeping { gone: [2].into(), ..Keeping::default() });
+    assert!(matches!(lake.retain(TODAY_NS).unwrap_err(), StoreError::Corrupt { .. }));
+    assert_eq!(lake.stats().tables[Table::Spans as usize].suspects, 1);
+    assert_eq!(contents(&lake, Table::Endpoints).len(), 2, "those of project 1");
+    assert!(part_paths(&lake, Table::Spans).contains(&damaged), "its file stays");
+    assert_eq!(lake.retain(TODAY_NS).unwrap(), 0, "it is not read again");
+}
+
+/// What a question finds, merges need not find again.
+#[test]
+fn a_part_that_a_question_cannot_read_is_suspect() {
+    let bench = Bench::new(12);
+    let lake = filled(&bench);
+    let damaged = part_paths(&lake, Table::Logs)[0].clone();
+    assert!(bench.disk.flip(&damaged, 100, 1));
+    lake.ask(&everything(Table::Logs), Instant::now() + Duration::from_secs(600)).unwrap_err();
+    assert_eq!(lake.stats().tables[Table::Logs as usize].suspects, 1);
+    assert_eq!(merge_all(&lake), 0);
+    assert_eq!(lake.stats().tables[Table::Logs as usize].parts, 2);
+}
+
+#[test]
+fn a_suspect_part_is_tried_again_after_an_hour() {
+    let bench = Bench::new(13);
+    let lake = filled(&bench);
+    let sources = lake.sources(&everything(Table::Logs));
+    let Source::Part(part) = &sources[0] else { panic!("logs lie in parts") };
+    part.suspect(&part.corrupt("a test says so"));
+    let now = Instant::now();
+    assert!(part.is_suspect() && part.is_left_out(now + Duration::from_secs(3000)));
+    assert!(part.is_suspect() && !part.is_left_out(now + Duration::from_secs(3700)));
+}
+
+/// Scenario: a key file that was damaged after the start. Guarantee: the others are merged.
+#[test]
+fn a_damaged_key_file_keeps_no_other_from_merging() {
+    let bench = Bench::new(14);
+    let lake = filled(&bench);
+    let keys: Vec<PathBuf> = bench
+        .files()
+        .into_iter()
+        .filter(|path| path.extension().is_some_and(|extension| extension == "keys"))
+        .collect();
+    assert_eq!(keys.len(), 4);
+    for at in 0..4096 {
+        bench.disk.flip(&keys[1], at, 255);
+    }
+    merge_all(&lake);
+    assert!(lake.stats().key_files < 4, "{} key files", lake.stats().key_files);
+}
+
+/// The disk of a bench behind a hook.
+fn hooked(bench: &Bench, hook: impl Fn(Use, &Path) -> io::Result<()> + Send + Sync + 'static) -> LakeOptions {
+    LakeOptions { disk: Arc::new(HookedDisk::new(Arc::new(bench.disk.clone()), hook)), ..bench.options() }
+}
+
+/// Scenario: merging the rows of one table panics. Guarantee: all else is merged, and the parts stay as they are.
+#[test]
+fn a_merge_that_panics_keeps_nothing_else_from_merging() {
+    let bench = Bench::new(15);
+    drop(filled(&bench));
+    let lake = Lake::open(hooked(&bench, |what, path| {
+        assert!(!(what == Use::Create && path.starts_with("/data/parts/logs")), "a bug of the merge, on purpose");
+        Ok(())
+    }))
+    .unwrap();
+    assert_eq!(merge_all(&lake), 1, "it fails once");
+    let stats = lake.stats();
+    assert_eq!((stats.tables[Table::Logs as usize].parts, stats.tables[Table::Spans as usize].parts), (4, 1));
+    assert_eq!(contents(&lake, Table::Logs).len(), 8);
+}
+
+/// Scenario: rows that cannot be written as a part, however often it is tried. Guarantee: after a few attempts the
+/// journal's records of the memtable are kept, the other tables are written, and what comes later is flushed.
+#[test]
+fn rows_that_cannot_be_written_are_set_aside() {
+    let bench = Bench::new(16);
+    let is_broken = Arc::new(AtomicBool::new(true));
+    let panics = Arc::clone(&is_broken);
+    let kept = Arc::new(Mutex::new(Vec::new()));
+    let keeping = Arc::clone(&kept);
+    let options = hooked(&bench, move |what, path| {
+        let is_meant = what == Use::Create && path.starts_with("/data/parts/logs");
+        assert!(!(is_meant && panics.load(Ordering::SeqCst)), "a bug of the encoder, on purpose");
+        Ok(())
+    });
+    let lake = Lake::open(LakeOptions {
+        keep_records: Some(Arc::new(move |_, from, to| {
+            keeping.lock().push((from, to));
+            Ok(())
+        })),
+        ..options
+    })
+    .unwrap();
+    lake.apply(Position(1), NO_KEY, TODAY_NS, request(1, &[span(1, 1, TODAY_NS)]));
+    lake.apply(Position(2), NO_KEY, TODAY_NS, log_request(1, "poison"));
+    for _ in 0..3 {
+        let error = lake.flush().unwrap_err();
+        assert!(matches!(error, StoreError::Internal { .. }), "{error:?}");
+        assert_eq!((lake.covered(), kept.lock().len(), lake.flush_failure().is_some()), (Position(0), 0, true));
+        assert_eq!(contents(&lake, Table::Logs).len(), 1, "questions see the rows as long as they are in memory");
+    }
+    lake.flush().unwrap();
+    assert_eq!((lake.covered(), lake.set_aside(), lake.flush_failure()), (Position(2), 1, None));
+    assert_eq!(*kept.lock(), [(Position(0), Position(2))], "before they count as covered");
+    assert_eq!((stored_spans(&lake).len(), contents(&lake, Table::Logs).len()), (1, 0));
+    assert!(lake.is_incomplete(&everything(Table::Logs)) && !lake.is_incomplete(&everything(Table::Spans)));
+    is_broken.store(false, Ordering::SeqCst);
+    lake.apply(Position(3), NO_KEY, TODAY_NS, log_request(1, "good"));
+    lake.flush().unwrap();
+    drop(lake);
+    let lake = bench.open();
+    assert_eq!((lake.covered(), contents(&lake, Table::Logs).len()), (Position(3), 1));
+    assert!(lake.is_incomplete(&everything(Table::Logs)), "also after a restart");
+}
+
+/// Scenario: an operator sets a damaged part aside. Guarantee: all else is answered, and answers that lack its rows say
+/// so until its day is kept no longer.
+#[test]
+fn a_part_that_was_set_aside_leaves_a_gap_that_is_told() {
+    let bench = Bench::new(21);
+    let lake = filled(&bench);
+    lake.apply(Position(9), NO_KEY, TODAY_NS, logs_request(2, &[("other", TODAY_NS - 5 * DAY_NS)]));
+    lake.flush().unwrap();
+    let damaged = part_paths(&lake, Table::Logs)[1].clone();
+    assert!(bench.disk.flip(&damaged, 100, 1));
+    let today = (TODAY_NS / DAY_NS) as i32;
+    let options = bench.options();
+    assert!(matches!(set_part_aside(&options, &damaged, today), Err(StoreError::Io { what: "lock", .. })), "in use");
+    drop(lake);
+    let other = damaged.with_extension("other");
+    assert!(set_part_aside(&options, &other, today).is_err(), "the catalog does not know it");
+    let kept = set_part_aside(&options, &damaged, today).unwrap().expect("the file was there");
+    assert_eq!(kept, Path::new("/data/lost/2026-11-21").join(damaged.strip_prefix("/data").unwrap()));
+
+    let lake = Lake::open(LakeOptions { retention: Retention::all(30), ..bench.options() }).unwrap();
+    let all = everything(Table::Logs);
+    assert_eq!(contents(&lake, Table::Logs).len(), 7, "the rest is answered");
+    assert!(lake.is_incomplete(&all));
+    let complete = [
+        Plan { table: Table::Spans, ..all.clone() },
+        Plan { to: TODAY_NS, ..all.clone() },
+        Plan { from: TODAY_NS + 2, ..all.clone() },
+        Plan { projects: vec![2], ..all.clone() },
+    ];
+    for plan in complete {
+        assert!(!lake.is_incomplete(&plan), "{plan:?}");
+    }
+    lake.retain(TODAY_NS + 30 * DAY_NS).unwrap();
+    assert!(lake.is_incomplete(&all), "its day is still kept");
+    lake.retain(TODAY_NS + 31 * DAY_NS).unwrap();
+    assert!(!lake.is_incomplete(&all));
+    drop(lake);
+    assert_eq!(bench.open().gaps(), []);
+}
+
+/// A full disk is no defect of the rows: they wait for as long as it takes.
+#[test]
+fn rows_are_not_set_aside_because_of_the_disk() {
+    let bench = Bench::new(17);
+    let lake = Lake::open(LakeOptions {
+        keep_records: Some(Arc::new(|_, _, _| panic!("nothing is to be set aside"))),
+        ..bench.options()
+    })
+    .unwrap();
+    lake.apply(Position(1), NO_KEY, TODAY_NS, log_request(1, "waits"));
+    bench.disk.set_capacity(Some(bench.disk.used()));
+    for _ in 0..10 {
+        assert!(matches!(lake.flush(), Err(StoreError::NoSpace { .. })));
+    }
+    bench.disk.set_capacity(None);
+    lake.flush().unwrap();
+    assert_eq!(contents(&lake, Table::Logs).len(), 1);
+}
+
+/// Scenario: the records could not be kept. Guarantee: nothing counts as covered without them.
+#[test]
+fn nothing_is_covered_before_its_records_are_kept() {
+    let bench = Bench::new(18);
+    let options = hooked(&bench, |what, path| {
+        assert!(!(what == Use::Create && path.starts_with("/data/parts/logs")), "on purpose");
+        Ok(())
+    });
+    let refuses = |_: &crate::Lost, _, _| Err(StoreError::NoSpace { what: "write", path: "/data/lost".into() });
+    let lake = Lake::open(LakeOptions { keep_records: Some(Arc::new(refuses)), ..options }).unwrap();
+    lake.apply(Position(1), NO_KEY, TODAY_NS, log_request(1, "poison"));
+    for _ in 0..6 {
+        lake.flush().unwrap_err();
+    }
+    assert_eq!((lake.covered(), lake.set_aside(), contents(&lake, Table::Logs).len()), (Position(0), 0, 1));
+    assert_eq!(bench.files().len(), 0, "what was written of other tables is given back");
+}
+
+/// Scenario: a question meets many parts on a slow disk, and its deadline passes while the first are opened. Guarantee:
+/// it ends then, and does not open all of them first.
+#[test]
+fn the_deadline_holds_while_parts_are_opened() {
+    let bench = Bench::new(19);
+    {
+        let lake = bench.open();
+        for n in 0..40 {
+            lake.apply(Position(n + 1), NO_KEY, TODAY_NS, log_request(1, "a"));
+            lake.flush().unwrap();
+        }
+    }
+    let deadline = Instant::now() + Duration::from_millis(300);
+    let opened = Arc::new(AtomicUsize::new(0));
+    let count = Arc::clone(&opened);
+    let options = hooked(&bench, move |what, path| {
+        if what == Use::Open && path.starts_with("/data/parts/logs") {
+            count.fetch_add(1, Ordering::SeqCst);
+            while Instant::now() < deadline {
+                std::thread::yield_now();
+            }
+        }
+        Ok(())
+    });
+    let lake = Lake::open(options).unwrap();
+    let error = lake.ask(&everything(Table::Logs), deadline).unwrap_err();
+    assert!(matches!(error, StoreError::Deadline), "{error:?}");
+    let opened = opened.load(Ordering::SeqCst);
+    // One part for each thread of the question; opening one opens its file a few times.
+    assert!((1..=24).contains(&opened), "{opened} of 40 parts");
+}
+
+/// The counts of requests are rows like others: they never wait for what was set aside.
+#[test]
+fn counts_survive_beside_rows_that_are_set_aside() {
+    let bench = Bench::new(20);
+    let options = hooked(&bench, |what, path| {
+        assert!(!(what == Use::Create && path.starts_with("/data/parts/logs")), "on purpose");
+        Ok(())
+    });
+    let lake = Lake::open(LakeOptions { keep_records: Some(Arc::new(|_, _, _| Ok(()))), ..options }).unwrap();
+    lake.apply(Position(1), NO_KEY, TODAY_NS, log_request(1, "poison"));
+    lake.count(1, TODAY_NS, Signal::Logs, Outcome::Rejected, "overloaded", 7);
+    while lake.flush().is_err() {}
+    assert_eq!((counted(&lake, "rejected", "overloaded"), lake.stats().sealed), (7, 0));
+}

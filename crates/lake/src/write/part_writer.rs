@@ -1,0 +1,380 @@
+//! Writing one part: how each column is encoded, and a file that is whole and synced before it is registered.
+//!
+//! The choices are measured (zstd-1, zstd-3 when merged; no dictionary on ids, times and opaque columns; times delta-packed; statistics per
+//! page on what is filtered or sorted by, none on what never is; a bloom filter on what is looked up by id, where there is
+//! no index of `ids`).
+
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use arrow::array::{Array, AsArray, Int64Array, RecordBatch, UInt32Array};
+use arrow::compute;
+use arrow::datatypes::{Int64Type, UInt32Type};
+use parquet::arrow::{ARROW_SCHEMA_META_KEY, encode_arrow_schema};
+use parquet::basic::{Compression, Encoding, ZstdLevel};
+use parquet::errors::ParquetError;
+use parquet::file::properties::{EnabledStatistics, WriterProperties, WriterPropertiesBuilder};
+use parquet::schema::types::ColumnPath;
+use tidewatch_journal::disk::{Disk, DiskFile, parent_of};
+
+use crate::attr_columns;
+use crate::attr_columns::{AttrKey, Splitter};
+use crate::index::trace_id;
+use crate::index::trace_id::IDS;
+use crate::index::trigram;
+use crate::index::trigram::GRAMS;
+use crate::part::PartFacts;
+use crate::part::checksums::{CHECKSUMS, Summing};
+use crate::part::temporary::temporary;
+use crate::rollup::builder::Builder;
+use crate::rollup::directory::ROLLUP;
+use crate::schedule::yielding::yield_point;
+use tidewatch_columnar::group_writer::GroupWriter;
+use tidewatch_columnar::page::PAGE_ROWS;
+use tidewatch_store::StoreError;
+use tidewatch_store::tables::{Column, Kind, Table};
+
+/// Rows of a row group, as flushed and as merged.
+pub const GROUP_ROWS_FLUSHED: usize = 64 * 1024;
+pub const GROUP_ROWS_MERGED: usize = 128 * 1024;
+/// Rows that stay are worth more time.
+const ZSTD_FLUSHED: i32 = 1;
+const ZSTD_MERGED: i32 = 3;
+/// Large rows make small row groups: what reads a group never holds much more than this.
+const GROUP_BYTES_MAX: usize = 256 * 1024 * 1024;
+/// Filters are powers of two: at 0.01 one of a full row group takes 16 bits per trace instead of 8, for a page less read in 30.
+const BLOOM_FALSE_POSITIVES: f64 = 0.04;
+const WRITE_BUFFER_BYTES: usize = 256 * 1024;
+/// Synced in pieces: the disk would be busy with a whole part for as long as it takes, and the journal would wait.
+const SYNC_BYTES: u64 = 4 * 1024 * 1024;
+
+/// A part in the making. Dropped unfinished, it leaves nothing but perhaps a temporary file, which the next start removes.
+pub struct PartWriter {
+    disk: Arc<dyn Disk>,
+    /// `None` once finished.
+    writer: Option<GroupWriter<FileWriter>>,
+    splitter: Splitter,
+    rollup: Option<Builder>,
+    grams: Option<trigram::Builder>,
+    ids: Option<trace_id::Builder>,
+    temporary: PathBuf,
+    facts: PartFacts,
+}
+
+impl PartWriter {
+    /// The part will lie at `path`, whose folder exists, and until it is registered under its temporary name. `facts` name id, age, table, day and level; the rest is found
+    /// while writing. `keys` get columns of their own; `rollup` is fed and written with the rows.
+    pub fn create(
+        disk: Arc<dyn Disk>,
+        path: PathBuf,
+        facts: PartFacts,
+        keys: Vec<AttrKey>,
+        rollup: Option<Builder>,
+    ) -> Result<PartWriter, StoreError> {
+        let properties = properties(&facts, &keys);
+        // A flush writes rows as they lie in memory, a merge as they lie in parts.
+        let splitter = Splitter::new(facts.table, keys, facts.level == 0);
+        let temporary = temporary(&path);
+        let file = disk.create(&temporary).map_err(|e| StoreError::io("create", &temporary, e))?;
+        let file =
+            FileWriter { file: Arc::from(file), buffer: Vec::new(), offset: 0, synced: 0, summing: Summing::default() };
+        let writer = GroupWriter::new(file, Arc::clone(splitter.schema()), properties, GROUP_BYTES_MAX, yield_point)
+            .map_err(|e| write_error(&temporary, e))?;
+        Ok(PartWriter {
+            disk,
+            writer: Some(writer),
+            splitter,
+            rollup,
+            grams: trigram::Builder::new(facts.table, trigram::BLOCK_ROWS),
+            ids: trace_id::Builder::new(facts.table, trace_id::PAGE_ROWS),
+            temporary,
+            facts: PartFacts { rows: 0, bytes: 0, ..facts },
+        })
+    }
+
+    /// Appends rows of the table, at level 0 as they lie in memory; all batches together are sorted.
+    pub fn write(&mut self, batch: &RecordBatch) -> Result<(), StoreError> {
+        let split = self.splitter.split(batch)?;
+        self.write_split(&split)
+    }
+
+    /// The rows to come are [`PartWriter::write_split`]; of these keys, some have values in the encoded columns still.
+    pub fn leave_behind(&mut self, keys: &[bool]) {
+        self.splitter.leave_behind(keys);
+    }
+
+    /// As [`PartWriter::write`], with the attributes in their columns already.
+    pub fn write_split(&mut self, batch: &RecordBatch) -> Result<(), StoreError> {
+        let writer = self.writer.as_mut().expect("write comes before finish");
+        writer.write(batch).map_err(|e| write_error(&self.temporary, e))?;
+        note(&mut self.facts, batch);
+        yield_point();
+        if let Some(rollup) = &mut self.rollup {
+            rollup.add(batch)?;
+        }
+        yield_point();
+        if let Some(grams) = &mut self.grams {
+            grams.add(batch)?;
+        }
+        yield_point();
+        if let Some(ids) = &mut self.ids {
+            ids.add(batch)?;
+        }
+        Ok(())
+    }
+
+    /// As [`PartWriter::write_split`], the rows at these places (batch, row); texts may be dictionaries in some of the
+    /// batches. Not for parts that are rolled up.
+    pub fn write_split_from(&mut self, batches: &[&RecordBatch], places: &[(usize, usize)]) -> Result<(), StoreError> {
+        debug_assert!(!self.is_rolled_up());
+        let writer = self.writer.as_mut().expect("write comes before finish");
+        writer.write_from(batches, places).map_err(|e| write_error(&self.temporary, e))?;
+        note_places(&mut self.facts, batches, places);
+        if let Some(grams) = &mut self.grams {
+            grams.add_places(batches, places)?;
+        }
+        if let Some(ids) = &mut self.ids {
+            ids.add_places(batches, places)?;
+        }
+        Ok(())
+    }
+
+    pub fn is_rolled_up(&self) -> bool {
+        self.rollup.is_some()
+    }
+
+    /// Syncs the file and its temporary name. After this the part may be registered, and then get its name.
+    pub fn finish(mut self) -> Result<PartFacts, StoreError> {
+        let writer = self.writer.take().expect("finish is called once");
+        yield_point();
+        let mut file = writer.into_file().map_err(|e| write_error(&self.temporary, e))?;
+        let failed = |e| StoreError::io("write", &self.temporary, e);
+        // The file says what its columns are to readers, not how they came.
+        file.add_metadata(ARROW_SCHEMA_META_KEY, encode_arrow_schema(self.splitter.plain_schema()));
+        let incomplete = self.splitter.incomplete();
+        if !incomplete.is_empty() {
+            file.add_metadata(attr_columns::INCOMPLETE, incomplete);
+        }
+        // Between the rows and the footer, where other readers of Parquet skip it; block sums cover it.
+        if let Some(section) = self.rollup.take().and_then(|rollup| rollup.finish(file.offset())) {
+            file.add_section(&section.bytes).map_err(failed)?;
+            file.add_metadata(ROLLUP, section.directory);
+        }
+        yield_point();
+        if let Some(section) = self.grams.take().and_then(|grams| grams.finish(file.offset())) {
+            file.add_section(&section.bytes).map_err(failed)?;
+            file.add_metadata(GRAMS, section.directory);
+        }
+        yield_point();
+        if let Some(section) = self.ids.take().and_then(|ids| ids.finish(file.offset())) {
+            file.add_section(&section.bytes).map_err(failed)?;
+            self.facts.ids = Some(section.directory.as_str().into());
+            file.add_metadata(IDS, section.directory);
+        }
+        yield_point();
+        let sums = file.flushed().map_err(failed)?.summing.cut().encode();
+        file.add_metadata(CHECKSUMS, sums);
+        let file = file.finish().map_err(|e| write_error(&self.temporary, e))?;
+        let (file, bytes, tail_sum) = file.finish().map_err(failed)?;
+        file.sync_data().map_err(|e| StoreError::io("sync", &self.temporary, e))?;
+        let folder = parent_of(&self.temporary);
+        self.disk.sync_dir(folder).map_err(|e| StoreError::io("sync", folder, e))?;
+        self.facts.bytes = bytes;
+        self.facts.tail_sum = tail_sum;
+        Ok(self.facts.clone())
+    }
+}
+
+impl Drop for PartWriter {
+    fn drop(&mut self) {
+        // Space is what is missing when a part could not be written: give it back now. The next start removes what cannot
+        // be removed here.
+        if self.facts.bytes == 0 {
+            drop(self.writer.take());
+            let _ = self.disk.remove(&self.temporary);
+        }
+    }
+}
+
+/// Disk errors come back as they went in; the caller decides on them.
+fn write_error(path: &Path, error: ParquetError) -> StoreError {
+    match error {
+        ParquetError::External(source) => match source.downcast::<io::Error>() {
+            Ok(source) => StoreError::io("write", path, *source),
+            Err(source) => StoreError::Internal { what: "write a part", why: source.to_string() },
+        },
+        other => StoreError::Internal { what: "write a part", why: other.to_string() },
+    }
+}
+
+fn time_and_project(batch: &RecordBatch) -> (&Int64Array, &UInt32Array) {
+    let time = batch.column_by_name("time").expect("every table has a time").as_primitive::<Int64Type>();
+    let project = batch.column_by_name("project").expect("every table has a project").as_primitive::<UInt32Type>();
+    (time, project)
+}
+
+/// Widens the ranges by the rows at these places.
+fn note_places(facts: &mut PartFacts, batches: &[&RecordBatch], places: &[(usize, usize)]) {
+    let columns: Vec<_> = batches.iter().map(|batch| time_and_project(batch)).collect();
+    for (batch, row) in places {
+        let (time, project) = (columns[*batch].0.value(*row), columns[*batch].1.value(*row));
+        (facts.time_min, facts.time_max) = (facts.time_min.min(time), facts.time_max.max(time));
+        (facts.project_min, facts.project_max) = (facts.project_min.min(project), facts.project_max.max(project));
+    }
+    facts.rows += places.len() as u64;
+}
+
+/// Widens the ranges by the rows of a batch.
+fn note(facts: &mut PartFacts, batch: &RecordBatch) {
+    let (time, project) = time_and_project(batch);
+    debug_assert!(time.null_count() == 0 && project.null_count() == 0);
+    if let (Some(min), Some(max)) = (compute::min(time), compute::max(time)) {
+        facts.time_min = facts.time_min.min(min);
+        facts.time_max = facts.time_max.max(max);
+    }
+    if let (Some(min), Some(max)) = (compute::min(project), compute::max(project)) {
+        facts.project_min = facts.project_min.min(min);
+        facts.project_max = facts.project_max.max(max);
+    }
+    facts.rows += batch.num_rows() as u64;
+}
+
+fn properties(facts: &PartFacts, keys: &[AttrKey]) -> WriterProperties {
+    let level = if facts.level == 0 { ZSTD_FLUSHED } else { ZSTD_MERGED };
+    let zstd = Compression::ZSTD(ZstdLevel::try_new(level).expect("both levels exist"));
+    let group_rows = if facts.level == 0 { GROUP_ROWS_FLUSHED } else { GROUP_ROWS_MERGED };
+    let builder = WriterProperties::builder()
+        .set_created_by("tidewatch".to_owned())
+        .set_compression(zstd)
+        .set_max_row_group_row_count(Some(group_rows))
+        .set_data_page_row_count_limit(PAGE_ROWS)
+        .set_statistics_enabled(EnabledStatistics::None);
+    let columns = facts.table.columns().iter();
+    let builder = columns.fold(builder, |builder, column| with_column(builder, facts.table, column));
+    // Extra columns: dictionaries where they help, and bounds that let a scan skip row groups.
+    let extra = |builder: WriterPropertiesBuilder, key: &AttrKey| {
+        builder.set_column_statistics_enabled(ColumnPath::new(vec![key.column()]), EnabledStatistics::Chunk)
+    };
+    keys.iter().fold(builder, extra).build()
+}
+
+fn with_column(builder: WriterPropertiesBuilder, table: Table, column: &Column) -> WriterPropertiesBuilder {
+    let path = ColumnPath::new(vec![column.name.to_owned()]);
+    let builder = match column.kind {
+        // A span's own id is random and there once; siblings share their parent's, log records of a span its id.
+        Kind::Id8 if column.name == "span_id" && table != Table::Logs => builder
+            .set_column_dictionary_enabled(path.clone(), false)
+            .set_column_compression(path.clone(), Compression::UNCOMPRESSED),
+        // Sorted within five minutes, so that neighbours begin alike.
+        Kind::Id16 if is_sorted_by(table, column) => builder
+            .set_column_dictionary_enabled(path.clone(), false)
+            .set_column_encoding(path.clone(), Encoding::DELTA_BYTE_ARRAY),
+        Kind::Id8 | Kind::Id16 => builder.set_column_dictionary_enabled(path.clone(), false),
+        Kind::I64 => builder
+            .set_column_dictionary_enabled(path.clone(), false)
+            .set_column_encoding(path.clone(), Encoding::DELTA_BINARY_PACKED),
+        Kind::F64 | Kind::U64 | Kind::Bytes | Kind::Text if !has_few_values(column) => {
+            builder.set_column_dictionary_enabled(path.clone(), false)
+        }
+        _ => builder,
+    };
+    let builder = match is_filtered(table, column) {
+        true => builder.set_column_statistics_enabled(path.clone(), EnabledStatistics::Page),
+        false => builder,
+    };
+    match is_looked_up(table, column) {
+        true => builder.set_column_bloom_filter_fpp(path, BLOOM_FALSE_POSITIVES),
+        false => builder,
+    }
+}
+
+/// Neighbouring rows share values: a dictionary is smaller and faster to read.
+fn has_few_values(column: &Column) -> bool {
+    match column.kind {
+        Kind::Text => !matches!(column.name, "body" | "message" | "stack_trace" | "status_message" | "trace_state"),
+        Kind::Bytes => column.shared || column.name == "bounds",
+        Kind::U64 => matches!(column.name, "series" | "group"),
+        Kind::F64 => column.name == "weight",
+        _ => true,
+    }
+}
+
+/// Statistics per page let a scan skip pages.
+fn is_filtered(table: Table, column: &Column) -> bool {
+    match column.kind {
+        Kind::Bool | Kind::U8 | Kind::I16 | Kind::U32 | Kind::U64 | Kind::I64 | Kind::F64 => true,
+        Kind::Text => !matches!(
+            column.name,
+            "body" | "message" | "stack_trace" | "status_message" | "description" | "trace_state" | "scope_version"
+        ),
+        // Rows of one trace lie together in the spans only.
+        Kind::Id16 => is_sorted_by(table, column),
+        Kind::Id8 | Kind::Bytes => false,
+    }
+}
+
+/// What has an index of its own needs no bloom filter.
+fn is_sorted_by(table: Table, column: &Column) -> bool {
+    table.sort_key().contains(&column.name)
+}
+
+fn is_looked_up(table: Table, column: &Column) -> bool {
+    matches!(column.name, "trace_id" | "row_id") && trace_id::column(table) != Some(column.name)
+}
+
+/// Collects small writes into large ones at growing offsets.
+struct FileWriter {
+    file: Arc<dyn DiskFile>,
+    buffer: Vec<u8>,
+    offset: u64,
+    /// Of `offset`, what is on the disk.
+    synced: u64,
+    summing: Summing,
+}
+
+impl FileWriter {
+    fn write_out(&mut self) -> io::Result<()> {
+        let buffer = std::mem::take(&mut self.buffer);
+        self.write_through(&buffer)?;
+        self.buffer = buffer;
+        self.buffer.clear();
+        Ok(())
+    }
+
+    fn write_through(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.file.write_at(bytes, self.offset)?;
+        self.offset += bytes.len() as u64;
+        if self.offset - self.synced >= SYNC_BYTES {
+            self.file.sync_data()?;
+            self.synced = self.offset;
+        }
+        Ok(())
+    }
+
+    /// The file, its length in bytes, and the sum of its tail; not yet synced.
+    fn finish(mut self) -> io::Result<(Arc<dyn DiskFile>, u64, u64)> {
+        self.write_out()?;
+        Ok((self.file, self.offset, self.summing.tail()))
+    }
+}
+
+impl Write for FileWriter {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.summing.update(bytes);
+        if self.buffer.len() + bytes.len() > WRITE_BUFFER_BYTES {
+            self.write_out()?;
+        }
+        if bytes.len() >= WRITE_BUFFER_BYTES {
+            self.write_through(bytes)?;
+        } else {
+            self.buffer.extend_from_slice(bytes);
+        }
+        Ok(bytes.len())
+    }
+
+    /// Parquet flushes after each row group; the rest of the file is synced in [`PartWriter::finish`].
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
