@@ -21,7 +21,7 @@ use tidewatch_lake::{Lake, LakeOptions};
 use tidewatch_store::answer::Answer;
 use tidewatch_store::columns::Rows;
 use tidewatch_store::plan::{
-    Aggregate, AttributeScope, By, Filter, Function, GroupOrder, Key, Op, Order, Plan, Shape, Value,
+    AttributeScope, Filter, Function, GroupOrder, Key, KeySource, Op, Order, Plan, Shape, Value,
 };
 use tidewatch_store::tables::Table;
 
@@ -271,13 +271,10 @@ fn questions(traces: u64) -> Vec<(&'static str, Plan)> {
         offset: 0,
     };
     let whole = |table: Table| -> Vec<&'static str> { table.columns().iter().map(|column| column.name).collect() };
-    let all = |function| Aggregate { function, filter: Filter::True };
-    let groups = |keys, aggregates, limit| Shape::Groups {
-        keys,
-        aggregates,
-        order: vec![GroupOrder { by: By::Key(0), descending: false }],
-        limit,
-        offset: 0,
+    let count = || vec![Function::Count.named("count")];
+    let groups = |keys: Vec<Key>, aggregates, limit| {
+        let order = vec![GroupOrder { by: keys[0].name, descending: false }];
+        Shape::Groups { keys, aggregates, order, limit, offset: 0 }
     };
     // The traces of a request belong to one project.
     let some_trace = traces / 2 / (TRACES_PER_REQUEST * PROJECTS) * (TRACES_PER_REQUEST * PROJECTS) + 5;
@@ -291,22 +288,23 @@ fn questions(traces: u64) -> Vec<(&'static str, Plan)> {
     let endpoint = endpoint_of(some_trace);
     let name = format!("GET /shop/{}/items/{endpoint}", endpoint % 7);
     let stats = vec![
-        all(Function::Count),
-        Aggregate { function: Function::Weight, filter: Filter::eq("is_error", Value::Bool(true)) },
-        all(Function::Sum("duration")),
-        all(Function::Quantiles { column: "duration", qs: vec![0.5, 0.95, 0.99] }),
-        all(Function::Max("time")),
+        Function::Count.named("count"),
+        Function::Weight.named("errors").only(Filter::eq("is_error", Value::Bool(true))),
+        Function::Sum("duration").named("duration"),
+        Function::Quantiles { column: "duration", qs: vec![0.5, 0.95, 0.99] }.named("quantiles"),
+        Function::Max("time").named("latest"),
     ];
     let contains = |needle: &str| Filter::Contains { column: "body", needle: needle.to_owned(), ignore_case: true };
     let mut timeless = plan(Table::Spans, by_trace.clone(), newest(&whole(Table::Spans), 10_000));
     (timeless.from, timeless.to) = (i64::MIN, i64::MAX);
     let mut near = timeless.clone();
     (near.from, near.to) = (TODAY + DAY / 2 - DAY / 24, TODAY + DAY / 2 + DAY / 24);
-    let bucket = Key::TimeBucket { origin: TODAY, width: DAY / 60 };
+    let bucket = KeySource::TimeBucket { origin: TODAY, width: DAY / 60 }.named("start");
+    let user = KeySource::Attribute { scope: AttributeScope::Record, key: "user.id".to_owned() }.named("user");
     vec![
         (
             "endpoints 24 h, stats",
-            plan(Table::Endpoints, Filter::True, groups(vec![Key::Column("name")], stats.clone(), 1000)),
+            plan(Table::Endpoints, Filter::True, groups(vec![Key::column("name")], stats.clone(), 1000)),
         ),
         (
             "endpoint chart, 60 buckets, p95",
@@ -314,7 +312,11 @@ fn questions(traces: u64) -> Vec<(&'static str, Plan)> {
         ),
         (
             "one endpoint, 60 buckets",
-            plan(Table::Endpoints, Filter::eq("name", Value::Text(name.clone())), groups(vec![bucket], stats, 1000)),
+            plan(
+                Table::Endpoints,
+                Filter::eq("name", Value::Text(name.clone())),
+                groups(vec![bucket.clone()], stats, 1000),
+            ),
         ),
         ("trace by id, any time, whole spans", timeless),
         ("trace by id, +-1 h, whole spans", near),
@@ -332,20 +334,12 @@ fn questions(traces: u64) -> Vec<(&'static str, Plan)> {
             plan(
                 Table::Spans,
                 attribute("thread.id", "7".to_owned()),
-                groups(vec![Key::Column("name")], vec![all(Function::Count)], 1000),
+                groups(vec![Key::column("name")], count(), 1000),
             ),
         ),
         (
             "endpoints by attribute user.id (key), top",
-            plan(
-                Table::Endpoints,
-                Filter::True,
-                groups(
-                    vec![Key::Attribute { scope: AttributeScope::Record, key: "user.id".to_owned() }],
-                    vec![all(Function::Count)],
-                    50,
-                ),
-            ),
+            plan(Table::Endpoints, Filter::True, groups(vec![user], count(), 50)),
         ),
         (
             "logs with a rare text, 50 newest",
@@ -358,15 +352,7 @@ fn questions(traces: u64) -> Vec<(&'static str, Plan)> {
         ("logs of a trace", plan(Table::Logs, by_trace, newest(&whole(Table::Logs), 1000))),
         (
             "log histogram by severity",
-            plan(
-                Table::Logs,
-                Filter::True,
-                groups(
-                    vec![Key::TimeBucket { origin: TODAY, width: DAY / 60 }, Key::Column("severity_text")],
-                    vec![all(Function::Count)],
-                    10_000,
-                ),
-            ),
+            plan(Table::Logs, Filter::True, groups(vec![bucket, Key::column("severity_text")], count(), 10_000)),
         ),
     ]
 }

@@ -15,7 +15,7 @@ use tidewatch_journal::Position;
 use tidewatch_lake::{Lake, LakeOptions};
 use tidewatch_store::answer::Answer;
 use tidewatch_store::columns::{NO_KEY, Rows, TableBuffer};
-use tidewatch_store::plan::{Aggregate, By, Filter, Function, GroupOrder, Key, Op, Order, Plan, Shape, Value};
+use tidewatch_store::plan::{Aggregate, Filter, Function, GroupOrder, Key, KeySource, Op, Order, Plan, Shape, Value};
 use tidewatch_store::tables::Table;
 
 const SECOND: i64 = 1_000_000_000;
@@ -134,14 +134,6 @@ fn fill(lake: &Lake, rows: u64) -> Result<(), Box<dyn std::error::Error>> {
     Ok(lake.flush()?)
 }
 
-fn only(function: Function, filter: Filter) -> Aggregate {
-    Aggregate { function, filter }
-}
-
-fn all(function: Function) -> Aggregate {
-    only(function, Filter::True)
-}
-
 fn flag(column: &'static str, value: bool) -> Filter {
     Filter::eq(column, Value::Bool(value))
 }
@@ -170,29 +162,28 @@ fn figures(slow: &[String]) -> Vec<Aggregate> {
         Filter::Any(any)
     };
     let (satisfied, tolerated) = (750 * MS, 1500 * MS);
+    let slow_rows = timed().and(not(within(tolerated)));
+    let tolerating = timed().and(served()).and(not(within(satisfied))).and(within(tolerated));
     vec![
-        all(Function::Weight),
-        only(Function::Quantiles { column: "duration", qs: vec![0.5, 0.95, 0.99] }, timed()),
-        only(Function::Sum("duration"), timed()),
-        only(Function::Weight, timed()),
-        only(Function::Weight, timed().and(served()).and(within(satisfied))),
-        only(Function::Weight, timed().and(served()).and(not(within(satisfied))).and(within(tolerated))),
-        only(Function::Weight, flag("is_error", true)),
-        only(
-            Function::Weight,
-            Filter::Any(vec![compare("status_code", Op::Ge, 500), timed().and(not(within(tolerated)))]),
-        ),
-        only(Function::Weight, compare("status_code", Op::Ge, 400).and(served())),
-        all(Function::Max("time")),
-        only(Function::Count, flag("is_root", true)),
-        only(Function::Count, flag("is_root", false)),
-        all(Function::Count),
+        Function::Weight.named("total"),
+        Function::Quantiles { column: "duration", qs: vec![0.5, 0.95, 0.99] }.named("percentiles").only(timed()),
+        Function::Sum("duration").named("duration").only(timed()),
+        Function::Weight.named("timed").only(timed()),
+        Function::Weight.named("satisfied").only(timed().and(served()).and(within(satisfied))),
+        Function::Weight.named("tolerating").only(tolerating),
+        Function::Weight.named("errors").only(flag("is_error", true)),
+        Function::Weight.named("bad").only(Filter::Any(vec![compare("status_code", Op::Ge, 500), slow_rows])),
+        Function::Weight.named("client_errors").only(compare("status_code", Op::Ge, 400).and(served())),
+        Function::Max("time").named("last_seen"),
+        Function::Count.named("roots").only(flag("is_root", true)),
+        Function::Count.named("non_roots").only(flag("is_root", false)),
+        Function::Count.named("rows"),
     ]
 }
 
 fn questions() -> Vec<(String, Plan)> {
     let groups = |keys, aggregates, order, limit| Shape::Groups { keys, aggregates, order, limit, offset: 0 };
-    let by_name = || vec![Key::Column("name")];
+    let by_name = || vec![Key::column("name")];
     let plan = |length: i64, filter, shape| Plan {
         table: Table::Endpoints,
         projects: vec![1],
@@ -218,21 +209,22 @@ fn questions() -> Vec<(String, Plan)> {
         if length == 30 * DAY {
             add(&format!("ranking {range}, 3 accepted slow"), plan(length, Filter::True, ranking(&slow)));
         }
-        let bucket = || Key::TimeBucket { origin: 0, width: minutes * MINUTE };
+        let bucket = || KeySource::TimeBucket { origin: 0, width: minutes * MINUTE }.named("start");
         let timed = || flag("is_stream", false);
-        let p95 = || only(Function::Quantiles { column: "duration", qs: vec![0.95] }, timed());
+        let p95 = || Function::Quantiles { column: "duration", qs: vec![0.95] }.named("p95").only(timed());
         let six = Filter::In {
             column: "name",
             values: (ENDPOINTS - 5..ENDPOINTS).map(|endpoint| Value::Text(name(endpoint))).collect(),
         };
-        let greatest = vec![GroupOrder { by: By::Aggregate(0), descending: true }];
-        let weight = vec![only(Function::Sum("duration"), timed())];
+        let greatest = vec![GroupOrder { by: "duration", descending: true }];
+        let weight = vec![Function::Sum("duration").named("duration").only(timed())];
         add(&format!("chart {range}: names"), plan(length, Filter::True, groups(by_name(), weight, greatest, 6)));
-        let lines = groups(vec![bucket(), Key::Column("name")], vec![p95()], vec![], 1_000_000);
+        let lines = groups(vec![bucket(), Key::column("name")], vec![p95()], vec![], 1_000_000);
         add(&format!("chart {range}: P95 of five, {minutes} min"), plan(length, six.clone(), lines));
         let others = groups(vec![bucket()], vec![p95()], vec![], 1_000_000);
         add(&format!("chart {range}: P95 of others, {minutes} min"), plan(length, not(six.clone()), others));
-        let counts = groups(vec![Key::Column("name"), bucket()], vec![all(Function::Weight)], vec![], 1_000_000);
+        let counts =
+            groups(vec![Key::column("name"), bucket()], vec![Function::Weight.named("count")], vec![], 1_000_000);
         add(&format!("trends {range}: counts, {minutes} min"), plan(length, Filter::True, counts));
         let one = Filter::eq("name", Value::Text(name(ENDPOINTS - 3)));
         add(

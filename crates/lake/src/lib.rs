@@ -230,12 +230,12 @@ impl Lake {
     fn stored_names(&self, (table, project, day): NamedDay) -> Day {
         let mut names = Day::default();
         let (from, to) = days::bounds(day);
-        let keys = ["server_name", "name"].map(Key::Column).to_vec();
+        let keys = ["server_name", "name"].map(Key::column).to_vec();
         let shape = Shape::Groups { keys, aggregates: Vec::new(), order: Vec::new(), limit: usize::MAX, offset: 0 };
         let plan = Plan { table, projects: vec![project], from, to, filter: Filter::True, shape };
         let mut read = || {
             let stored = Answer::new(scan::run(&plan, &self.sources(&plan), Instant::now() + NAMES_READ_MAX)?);
-            let (services, texts) = (stored.text("key0")?, stored.text("key1")?);
+            let (services, texts) = (stored.text("server_name")?, stored.text("name")?);
             (0..stored.rows()).for_each(|row| names.add(services.at(row).as_bytes(), texts.at(row).as_bytes()));
             Ok::<(), StoreError>(())
         };

@@ -122,14 +122,14 @@ fn seconds(ns: i64) -> u64 {
 async fn stored(query: &Arc<QueryContext>, project: u32, now_ns: i64) -> Option<Used> {
     let day = now_ns.div_euclid(DAY);
     let range = Range { from: day * DAY, to: i64::MAX };
-    let (keys, aggregates) = (vec![Key::Column("outcome")], vec![ask::plain(Function::Sum("count"))]);
+    let (keys, aggregates) = (vec![Key::column("outcome")], vec![Function::Sum("count").named("count")]);
     let plan = ask::groups(Table::IngestCounts, &[project], range, Filter::True, keys, aggregates);
     let answer = Ask::within(query.clone(), limits::LIST_DEADLINE).ask(plan).await.ok()?;
     let mut used = Used { day, bytes: 0, records: 0, left: 0.0, at_ns: now_ns };
     for row in answer.rows() {
-        match row.text("key0") {
-            "bytes" => used.bytes += row.count("agg0"),
-            "kept" | "dropped" => used.records += row.count("agg0"),
+        match row.text("outcome") {
+            "bytes" => used.bytes += row.count("count"),
+            "kept" | "dropped" => used.records += row.count("count"),
             _ => {}
         }
     }

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! let answer = Answer::new(batch);
-//! let (names, counts) = (answer.text("key0")?, answer.u64("agg0")?);
+//! let (names, counts) = (answer.text("name")?, answer.u64("count")?);
 //! for row in 0..answer.rows() {
 //!     println!("{} {}", names.at(row), counts.at(row));
 //! }

@@ -24,8 +24,9 @@ pub enum Shape {
     /// The rows themselves, these columns (each once) in this order, with the table's types.
     /// A null comes before every value. Ties of `order` are broken by the table's identity columns, else left open.
     Rows { columns: Vec<&'static str>, order: Vec<Order>, limit: usize, offset: usize },
-    /// One row per distinct key: the keys (columns `key0`, `key1` …), then the aggregates (`agg0`, `agg1` …), typed as
-    /// [`Key`] and [`Function`] say. No keys: exactly one row, seen or not (before `limit` and `offset`).
+    /// One row per distinct key: a column per key, then a column per aggregate, named by the plan and typed as
+    /// [`KeySource`] and [`Function`] say. Two columns of one name are a bad plan. No keys: exactly one row, seen or not
+    /// (before `limit` and `offset`).
     /// A null is a key of its own and comes before every value; lists order by their first difference. Ties of `order`
     /// are broken by the keys, ascending.
     Groups { keys: Vec<Key>, aggregates: Vec<Aggregate>, order: Vec<GroupOrder>, limit: usize, offset: usize },
@@ -38,17 +39,12 @@ pub struct Order {
     pub descending: bool,
 }
 
-/// Groups by one of the answer's columns.
+/// Orders groups by one of the answer's columns.
 #[derive(Debug, Clone, PartialEq)]
 pub struct GroupOrder {
-    pub by: By,
+    /// Name of a key or an aggregate of the same plan.
+    pub by: &'static str,
     pub descending: bool,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum By {
-    Key(usize),
-    Aggregate(usize),
 }
 
 /// A condition on a row: true or false, never unknown. Every comparison with a null is false; `Not` is plain negation.
@@ -132,8 +128,17 @@ pub enum Value {
     Bytes(Vec<u8>),
 }
 
+/// A group key: one column of the answer.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Key {
+pub struct Key {
+    /// Name of the answer's column, unique among the plan's keys and aggregates.
+    pub name: &'static str,
+    pub source: KeySource,
+}
+
+/// Where the value of a group key comes from.
+#[derive(Debug, Clone, PartialEq)]
+pub enum KeySource {
     /// As the column.
     Column(&'static str),
     /// The text of the column when it is one of these, else null; Text.
@@ -146,9 +151,12 @@ pub enum Key {
     AttributeKeys,
 }
 
-/// All of them skip nulls (and NaN); `filter` narrows the rows of this aggregate alone.
+/// A value computed per group: one column of the answer. Nulls and NaN are skipped; `filter` narrows the rows of this
+/// aggregate alone.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Aggregate {
+    /// Name of the answer's column, unique among the plan's keys and aggregates.
+    pub name: &'static str,
     pub function: Function,
     pub filter: Filter,
 }
@@ -192,6 +200,34 @@ pub enum Function {
     HistogramQuantiles {
         qs: Vec<f64>,
     },
+}
+
+impl Key {
+    /// Groups by a column of the table and answers under the column's own name.
+    pub fn column(name: &'static str) -> Key {
+        KeySource::Column(name).named(name)
+    }
+}
+
+impl KeySource {
+    /// A key that is answered under this name.
+    pub fn named(self, name: &'static str) -> Key {
+        Key { name, source: self }
+    }
+}
+
+impl Function {
+    /// An aggregate over all rows of the group, answered under this name.
+    pub fn named(self, name: &'static str) -> Aggregate {
+        Aggregate { name, function: self, filter: Filter::True }
+    }
+}
+
+impl Aggregate {
+    /// The same aggregate over the rows that pass `filter` alone.
+    pub fn only(self, filter: Filter) -> Aggregate {
+        Aggregate { filter, ..self }
+    }
 }
 
 impl Filter {

@@ -16,7 +16,7 @@ use super::datum::Datum;
 use super::places::{Place, find, places};
 use super::projection::Projection;
 use tidewatch_store::StoreError;
-use tidewatch_store::plan;
+use tidewatch_store::plan::KeySource;
 use tidewatch_store::tables::{Column, Kind, Table};
 
 /// A checked group key.
@@ -33,15 +33,15 @@ pub(crate) enum Key {
 const NULL: u32 = u32::MAX;
 
 impl Key {
-    pub fn check(table: Table, key: &plan::Key) -> Result<Key, StoreError> {
-        Ok(match key {
-            plan::Key::Column(name) => Key::Column(find(table, name)?.1),
-            plan::Key::OneOf { column, texts } => Key::OneOf { column: find(table, column)?.1, texts: texts.clone() },
-            plan::Key::TimeBucket { origin, width } => Key::TimeBucket { origin: *origin, width: *width },
-            plan::Key::Attribute { scope, key } => {
+    pub fn check(table: Table, source: &KeySource) -> Result<Key, StoreError> {
+        Ok(match source {
+            KeySource::Column(name) => Key::Column(find(table, name)?.1),
+            KeySource::OneOf { column, texts } => Key::OneOf { column: find(table, column)?.1, texts: texts.clone() },
+            KeySource::TimeBucket { origin, width } => Key::TimeBucket { origin: *origin, width: *width },
+            KeySource::Attribute { scope, key } => {
                 Key::Attribute { places: places(table, *scope, key)?, key: key.clone() }
             }
-            plan::Key::AttributeKeys => Key::AttributeKeys,
+            KeySource::AttributeKeys => Key::AttributeKeys,
         })
     }
 

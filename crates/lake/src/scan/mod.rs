@@ -92,7 +92,7 @@ pub fn run_page(
     pool::check_deadline(deadline)?;
     let rows = rows::Rows { columns, order, limit: *limit, offset: *offset };
     let opened = Opened::open(sources, &question, deadline)?;
-    let count = plan::Aggregate { function: plan::Function::Count, filter: plan::Filter::True };
+    let count = plan::Function::Count.named("count");
     let counting = aggregate::Grouping::check(plan.table, &[], &[count], &[], 1, 0)?;
     let rolled = counting.rolled(&question).filter(|_| opened.rows() >= rows_min);
     let budget = Budget::new(memory, deadline);

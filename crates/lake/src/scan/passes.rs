@@ -10,8 +10,8 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use crate::batch::datum::Datum;
 use crate::batch::keys::{Groups, Key};
+use crate::scan::plan_check::OutputOrder;
 use tidewatch_store::StoreError;
-use tidewatch_store::plan::{By, GroupOrder};
 
 /// How many passes are tried when one does not fit; with the last the answer has to.
 pub(crate) const COUNTS: [u32; 2] = [8, 64];
@@ -63,7 +63,7 @@ pub(crate) fn dividing(keys: &[Key]) -> Option<&Key> {
 pub(crate) fn together(
     answers: Vec<RecordBatch>,
     keys: usize,
-    order: &[GroupOrder],
+    order: &[OutputOrder],
     (offset, limit): (usize, usize),
 ) -> Result<RecordBatch, StoreError> {
     let internal = || StoreError::internal("put groups together");
@@ -72,10 +72,7 @@ pub(crate) fn together(
     };
     let all = concat_batches(first.schema_ref(), &answers).map_err(internal())?;
     drop(answers);
-    let asked = order.iter().map(|GroupOrder { by, descending }| match by {
-        By::Key(key) => (*key, *descending),
-        By::Aggregate(index) => (keys + index, *descending),
-    });
+    let asked = order.iter().map(|OutputOrder { output, descending }| (*output, *descending));
     let compare: Vec<DynComparator> = asked
         .chain((0..keys).map(|key| (key, false)))
         .map(|(column, descending)| {

@@ -11,7 +11,7 @@ use crate::batch::places::{Place, find, places};
 use crate::batch::projection::Projection;
 use crate::index::trigram;
 use tidewatch_store::StoreError;
-use tidewatch_store::plan::{By, Filter, Function, Key, Op, Plan, Shape};
+use tidewatch_store::plan::{Aggregate, Filter, Function, GroupOrder, Key, KeySource, Op, Plan, Shape};
 use tidewatch_store::tables::{Column, Kind, Table};
 
 /// A checked plan.
@@ -100,19 +100,11 @@ impl Question {
                 }
             }
             Shape::Groups { keys, aggregates, order, .. } => {
-                keys.iter().try_for_each(|key| check_key(table, key))?;
+                keys.iter().try_for_each(|key| check_key(table, &key.source))?;
                 for aggregate in aggregates {
                     check_function(table, keys, &aggregate.function)?;
                 }
-                for order in order {
-                    let (index, count) = match order.by {
-                        By::Key(index) => (index, keys.len()),
-                        By::Aggregate(index) => (index, aggregates.len()),
-                    };
-                    if index >= count {
-                        return bad(format!("the order names column {index} of {count}"));
-                    }
-                }
+                resolve_order(keys, aggregates, order)?;
             }
         }
         let mut projects = plan.projects.clone();
@@ -164,17 +156,47 @@ fn take_apart(test: Test, into: &mut Vec<Arc<Test>>) {
     }
 }
 
-fn check_key(table: Table, key: &Key) -> Result<(), StoreError> {
+/// One criterion of a checked order of groups.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct OutputOrder {
+    /// Place of the column in the answer: the keys first, then the aggregates.
+    pub output: usize,
+    pub descending: bool,
+}
+
+/// Finds the ordered columns. Fails when two columns of the answer have one name, or the order names none of them.
+pub(crate) fn resolve_order(
+    keys: &[Key],
+    aggregates: &[Aggregate],
+    order: &[GroupOrder],
+) -> Result<Vec<OutputOrder>, StoreError> {
+    let names = output_names(keys, aggregates);
+    if let Some((_, twice)) = names.iter().enumerate().find(|(i, name)| names[..*i].contains(name)) {
+        return bad(format!("two columns of the answer are named {twice}"));
+    }
+    let resolve = |GroupOrder { by, descending }: &GroupOrder| match names.iter().position(|name| name == by) {
+        Some(output) => Ok(OutputOrder { output, descending: *descending }),
+        None => bad(format!("the order names {by}, which is no column of the answer")),
+    };
+    order.iter().map(resolve).collect()
+}
+
+/// Names of the answer's columns, in their order.
+pub(crate) fn output_names(keys: &[Key], aggregates: &[Aggregate]) -> Vec<&'static str> {
+    keys.iter().map(|key| key.name).chain(aggregates.iter().map(|aggregate| aggregate.name)).collect()
+}
+
+fn check_key(table: Table, key: &KeySource) -> Result<(), StoreError> {
     match key {
-        Key::Column(name) => find(table, name).map(drop),
-        Key::OneOf { column, .. } => match find(table, column)?.1.kind {
+        KeySource::Column(name) => find(table, name).map(drop),
+        KeySource::OneOf { column, .. } => match find(table, column)?.1.kind {
             Kind::Text => Ok(()),
             _ => bad(format!("column {column} is no text")),
         },
-        Key::TimeBucket { width, .. } if *width <= 0 => bad(format!("a time bucket of {width} ns is no bucket")),
-        Key::TimeBucket { .. } => Ok(()),
-        Key::Attribute { scope, key } => places(table, *scope, key).map(drop),
-        Key::AttributeKeys => find(table, "attributes").map(drop),
+        KeySource::TimeBucket { width, .. } if *width <= 0 => bad(format!("a time bucket of {width} ns is no bucket")),
+        KeySource::TimeBucket { .. } => Ok(()),
+        KeySource::Attribute { scope, key } => places(table, *scope, key).map(drop),
+        KeySource::AttributeKeys => find(table, "attributes").map(drop),
     }
 }
 
@@ -189,7 +211,7 @@ fn check_function(table: Table, keys: &[Key], function: &Function) -> Result<(),
             check_number(table, column)
         }
         Function::Rate => {
-            let buckets = keys.iter().filter(|key| matches!(key, Key::TimeBucket { .. })).count();
+            let buckets = keys.iter().filter(|key| matches!(key.source, KeySource::TimeBucket { .. })).count();
             match (table, buckets) {
                 (Table::MetricPoints, 1) => Ok(()),
                 (Table::MetricPoints, _) => bad("a rate needs exactly one time bucket among the keys".to_owned()),

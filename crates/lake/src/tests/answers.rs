@@ -9,7 +9,7 @@ use super::support::*;
 use crate::{Lake, LakeOptions};
 use tidewatch_store::StoreError;
 use tidewatch_store::columns::NO_KEY;
-use tidewatch_store::plan::{Aggregate, AttributeScope, Filter, Function, Key, Op, Order, Plan, Shape, Value};
+use tidewatch_store::plan::{AttributeScope, Filter, Function, Key, KeySource, Op, Order, Plan, Shape, Value};
 use tidewatch_store::tables::Table;
 
 fn plan(table: Table, filter: Filter, shape: Shape) -> Plan {
@@ -22,14 +22,13 @@ fn rows(columns: &[&'static str]) -> Shape {
 }
 
 fn groups(keys: Vec<Key>) -> Shape {
-    let aggregate = |function| Aggregate { function, filter: Filter::True };
-    let aggregates = [
-        Function::Count,
-        Function::Sum("duration"),
-        Function::Quantiles { column: "duration", qs: vec![0.5, 0.99] },
-        Function::Latest { column: "span_id" },
+    let aggregates = vec![
+        Function::Count.named("count"),
+        Function::Sum("duration").named("total"),
+        Function::Quantiles { column: "duration", qs: vec![0.5, 0.99] }.named("quantiles"),
+        Function::Latest { column: "span_id" }.named("latest"),
     ];
-    Shape::Groups { keys, aggregates: aggregates.map(aggregate).to_vec(), order: Vec::new(), limit: 100, offset: 0 }
+    Shape::Groups { keys, aggregates, order: Vec::new(), limit: 100, offset: 0 }
 }
 
 fn attribute(scope: AttributeScope, key: &str, value: &str) -> Filter {
@@ -39,7 +38,9 @@ fn attribute(scope: AttributeScope, key: &str, value: &str) -> Filter {
 fn plans() -> Vec<Plan> {
     use AttributeScope::{Record, RecordThenResource, Resource};
     let anywhere = |needle: &str| Filter::AnyAttributeContains { scope: Record, needle: needle.to_owned() };
-    let key = |scope, key: &str| Key::Attribute { scope, key: key.to_owned() };
+    let key = |name, scope, key: &str| KeySource::Attribute { scope, key: key.to_owned() }.named(name);
+    let bucket = KeySource::TimeBucket { origin: TODAY_NS, width: 7 * SECOND_NS }.named("start");
+    let attribute_keys = KeySource::AttributeKeys.named("keys");
     let ids = &["time", "trace_id", "span_id", "attributes", "resource"];
     vec![
         plan(Table::Spans, Filter::True, rows(ids)),
@@ -51,10 +52,13 @@ fn plans() -> Vec<Plan> {
         plan(
             Table::Spans,
             Filter::True,
-            groups(vec![key(Record, "http.request.method"), key(RecordThenResource, "service.name")]),
+            groups(vec![
+                key("method", Record, "http.request.method"),
+                key("service", RecordThenResource, "service.name"),
+            ]),
         ),
-        plan(Table::Endpoints, Filter::True, groups(vec![Key::Column("name"), Key::AttributeKeys])),
-        plan(Table::Endpoints, Filter::True, groups(vec![Key::TimeBucket { origin: TODAY_NS, width: 7 * SECOND_NS }])),
+        plan(Table::Endpoints, Filter::True, groups(vec![Key::column("name"), attribute_keys])),
+        plan(Table::Endpoints, Filter::True, groups(vec![bucket])),
     ]
 }
 
@@ -97,8 +101,8 @@ fn an_answer_counts_against_the_memory_of_its_request() {
     lake.apply(Position(1), NO_KEY, TODAY_NS, logs_request(1, &logs));
     let deadline = Instant::now() + Duration::from_secs(600);
     let bodies = |needle: &str| {
-        let aggregates = vec![Aggregate { function: Function::Count, filter: Filter::True }];
-        let keys = vec![Key::Column("body")];
+        let aggregates = vec![Function::Count.named("count")];
+        let keys = vec![Key::column("body")];
         let filter = Filter::Contains { column: "body", needle: needle.to_owned(), ignore_case: false };
         plan(Table::Logs, filter, Shape::Groups { keys, aggregates, order: Vec::new(), limit: LOGS, offset: 0 })
     };
@@ -145,9 +149,9 @@ fn reading_in_pieces_changes_no_answer() {
         Filter::Compare { column: "time", op: Op::Ge, value: Value::I64(TODAY_NS + 9_000 * SECOND_NS) },
         Filter::Compare { column: "time", op: Op::Lt, value: Value::I64(TODAY_NS + 51_000 * SECOND_NS) },
     ]);
-    let count = vec![Aggregate { function: Function::Count, filter: Filter::True }];
+    let count = vec![Function::Count.named("count")];
     let bodies =
-        Shape::Groups { keys: vec![Key::Column("body")], aggregates: count, order: Vec::new(), limit: 9, offset: 0 };
+        Shape::Groups { keys: vec![Key::column("body")], aggregates: count, order: Vec::new(), limit: 9, offset: 0 };
     let plans = [
         latest(needle("timeout"), 50),
         latest(between.clone(), 100_000),

@@ -10,7 +10,7 @@ use super::support::*;
 use crate::{Lake, Part, Source};
 use tidewatch_store::StoreError;
 use tidewatch_store::columns::NO_KEY;
-use tidewatch_store::plan::{Aggregate, Filter, Function, Key, Plan, Shape};
+use tidewatch_store::plan::{Function, Key, Plan, Shape};
 use tidewatch_store::tables::Table;
 
 /// A journal of requests: the test's own, never lost.
@@ -144,8 +144,8 @@ fn a_damaged_rollup_is_reported_and_not_answered_from() {
     lake.flush().unwrap();
     let plan = Plan {
         shape: Shape::Groups {
-            keys: vec![Key::Column("name")],
-            aggregates: vec![Aggregate { function: Function::Sum("duration"), filter: Filter::True }],
+            keys: vec![Key::column("name")],
+            aggregates: vec![Function::Sum("duration").named("total")],
             order: vec![],
             limit: 9,
             offset: 0,

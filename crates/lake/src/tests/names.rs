@@ -83,7 +83,7 @@ fn further_names_become_one_by_service_and_day_and_are_counted() {
     assert_eq!(stored(&lake, Table::Endpoints), expected);
     // Neither do dictionaries of parts list a name that no row has.
     let shape = Shape::Groups {
-        keys: vec![Key::Column("name")],
+        keys: vec![Key::column("name")],
         aggregates: vec![],
         order: vec![],
         limit: usize::MAX,

@@ -28,7 +28,7 @@ use tidewatch_store::StoreError;
 use tidewatch_store::answer::Answer;
 use tidewatch_store::arrow_schema;
 use tidewatch_store::columns::Rows;
-use tidewatch_store::plan::{Aggregate, Filter, Function, Key, Plan, Shape};
+use tidewatch_store::plan::{Filter, Function, Key, KeySource, Plan, Shape};
 use tidewatch_store::tables::Table;
 
 pub const DAY_NS: i64 = 24 * 3600 * 1_000_000_000;
@@ -333,15 +333,13 @@ pub fn stored_spans(lake: &Lake) -> Vec<(u32, u8, u8, i64)> {
 
 /// The number of Endpoint rows, as roll-ups tell it; they tell the same as the rows.
 pub fn rolled_endpoints(lake: &Lake) -> u64 {
-    let aggregate = |function| Aggregate { function, filter: Filter::True };
-    let functions = [
-        Function::Count,
-        Function::Max("time"),
-        Function::Sum("duration"),
+    let aggregates = vec![
+        Function::Count.named("count"),
+        Function::Max("time").named("latest"),
+        Function::Sum("duration").named("total"),
         // Small numbers are exact in a sketch.
-        Function::Quantiles { column: "duration", qs: vec![0.5] },
+        Function::Quantiles { column: "duration", qs: vec![0.5] }.named("median"),
     ];
-    let aggregates: Vec<Aggregate> = functions.into_iter().map(aggregate).collect();
     let ask = |from, keys: Vec<Key>| {
         let shape =
             Shape::Groups { keys, aggregates: aggregates.clone(), order: Vec::new(), limit: usize::MAX, offset: 0 };
@@ -352,10 +350,10 @@ pub fn rolled_endpoints(lake: &Lake) -> u64 {
         assert_eq!(rolled, scan::run(&plan, &lake.sources(&plan), deadline).expect("the plan is good"));
         Answer::new(rolled)
     };
-    let hours = Key::TimeBucket { origin: 0, width: 3600 * SECOND_NS };
-    ask(i64::MIN, vec![hours, Key::Column("name")]);
-    ask(TODAY_NS - 3 * DAY_NS + 7, vec![Key::Column("project")]);
-    ask(i64::MIN, Vec::new()).u64("agg0").expect("a count").at(0)
+    let hours = KeySource::TimeBucket { origin: 0, width: 3600 * SECOND_NS }.named("hour");
+    ask(i64::MIN, vec![hours, Key::column("name")]);
+    ask(TODAY_NS - 3 * DAY_NS + 7, vec![Key::column("project")]);
+    ask(i64::MIN, Vec::new()).u64("count").expect("a count").at(0)
 }
 
 /// The sum of the counts with this outcome and reason.

@@ -6,7 +6,7 @@ use tidewatch_lake::scan;
 use tidewatch_store::StoreError;
 use tidewatch_store::answer::Answer;
 use tidewatch_store::plan::{
-    Aggregate, AttributeScope, By, Filter, Function, GroupOrder, Key, Op, Order, Plan, Shape, Value,
+    Aggregate, AttributeScope, Filter, Function, GroupOrder, Key, KeySource, Op, Order, Plan, Shape, Value,
 };
 use tidewatch_store::tables::Table;
 
@@ -67,7 +67,11 @@ fn latest(columns: &[&'static str], limit: usize, offset: usize) -> Shape {
 }
 
 fn count() -> Aggregate {
-    Aggregate { function: Function::Count, filter: Filter::True }
+    Function::Count.named("count")
+}
+
+fn bucket(width: i64) -> Key {
+    KeySource::TimeBucket { origin: MIDNIGHT, width }.named("start")
 }
 
 fn groups(keys: Vec<Key>, aggregates: Vec<Aggregate>) -> Shape {
@@ -106,7 +110,7 @@ fn nothing_there_is_an_empty_answer_with_its_columns() {
     for rows in [vec![], vec![endpoint("a", MIDNIGHT - 1, 1, 1)]] {
         let answer = ask(&plan(Table::Endpoints, latest(&["name", "time", "attributes"], 10, 0)), &rows);
         assert_eq!((answer.rows(), answer.batch().num_columns()), (0, 3));
-        let answer = ask(&plan(Table::Endpoints, groups(vec![Key::Column("name")], vec![count()])), &rows);
+        let answer = ask(&plan(Table::Endpoints, groups(vec![Key::column("name")], vec![count()])), &rows);
         assert_eq!((answer.rows(), answer.batch().num_columns()), (0, 2));
     }
     let rows = [endpoint("a", MIDNIGHT, 1, 1)];
@@ -117,32 +121,31 @@ fn nothing_there_is_an_empty_answer_with_its_columns() {
 
 #[test]
 fn without_keys_there_is_one_group() {
-    let aggregates = [
-        Function::Count,
-        Function::Weight,
-        Function::Sum("duration"),
-        Function::Max("name"),
-        Function::Quantiles { column: "duration", qs: vec![0.5] },
-        Function::Latest { column: "name" },
+    let aggregates = vec![
+        count(),
+        Function::Weight.named("weight"),
+        Function::Sum("duration").named("total"),
+        Function::Max("name").named("greatest"),
+        Function::Quantiles { column: "duration", qs: vec![0.5] }.named("median"),
+        Function::Latest { column: "name" }.named("latest"),
     ];
-    let aggregates = aggregates.map(|function| Aggregate { function, filter: Filter::True }).to_vec();
     let answer = ask(&plan(Table::Endpoints, groups(Vec::new(), aggregates)), &[]);
     assert_eq!(answer.rows(), 1);
-    assert_eq!(answer.u64("agg0").expect("a count").get(0), Some(0));
-    assert_eq!(answer.f64("agg1").expect("a weight").get(0), Some(0.0));
-    assert_eq!(answer.f64("agg2").expect("a sum").get(0), None);
-    assert_eq!(answer.text("agg3").expect("a text").get(0), None);
-    assert_eq!(answer.lists("agg4").expect("a list").get(0), None);
-    assert_eq!(answer.text("agg5").expect("a text").get(0), None);
+    assert_eq!(answer.u64("count").expect("a count").get(0), Some(0));
+    assert_eq!(answer.f64("weight").expect("a weight").get(0), Some(0.0));
+    assert_eq!(answer.f64("total").expect("a sum").get(0), None);
+    assert_eq!(answer.text("greatest").expect("a text").get(0), None);
+    assert_eq!(answer.lists("median").expect("a list").get(0), None);
+    assert_eq!(answer.text("latest").expect("a text").get(0), None);
 }
 
 #[test]
 fn the_first_200_groups_in_key_order() {
     let rows: Vec<Row> = (0..250_u8).rev().map(|n| endpoint(&format!("{n:03}"), MIDNIGHT, 1, n)).collect();
     let shape =
-        Shape::Groups { keys: vec![Key::Column("name")], aggregates: vec![], order: vec![], limit: 200, offset: 0 };
+        Shape::Groups { keys: vec![Key::column("name")], aggregates: vec![], order: vec![], limit: 200, offset: 0 };
     let answer = ask(&plan(Table::Endpoints, shape), &rows);
-    let names = answer.text("key0").expect("a text");
+    let names = answer.text("name").expect("a text");
     assert_eq!((answer.rows(), names.at(0), names.at(199)), (200, "000", "199"));
 }
 
@@ -150,9 +153,9 @@ fn the_first_200_groups_in_key_order() {
 fn groups_by_an_aggregate_break_ties_by_key() {
     let rows: Vec<Row> =
         [("b", 1), ("a", 2), ("c", 3), ("c", 4)].map(|(name, id)| endpoint(name, MIDNIGHT, 1, id)).to_vec();
-    let order = vec![GroupOrder { by: By::Aggregate(0), descending: true }];
+    let order = vec![GroupOrder { by: "count", descending: true }];
     let shape = |limit, offset| Shape::Groups {
-        keys: vec![Key::Column("name")],
+        keys: vec![Key::column("name")],
         aggregates: vec![count()],
         order: order.clone(),
         limit,
@@ -160,7 +163,7 @@ fn groups_by_an_aggregate_break_ties_by_key() {
     };
     let names = |limit, offset| {
         let answer = ask(&plan(Table::Endpoints, shape(limit, offset)), &rows);
-        let names = answer.text("key0").expect("a text");
+        let names = answer.text("name").expect("a text");
         (0..answer.rows()).map(|row| names.at(row).to_owned()).collect::<Vec<_>>()
     };
     assert_eq!(names(9, 0), ["c", "a", "b"]);
@@ -174,11 +177,10 @@ fn days_meet_at_midnight() {
         .enumerate()
         .map(|(id, at)| endpoint("a", MIDNIGHT + at, 1, id as u8))
         .collect();
-    let mut by_hour =
-        plan(Table::Endpoints, groups(vec![Key::TimeBucket { origin: MIDNIGHT, width: HOUR }], vec![count()]));
+    let mut by_hour = plan(Table::Endpoints, groups(vec![bucket(HOUR)], vec![count()]));
     by_hour.from = MIDNIGHT - DAY;
     let answer = ask(&by_hour, &rows);
-    let (starts, counts) = (answer.i64("key0").expect("times"), answer.u64("agg0").expect("counts"));
+    let (starts, counts) = (answer.i64("start").expect("times"), answer.u64("count").expect("counts"));
     let found: Vec<(i64, u64)> = (0..answer.rows()).map(|row| (starts.at(row) - MIDNIGHT, counts.at(row))).collect();
     assert_eq!(found, [(-HOUR, 1), (0, 3), (HOUR, 1)]);
 }
@@ -220,14 +222,14 @@ fn huge_values_do_not_overflow() {
         row(Table::MetricPoints, &cells)
     };
     let rows = [value(f64::MAX, 1), value(f64::MAX, 2), value(f64::MIN, 3), value(3.0, 4)];
-    let functions = [Function::Sum("value"), Function::Quantiles { column: "value", qs: vec![0.0, 1.0] }];
-    let aggregates = functions.map(|function| Aggregate { function, filter: Filter::True }).to_vec();
+    let extremes = Function::Quantiles { column: "value", qs: vec![0.0, 1.0] };
+    let aggregates = vec![Function::Sum("value").named("total"), extremes.named("extremes")];
     for held in holders(Table::MetricPoints, &rows) {
         let shape = groups(vec![], aggregates.clone());
         let answer = scan::run(&plan(Table::MetricPoints, shape), &held.sources, deadline()).expect("a good plan");
         let answer = Answer::new(answer);
-        assert_eq!(answer.f64("agg0").expect("a sum").get(0), Some(f64::MAX), "{}", held.how);
-        assert_eq!(answer.lists("agg1").expect("a list").get(0), Some(&[f64::MIN, f64::MAX][..]), "{}", held.how);
+        assert_eq!(answer.f64("total").expect("a sum").get(0), Some(f64::MAX), "{}", held.how);
+        assert_eq!(answer.lists("extremes").expect("a list").get(0), Some(&[f64::MIN, f64::MAX][..]), "{}", held.how);
     }
 }
 
@@ -263,8 +265,8 @@ fn a_null_meets_no_comparison_and_is_a_key_of_its_own() {
         asked.shape = Shape::Rows { columns: vec!["name"], order, limit: 9, offset: 0 };
         check_names(&asked, &rows, &expected);
     }
-    let answer = ask(&plan(Table::AiTraces, groups(vec![Key::Column("model")], vec![count()])), &rows);
-    let models = answer.text("key0").expect("a text");
+    let answer = ask(&plan(Table::AiTraces, groups(vec![Key::column("model")], vec![count()])), &rows);
+    let models = answer.text("model").expect("a text");
     assert_eq!([models.get(0), models.get(1), models.get(2)], [None, Some("m"), Some("n")]);
 }
 
@@ -296,10 +298,10 @@ fn rates_of_counters() {
         // One point alone.
         point(4, 2, 10, 30.0),
     ];
-    let keys = vec![Key::Column("name"), Key::TimeBucket { origin: MIDNIGHT, width: 60 * SECOND }];
-    let rate = Aggregate { function: Function::Rate, filter: Filter::True };
+    let keys = vec![Key::column("name"), bucket(60 * SECOND)];
+    let rate = Function::Rate.named("rate");
     let answer = ask(&plan(Table::MetricPoints, groups(keys, vec![rate])), &rows);
-    let rates = answer.f64("agg0").expect("rates");
+    let rates = answer.f64("rate").expect("rates");
     let found: Vec<Option<f64>> = (0..answer.rows()).map(|row| rates.get(row)).collect();
     assert_eq!(found, [Some(1.0), Some(1.0), Some(1.0), None, None]);
 }
@@ -328,14 +330,13 @@ fn series_of_two_projects_are_two() {
         point(1, 30, 1060.0, [1060, 0]),
         point(2, 40, 70.0, [0, 70]),
     ];
-    let keys = vec![Key::TimeBucket { origin: MIDNIGHT, width: 60 * SECOND }];
-    let ask_for = |function| {
-        let shape = groups(keys.clone(), vec![Aggregate { function, filter: Filter::True }]);
+    let ask_for = |function: Function| {
+        let shape = groups(vec![bucket(60 * SECOND)], vec![function.named("found")]);
         ask(&Plan { projects: vec![1, 2], ..plan(Table::MetricPoints, shape) }, &rows)
     };
-    assert_eq!(ask_for(Function::Rate).f64("agg0").expect("a rate").get(0), Some(2.0));
+    assert_eq!(ask_for(Function::Rate).f64("found").expect("a rate").get(0), Some(2.0));
     let medians = ask_for(Function::HistogramQuantiles { qs: vec![0.25, 0.5] });
-    let found = medians.lists("agg0").expect("quantiles");
+    let found = medians.lists("found").expect("quantiles");
     // 60 observations up to 10 and 60 above: a quarter of them lies in the middle of the first bucket.
     let (quarter, half) = (found.nth(0, 0).expect("observations"), found.nth(0, 1).expect("observations"));
     assert!((4.0..6.0).contains(&quarter) && half == 10.0, "{quarter} {half}");
@@ -367,10 +368,10 @@ fn an_attribute_is_the_records_then_the_resources() {
         log("resource", none(), encoded("server_name", "y"), ""),
         log("absent", none(), none(), ""),
     ];
-    let key = Key::Attribute { scope: AttributeScope::RecordThenResource, key: "server_name".to_owned() };
-    let bodies = Aggregate { function: Function::Min("body"), filter: Filter::True };
-    let answer = ask(&plan(Table::Logs, groups(vec![key], vec![bodies])), &rows);
-    let (keys, bodies) = (answer.text("key0").expect("a text"), answer.text("agg0").expect("a text"));
+    let key = KeySource::Attribute { scope: AttributeScope::RecordThenResource, key: "server_name".to_owned() };
+    let aggregates = vec![Function::Min("body").named("body")];
+    let answer = ask(&plan(Table::Logs, groups(vec![key.named("server")], aggregates)), &rows);
+    let (keys, bodies) = (answer.text("server").expect("a text"), answer.text("body").expect("a text"));
     let found: Vec<(Option<&str>, &str)> = (0..answer.rows()).map(|row| (keys.get(row), bodies.at(row))).collect();
     assert_eq!(found, [(None, "absent"), (Some("x"), "own"), (Some("y"), "resource"), (Some("z"), "column")]);
 }
@@ -378,16 +379,18 @@ fn an_attribute_is_the_records_then_the_resources() {
 #[test]
 fn bad_plans_are_refused() {
     let filtered = |filter| Plan { filter, ..plan(Table::Endpoints, latest(&["name"], 1, 0)) };
-    let grouped = |table, function| {
-        let keys = vec![Key::TimeBucket { origin: 0, width: 1 }];
-        plan(table, groups(keys, vec![Aggregate { function, filter: Filter::True }]))
+    let grouped = |table, function: Function| plan(table, groups(vec![bucket(1)], vec![function.named("found")]));
+    let ordered = |by| {
+        let (keys, order) = (vec![Key::column("name")], vec![GroupOrder { by, descending: true }]);
+        let shape = Shape::Groups { keys, aggregates: vec![count()], order, limit: 1, offset: 0 };
+        plan(Table::Endpoints, shape)
     };
     let attribute = |scope| Filter::Attribute { scope, key: "k".to_owned(), op: Op::Eq, value: String::new() };
     for bad in [
         plan(Table::Endpoints, latest(&["nothing"], 1, 0)),
         plan(Table::Endpoints, latest(&["name", "name"], 1, 0)),
-        plan(Table::Endpoints, groups(vec![Key::Column("kind")], vec![])),
-        plan(Table::Endpoints, groups(vec![Key::TimeBucket { origin: 0, width: 0 }], vec![])),
+        plan(Table::Endpoints, groups(vec![Key::column("kind")], vec![])),
+        plan(Table::Endpoints, groups(vec![bucket(0)], vec![])),
         filtered(Filter::eq("nothing", Value::U64(1))),
         filtered(Filter::eq("name", Value::U64(1))),
         filtered(Filter::eq("trace_id", Value::Bytes(vec![1; 8]))),
@@ -400,7 +403,8 @@ fn bad_plans_are_refused() {
         grouped(Table::Endpoints, Function::Quantiles { column: "duration", qs: vec![1.5] }),
         grouped(Table::Endpoints, Function::Quantiles { column: "duration", qs: vec![f64::NAN] }),
         grouped(Table::Endpoints, Function::HistogramQuantiles { qs: vec![0.5] }),
-        plan(Table::MetricPoints, groups(vec![], vec![Aggregate { function: Function::Rate, filter: Filter::True }])),
+        plan(Table::MetricPoints, groups(vec![], vec![Function::Rate.named("rate")])),
+        ordered("duration"),
     ] {
         let refused = scan::run(&bad, &[], deadline());
         assert!(matches!(refused, Err(StoreError::BadPlan(_))), "{bad:?} gives {refused:?}");
@@ -408,9 +412,23 @@ fn bad_plans_are_refused() {
 }
 
 #[test]
+fn columns_of_one_name_are_refused_by_name() {
+    for (keys, aggregates) in [
+        (vec![], vec![count(), Function::Weight.named("count")]),
+        (vec![Key::column("name"), KeySource::Column("server_name").named("name")], vec![count()]),
+        (vec![Key::column("name")], vec![Function::Max("time").named("name")]),
+    ] {
+        let name = if keys.is_empty() { "count" } else { "name" };
+        let refused = scan::run(&plan(Table::Endpoints, groups(keys, aggregates)), &[], deadline());
+        let Err(StoreError::BadPlan(why)) = refused else { panic!("{refused:?}") };
+        assert_eq!(why, format!("two columns of the answer are named {name}"));
+    }
+}
+
+#[test]
 fn a_question_ends_at_its_deadline_and_within_its_memory() {
     let rows: Vec<Row> = (0..200).map(|n| endpoint(&format!("{n}"), MIDNIGHT, 1, n)).collect();
-    let shapes = [latest(&["name"], 100, 0), groups(vec![Key::Column("name")], vec![count()])];
+    let shapes = [latest(&["name"], 100, 0), groups(vec![Key::column("name")], vec![count()])];
     for held in holders(Table::Endpoints, &rows) {
         for shape in &shapes {
             let plan = plan(Table::Endpoints, shape.clone());
@@ -428,25 +446,27 @@ fn many_groups_are_answered_within_little_memory() {
     const NAMES: i64 = 20_000;
     let name = |n: i64| format!("GET /{:05}", n * 7919 % NAMES);
     let rows: Vec<Row> = (0..NAMES).map(|n| endpoint(&name(n), MIDNIGHT + n, n, n as u8)).collect();
-    let of_all = |function| Aggregate { function, filter: Filter::True };
-    let mut functions = vec![Function::Quantiles { column: "duration", qs: vec![0.5, 0.95, 0.99] }];
-    functions.extend(["time", "duration", "body_size"].map(Function::Max));
-    functions.extend(["time", "duration", "body_size"].map(Function::Min));
-    functions.extend([Function::Count, Function::Weight, Function::Sum("duration")]);
-    let aggregates: Vec<Aggregate> = functions.into_iter().map(of_all).collect();
-    assert_eq!(aggregates[7].function, Function::Count);
+    let aggregates = vec![
+        Function::Quantiles { column: "duration", qs: vec![0.5, 0.95, 0.99] }.named("quantiles"),
+        Function::Max("time").named("latest"),
+        Function::Max("duration").named("slowest"),
+        Function::Max("body_size").named("largest"),
+        Function::Min("time").named("earliest"),
+        Function::Min("duration").named("fastest"),
+        Function::Min("body_size").named("smallest"),
+        count(),
+        Function::Weight.named("weight"),
+        Function::Sum("duration").named("total"),
+    ];
     let orders = [
         vec![],
-        vec![GroupOrder { by: By::Aggregate(0), descending: true }],
-        vec![
-            GroupOrder { by: By::Aggregate(7), descending: true },
-            GroupOrder { by: By::Aggregate(2), descending: false },
-        ],
-        vec![GroupOrder { by: By::Key(0), descending: true }],
+        vec![GroupOrder { by: "quantiles", descending: true }],
+        vec![GroupOrder { by: "count", descending: true }, GroupOrder { by: "slowest", descending: false }],
+        vec![GroupOrder { by: "name", descending: true }],
     ];
     for held in [one_batch(Table::Endpoints, &rows), lake(Table::Endpoints, &rows, &mut Dice::new(3))] {
         for order in &orders {
-            let (keys, aggregates) = (vec![Key::Column("name")], aggregates.clone());
+            let (keys, aggregates) = (vec![Key::column("name")], aggregates.clone());
             let shape = Shape::Groups { keys, aggregates, order: order.clone(), limit: 50, offset: 30 };
             let plan = plan(Table::Endpoints, shape);
             let expected = scan::run(&plan, &held.sources, deadline()).expect("the plan is good");

@@ -28,6 +28,8 @@ fn assert_within(plan: &Plan, expected: &Answer, batch: &RecordBatch, held: &str
     let (limit, offset) = match plan.shape {
         Shape::Rows { limit, offset, .. } | Shape::Groups { limit, offset, .. } => (limit, offset),
     };
+    let named = batch.schema_ref().fields().iter().map(|field| field.name().as_str());
+    assert!(named.eq(names(plan)), "held as {held}\nplan {plan:#?}\nnames {:?}", batch.schema_ref());
     let from = offset.min(expected.rows.len());
     let to = offset.saturating_add(limit).min(expected.rows.len());
     let wanted = &expected.rows[from..to];
@@ -50,6 +52,16 @@ fn assert_within(plan: &Plan, expected: &Answer, batch: &RecordBatch, held: &str
             .find(|index| left[*index].is_some_and(|candidate| candidate.iter().zip(row).all(|(w, g)| is_close(g, w))));
         assert!(found.is_some(), "row {place} is none of the model's\n{}", differ());
         left[found.expect("just checked")] = None;
+    }
+}
+
+/// Names of the answer's columns.
+fn names(plan: &Plan) -> Vec<&'static str> {
+    match &plan.shape {
+        Shape::Rows { columns, .. } => columns.clone(),
+        Shape::Groups { keys, aggregates, .. } => {
+            keys.iter().map(|key| key.name).chain(aggregates.iter().map(|aggregate| aggregate.name)).collect()
+        }
     }
 }
 

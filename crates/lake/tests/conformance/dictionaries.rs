@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use proptest::prelude::*;
 use tidewatch_lake::scan;
-use tidewatch_store::plan::{AttributeScope, By, Filter, GroupOrder, Key, Op, Order, Plan, Shape, Value};
+use tidewatch_store::plan::{AttributeScope, Filter, GroupOrder, KeySource, Op, Order, Plan, Shape, Value};
 use tidewatch_store::tables::{Kind, Table};
 
 use crate::compare::assert_same;
@@ -79,9 +79,9 @@ fn plan(table: Table, dice: &mut Dice) -> Plan {
     let texts: Vec<_> = table.columns().iter().filter(|column| column.kind == Kind::Text).collect();
     let shape = match dice.below(2) {
         0 => Shape::Groups {
-            keys: vec![Key::Column(dice.pick(&texts).name)],
+            keys: vec![KeySource::Column(dice.pick(&texts).name).named("text")],
             aggregates: vec![],
-            order: vec![GroupOrder { by: By::Key(0), descending: dice.once_in(2) }],
+            order: vec![GroupOrder { by: "text", descending: dice.once_in(2) }],
             limit: *dice.pick(&[2, 200]),
             offset: 0,
         },

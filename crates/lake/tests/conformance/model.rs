@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
 use tidewatch_domain::wire::for_each_attribute_text;
-use tidewatch_store::plan::{AttributeScope, By, Filter, Function, Key, Op, Plan, Shape, Value};
+use tidewatch_store::plan::{AttributeScope, Filter, Function, Key, KeySource, Op, Plan, Shape, Value};
 use tidewatch_store::tables::Table;
 
 use crate::rows::{Cell, Row, value_of};
@@ -82,9 +82,12 @@ pub fn answer(plan: &Plan, rows: &[Row]) -> Answer {
                 .collect();
             answers.sort_by(|a, b| {
                 for group_order in order {
-                    let ordering = match group_order.by {
-                        By::Key(index) => compare(&a.0[index], &b.0[index]),
-                        By::Aggregate(index) => compare_answered(&a.1[index], &b.1[index]),
+                    let by_key = keys.iter().position(|key| key.name == group_order.by);
+                    let by_aggregate = aggregates.iter().position(|aggregate| aggregate.name == group_order.by);
+                    let ordering = match (by_key, by_aggregate) {
+                        (Some(index), _) => compare(&a.0[index], &b.0[index]),
+                        (_, Some(index)) => compare_answered(&a.1[index], &b.1[index]),
+                        _ => panic!("no column of the answer is named {}", group_order.by),
                     };
                     let ordering = if group_order.descending { ordering.reverse() } else { ordering };
                     if ordering != Ordering::Equal {
@@ -227,17 +230,17 @@ impl Columns {
     }
 
     fn key(&self, key: &Key, row: &Row) -> Cell {
-        match key {
-            Key::Column(name) => self.get(row, name).clone(),
-            Key::OneOf { column, texts } => match self.get(row, column) {
+        match &key.source {
+            KeySource::Column(name) => self.get(row, name).clone(),
+            KeySource::OneOf { column, texts } => match self.get(row, column) {
                 Cell::Text(text) if texts.contains(text) => Cell::Text(text.clone()),
                 _ => Cell::Null,
             },
-            Key::TimeBucket { origin, width } => {
+            KeySource::TimeBucket { origin, width } => {
                 Cell::I64(origin + (self.time(row) - origin).div_euclid(*width) * width)
             }
-            Key::Attribute { scope, key } => self.attribute(*scope, key, row).map_or(Cell::Null, Cell::Text),
-            Key::AttributeKeys => {
+            KeySource::Attribute { scope, key } => self.attribute(*scope, key, row).map_or(Cell::Null, Cell::Text),
+            KeySource::AttributeKeys => {
                 let mut keys: Vec<String> =
                     pairs(self.get(row, "attributes")).into_iter().map(|(key, _)| key).collect();
                 keys.sort();
@@ -309,10 +312,11 @@ impl Columns {
                 Answered::List(qs.iter().map(quantile).collect())
             }
             Function::Rate => {
-                let Some(Key::TimeBucket { width, .. }) = keys.iter().find(|key| matches!(key, Key::TimeBucket { .. }))
-                else {
-                    panic!("a rate has a time bucket")
-                };
+                let width = keys.iter().find_map(|key| match &key.source {
+                    KeySource::TimeBucket { width, .. } => Some(width),
+                    _ => None,
+                });
+                let Some(width) = width else { panic!("a rate has a time bucket") };
                 let mut increases = Vec::new();
                 for series in self.series(all) {
                     let mut before = None;

@@ -1,7 +1,7 @@
 //! Random plans: mostly sensible, all allowed.
 
 use tidewatch_store::plan::{
-    Aggregate, AttributeScope, By, Filter, Function, GroupOrder, Key, Op, Order, Plan, Shape, Value,
+    Aggregate, AttributeScope, Filter, Function, GroupOrder, Key, KeySource, Op, Order, Plan, Shape, Value,
 };
 use tidewatch_store::tables::{Column, Kind, Table};
 
@@ -129,15 +129,21 @@ fn rows_shape(table: Table, dice: &mut Dice) -> Shape {
     Shape::Rows { columns, order, limit, offset }
 }
 
+/// Names of an answer's columns: some are those of columns of the tables.
+const NAMES: [&str; 8] = ["time", "name", "count", "value", "project", "first", "second", "third"];
+
 fn groups_shape(table: Table, rows: &[Row], dice: &mut Dice) -> Shape {
     let scopes = scopes(table);
-    let mut keys: Vec<Key> = Vec::new();
+    let mut names = NAMES.to_vec();
+    dice.shuffle(&mut names);
+    let mut name = || names.pop().expect("there are names for three keys and four aggregates");
+    let mut keys: Vec<KeySource> = Vec::new();
     for _ in 0..dice.below(3) {
         keys.push(match dice.below(5) {
             0 if !scopes.is_empty() => {
-                Key::Attribute { scope: *dice.pick(&scopes), key: (*dice.pick(&KEYS)).to_owned() }
+                KeySource::Attribute { scope: *dice.pick(&scopes), key: (*dice.pick(&KEYS)).to_owned() }
             }
-            1 if !scopes.is_empty() => Key::AttributeKeys,
+            1 if !scopes.is_empty() => KeySource::AttributeKeys,
             2 => {
                 let texts: Vec<&Column> = table.columns().iter().filter(|column| column.kind == Kind::Text).collect();
                 let column = dice.pick(&texts);
@@ -145,37 +151,39 @@ fn groups_shape(table: Table, rows: &[Row], dice: &mut Dice) -> Shape {
                     Value::Text(text) => text,
                     other => panic!("{other:?} is no text"),
                 };
-                Key::OneOf { column: column.name, texts: (0..dice.below(3)).map(|_| text(dice)).collect() }
+                KeySource::OneOf { column: column.name, texts: (0..dice.below(3)).map(|_| text(dice)).collect() }
             }
-            _ => Key::Column(column(table, dice).name),
+            _ => KeySource::Column(column(table, dice).name),
         });
     }
     // At most one bucket, so that a rate is always allowed with it.
     let with_bucket = dice.once_in(2);
     if with_bucket {
         let origin = *dice.pick(&[0, MIDNIGHT, MIDNIGHT + 7]);
-        keys.push(Key::TimeBucket { origin, width: *dice.pick(&[SECOND, 60 * SECOND, HOUR, 24 * HOUR]) });
+        keys.push(KeySource::TimeBucket { origin, width: *dice.pick(&[SECOND, 60 * SECOND, HOUR, 24 * HOUR]) });
         dice.shuffle(&mut keys);
     }
+    let keys: Vec<Key> = keys.into_iter().map(|source| source.named(name())).collect();
     let aggregates: Vec<Aggregate> = (0..dice.below(5))
         .map(|_| {
             let filter = if dice.once_in(3) { filter(table, rows, 1, dice) } else { Filter::True };
-            Aggregate { function: function(table, with_bucket, dice), filter }
+            function(table, with_bucket, dice).named(name()).only(filter)
         })
         .collect();
     let order: Vec<GroupOrder> = (0..dice.below(3))
         .filter_map(|_| {
-            let sortable: Vec<usize> = (0..aggregates.len())
-                .filter(|index| !matches!(aggregates[*index].function, Function::HistogramQuantiles { .. }))
+            let sortable: Vec<&Aggregate> = aggregates
+                .iter()
+                .filter(|aggregate| !matches!(aggregate.function, Function::HistogramQuantiles { .. }))
                 // Close is not equal: doubles that are computed may tie on one side only.
-                .filter(|index| {
-                    let function = &aggregates[*index].function;
+                .filter(|aggregate| {
+                    let function = &aggregate.function;
                     !matches!(function, Function::Sum(_) | Function::Rate | Function::Quantiles { .. })
                 })
                 .collect();
             let by = match dice.below(2) {
-                0 if !keys.is_empty() => By::Key(dice.below(keys.len())),
-                _ if !sortable.is_empty() => By::Aggregate(*dice.pick(&sortable)),
+                0 if !keys.is_empty() => dice.pick(&keys).name,
+                _ if !sortable.is_empty() => dice.pick(&sortable).name,
                 _ => return None,
             };
             Some(GroupOrder { by, descending: dice.once_in(2) })

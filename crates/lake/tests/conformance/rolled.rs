@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use proptest::prelude::*;
 use tidewatch_lake::scan;
-use tidewatch_store::plan::{Aggregate, Filter, Function, Key, Op, Plan, Shape, Value};
+use tidewatch_store::plan::{Aggregate, Filter, Function, Key, KeySource, Op, Plan, Shape, Value};
 use tidewatch_store::tables::Table;
 
 use crate::compare::{assert_same, assert_same_but_quantiles};
@@ -67,52 +67,50 @@ fn text(value: &str) -> Value {
 
 /// What the pages of a table ask of a group of rows.
 fn aggregates(table: Table, satisfied: i64, tolerated: i64) -> Vec<Aggregate> {
-    let only = |function, filter| Aggregate { function, filter };
-    let all = |function| only(function, Filter::True);
     if table == Table::Exceptions {
         return vec![
-            all(Function::Weight),
-            all(Function::Min("time")),
-            all(Function::Max("time")),
-            all(Function::Latest { column: "row_id" }),
-            all(Function::Count),
-            only(Function::Count, in_groups(&[0, 9])),
+            Function::Weight.named("weight"),
+            Function::Min("time").named("earliest"),
+            Function::Max("time").named("latest"),
+            Function::Latest { column: "row_id" }.named("latest_row"),
+            Function::Count.named("count"),
+            Function::Count.named("in_groups").only(in_groups(&[0, 9])),
         ];
     }
-    let quantiles = || Function::Quantiles { column: "duration", qs: vec![0.5, 0.95, 0.99, 0.0, 1.0] };
+    let quantiles = Function::Quantiles { column: "duration", qs: vec![0.5, 0.95, 0.99, 0.0, 1.0] }.named("quantiles");
+    let duration = Function::Sum("duration").named("duration");
     let mut aggregates = vec![
-        all(Function::Count),
-        all(Function::Weight),
-        all(Function::Max("time")),
-        only(Function::Weight, flag("is_error", true)),
-        only(Function::Count, flag("is_root", false)),
+        Function::Count.named("count"),
+        Function::Weight.named("weight"),
+        Function::Max("time").named("latest"),
+        Function::Weight.named("errors").only(flag("is_error", true)),
+        Function::Count.named("non_roots").only(flag("is_root", false)),
     ];
     if table == Table::AiTraces {
         let present = |column| not(Filter::IsNull { column });
         aggregates.extend([
-            all(quantiles()),
-            all(Function::Sum("duration")),
-            all(Function::Sum("total_cost")),
-            only(Function::Sum("total_tokens"), present("total_tokens")),
-            only(Function::Weight, present("input_tokens")),
-            only(Function::Weight, Filter::IsNull { column: "total_cost" }),
-            only(Function::Count, flag("cost_estimated", true).and(present("total_cost"))),
+            quantiles,
+            duration,
+            Function::Sum("total_cost").named("cost"),
+            Function::Sum("total_tokens").named("tokens").only(present("total_tokens")),
+            Function::Weight.named("with_input").only(present("input_tokens")),
+            Function::Weight.named("unpriced").only(Filter::IsNull { column: "total_cost" }),
+            Function::Count.named("estimated").only(flag("cost_estimated", true).and(present("total_cost"))),
         ]);
         return aggregates;
     }
     let timed = || flag("is_stream", false);
     let served = || compare("status_code", Op::Lt, 500);
     let within = |edge| compare("duration", Op::Le, edge);
+    let slow = timed().and(not(within(tolerated)));
+    let tolerating = timed().and(served()).and(not(within(satisfied))).and(within(tolerated));
     aggregates.extend([
-        only(quantiles(), timed()),
-        only(Function::Sum("duration"), timed()),
-        only(Function::Weight, timed().and(served()).and(within(satisfied))),
-        only(Function::Weight, timed().and(served()).and(not(within(satisfied))).and(within(tolerated))),
-        only(
-            Function::Weight,
-            Filter::Any(vec![compare("status_code", Op::Ge, 500), timed().and(not(within(tolerated)))]),
-        ),
-        only(Function::Weight, compare("status_code", Op::Ge, 400).and(served())),
+        quantiles.only(timed()),
+        duration.only(timed()),
+        Function::Weight.named("satisfied").only(timed().and(served()).and(within(satisfied))),
+        Function::Weight.named("tolerating").only(tolerating),
+        Function::Weight.named("bad").only(Filter::Any(vec![compare("status_code", Op::Ge, 500), slow])),
+        Function::Weight.named("client_errors").only(compare("status_code", Op::Ge, 400).and(served())),
     ]);
     aggregates
 }
@@ -143,26 +141,26 @@ fn filter(table: Table, dice: &mut Dice) -> Filter {
 fn keys(table: Table, dice: &mut Dice) -> Vec<Key> {
     let width = *dice.pick(&[MINUTE, 5 * MINUTE, 15 * MINUTE, 30 * MINUTE, HOUR, 4 * HOUR, DAY, 2 * DAY, 7 * MINUTE]);
     let origin = *dice.pick(&[0, MIDNIGHT, MIDNIGHT + HOUR, MIDNIGHT - MINUTE]);
-    let bucket = Key::TimeBucket { origin, width };
+    let bucket = KeySource::TimeBucket { origin, width }.named("start");
     if table == Table::Exceptions {
         return match dice.below(3) {
             0 => vec![],
-            1 => vec![Key::Column("group"), bucket],
-            _ => vec![Key::Column("group")],
+            1 => vec![Key::column("group"), bucket],
+            _ => vec![Key::column("group")],
         };
     }
     let other = if table == Table::AiTraces { "model" } else { "status_code" };
     match dice.below(7) {
         0 => vec![],
         1 => vec![bucket],
-        2 => vec![bucket, Key::Column("name")],
-        3 => vec![Key::Column("name"), Key::Column(other)],
-        4 => vec![Key::Column(other)],
+        2 => vec![bucket, Key::column("name")],
+        3 => vec![Key::column("name"), Key::column(other)],
+        4 => vec![Key::column(other)],
         5 => {
             let texts = ["GET /a", "UNMATCHED", "none"].map(str::to_owned).into_iter().take(dice.below(4)).collect();
-            vec![bucket, Key::OneOf { column: "name", texts }]
+            vec![bucket, KeySource::OneOf { column: "name", texts }.named("name")]
         }
-        _ => vec![Key::Column("name")],
+        _ => vec![Key::column("name")],
     }
 }
 
@@ -232,8 +230,8 @@ fn weight_within(common: i64, own: i64) -> Plan {
         to: i64::MAX,
         filter: Filter::True,
         shape: Shape::Groups {
-            keys: vec![Key::Column("name")],
-            aggregates: vec![Aggregate { function: Function::Weight, filter }],
+            keys: vec![Key::column("name")],
+            aggregates: vec![Function::Weight.named("weight").only(filter)],
             order: vec![],
             limit: usize::MAX,
             offset: 0,
@@ -256,7 +254,7 @@ proptest! {
         let weights = |plan: &Plan, rows_min| {
             let answer = scan::run_rolled(plan, &held.sources, soon(), rows_min, &plenty()).expect("the plan is good");
             let answer = tidewatch_store::Answer::new(answer);
-            let (names, weights) = (answer.text("key0").expect("names"), answer.f64("agg0").expect("weights"));
+            let (names, weights) = (answer.text("name").expect("names"), answer.f64("weight").expect("weights"));
             (0..answer.rows()).map(|row| (names.at(row).to_owned(), weights.at(row))).collect::<Vec<_>>()
         };
         let least = weights(&weight_within(common, own - own / 100), u64::MAX);

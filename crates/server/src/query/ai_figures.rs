@@ -3,7 +3,7 @@
 use tidewatch_store::plan::{Aggregate, Filter, Function};
 
 use super::answer::Row;
-use super::{ask, filters};
+use super::filters;
 
 /// What is known about the calls of one name. Counts and sums are weighted.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -38,50 +38,69 @@ pub fn model_calls() -> Filter {
     filters::not(tool_runs())
 }
 
+/// Outputs of [`aggregates`].
+const COUNT: &str = "count";
+const QUANTILES: &str = "quantiles";
+const DURATION_SUM: &str = "duration_sum";
+const TOTAL_TOKENS: &str = "total_tokens";
+const INPUT_TOKENS: &str = "input_tokens";
+const OUTPUT_TOKENS: &str = "output_tokens";
+const COUNTED_INPUTS: &str = "counted_inputs";
+const COUNTED_OUTPUTS: &str = "counted_outputs";
+const TOTAL_COST: &str = "total_cost";
+const ESTIMATED: &str = "estimated";
+const UNPRICED: &str = "unpriced";
+const ERRORS: &str = "errors";
+const LAST_SEEN: &str = "last_seen";
+const ROOTS: &str = "roots";
+const NON_ROOTS: &str = "non_roots";
+const ROWS: &str = "rows";
+const TOOLS: &str = "tools";
+
 /// The aggregates that [`Figures::read`] reads.
 pub fn aggregates() -> Vec<Aggregate> {
     let present = |column| filters::not(Filter::IsNull { column });
     vec![
-        ask::plain(Function::Weight),
-        ask::plain(Function::Quantiles { column: "duration", qs: vec![0.50, 0.95] }),
-        ask::plain(Function::Sum("duration")),
-        ask::only(Function::Sum("total_tokens"), present("total_tokens")),
-        ask::only(Function::Sum("input_tokens"), present("input_tokens")),
-        ask::only(Function::Sum("output_tokens"), present("output_tokens")),
-        ask::only(Function::Weight, present("input_tokens")),
-        ask::only(Function::Weight, present("output_tokens")),
-        ask::only(Function::Sum("total_cost"), present("total_cost")),
-        ask::only(Function::Count, filters::is("cost_estimated").and(present("total_cost"))),
-        ask::only(Function::Weight, model_calls().and(Filter::IsNull { column: "total_cost" })),
-        ask::only(Function::Weight, filters::is("is_error")),
-        ask::plain(Function::Max("time")),
-        ask::only(Function::Count, filters::is("is_root")),
-        ask::only(Function::Count, filters::is_not("is_root")),
-        ask::plain(Function::Count),
-        ask::only(Function::Weight, tool_runs()),
+        Function::Weight.named(COUNT),
+        Function::Quantiles { column: "duration", qs: vec![0.50, 0.95] }.named(QUANTILES),
+        Function::Sum("duration").named(DURATION_SUM),
+        Function::Sum("total_tokens").named(TOTAL_TOKENS).only(present("total_tokens")),
+        Function::Sum("input_tokens").named(INPUT_TOKENS).only(present("input_tokens")),
+        Function::Sum("output_tokens").named(OUTPUT_TOKENS).only(present("output_tokens")),
+        Function::Weight.named(COUNTED_INPUTS).only(present("input_tokens")),
+        Function::Weight.named(COUNTED_OUTPUTS).only(present("output_tokens")),
+        Function::Sum("total_cost").named(TOTAL_COST).only(present("total_cost")),
+        Function::Count.named(ESTIMATED).only(filters::is("cost_estimated").and(present("total_cost"))),
+        Function::Weight.named(UNPRICED).only(model_calls().and(Filter::IsNull { column: "total_cost" })),
+        Function::Weight.named(ERRORS).only(filters::is("is_error")),
+        Function::Max("time").named(LAST_SEEN),
+        Function::Count.named(ROOTS).only(filters::is("is_root")),
+        Function::Count.named(NON_ROOTS).only(filters::is_not("is_root")),
+        Function::Count.named(ROWS),
+        Function::Weight.named(TOOLS).only(tool_runs()),
     ]
 }
 
 impl Figures {
     pub fn read(row: Row<'_>) -> Figures {
         Figures {
-            count: row.number("agg0"),
-            percentiles: row.numbers("agg1").and_then(|list| list.try_into().ok()),
-            duration_sum: row.number("agg2"),
-            total_tokens: row.opt_number("agg3"),
-            input_tokens: row.opt_number("agg4"),
-            output_tokens: row.opt_number("agg5"),
-            counted_inputs: row.number("agg6"),
-            counted_outputs: row.number("agg7"),
-            total_cost: row.opt_number("agg8"),
-            estimated: row.count("agg9"),
-            unpriced: row.number("agg10"),
-            errors: row.number("agg11"),
-            last_seen: row.int("agg12"),
-            has_root: row.int("agg13") > 0,
-            has_non_root: row.int("agg14") > 0,
-            rows: row.count("agg15"),
-            tools: row.number("agg16"),
+            count: row.number(COUNT),
+            percentiles: row.numbers(QUANTILES).and_then(|list| list.try_into().ok()),
+            duration_sum: row.number(DURATION_SUM),
+            total_tokens: row.opt_number(TOTAL_TOKENS),
+            input_tokens: row.opt_number(INPUT_TOKENS),
+            output_tokens: row.opt_number(OUTPUT_TOKENS),
+            counted_inputs: row.number(COUNTED_INPUTS),
+            counted_outputs: row.number(COUNTED_OUTPUTS),
+            total_cost: row.opt_number(TOTAL_COST),
+            estimated: row.count(ESTIMATED),
+            unpriced: row.number(UNPRICED),
+            errors: row.number(ERRORS),
+            last_seen: row.int(LAST_SEEN),
+            has_root: row.int(ROOTS) > 0,
+            has_non_root: row.int(NON_ROOTS) > 0,
+            rows: row.count(ROWS),
+            tools: row.number(TOOLS),
         }
     }
 

@@ -160,10 +160,10 @@ pub async fn groups(ask: &Ask, project: &Project, request: AiListRequest) -> Res
     let filter = filter.and(narrowed);
 
     let number = project.number;
-    let keys = vec![Key::Column("name")];
+    let keys = vec![Key::column("name")];
     let answer = ask.ask(ask::groups(Table::AiTraces, &[number], range, filter.clone(), keys, aggregates())).await?;
     let mut found: Vec<(String, Figures)> =
-        answer.rows().map(|row| (row.text("key0").to_owned(), Figures::read(row))).collect();
+        answer.rows().map(|row| (row.text("name").to_owned(), Figures::read(row))).collect();
     sort(&mut found, order, page::is_descending(request.sort_direction));
     let total = found.len() as u64;
     let shown = paging.cut(found);
@@ -233,13 +233,13 @@ async fn models(
     range: Range,
     filter: Filter,
 ) -> Result<HashMap<String, Vec<String>>, ApiError> {
-    let keys = vec![Key::Column("name"), Key::Column("model")];
-    let plan = ask::groups(Table::AiTraces, &[project], range, filter, keys, vec![ask::plain(Function::Count)]);
+    let keys = vec![Key::column("name"), Key::column("model")];
+    let plan = ask::groups(Table::AiTraces, &[project], range, filter, keys, vec![Function::Count.named("rows")]);
     let answer = ask.ask(plan).await?;
     let mut models: HashMap<String, Vec<String>> = HashMap::new();
     for row in answer.rows() {
-        if let Some(model) = row.opt_text("key1").filter(|model| !model.is_empty()) {
-            models.entry(row.text("key0").to_owned()).or_default().push(model.to_owned());
+        if let Some(model) = row.opt_text("model").filter(|model| !model.is_empty()) {
+            models.entry(row.text("name").to_owned()).or_default().push(model.to_owned());
         }
     }
     models.values_mut().for_each(|models| models.sort_unstable());
@@ -292,12 +292,12 @@ pub async fn chart(ask: &Ask, project: &Project, request: AiChartRequest) -> Res
         interval_minutes: request.interval_minutes,
         only: request.trace.filter(|name| !name.is_empty()),
         filter: of_calls(request.calls),
-        weight: ask::plain(weight),
-        value: ask::plain(value),
+        weight: weight.named(chart::VALUE),
+        value: value.named(chart::VALUE),
     };
     let number = |row: Row<'_>| match metric {
-        AiChartMetric::P95 => row.numbers("agg0").map(|quantiles| milliseconds(quantiles[0])),
-        AiChartMetric::Cost | AiChartMetric::Tokens | AiChartMetric::Count => row.opt_number("agg0"),
+        AiChartMetric::P95 => row.numbers(chart::VALUE).map(|quantiles| milliseconds(quantiles[0])),
+        AiChartMetric::Cost | AiChartMetric::Tokens | AiChartMetric::Count => row.opt_number(chart::VALUE),
     };
     let lines = chart::lines(ask, chart, number).await?;
     let point = |point: chart::Point| AiChartPoint {

@@ -4,12 +4,12 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use tidewatch_lake::RequestMemory;
-use tidewatch_store::plan::{Aggregate, Filter, Function, GroupOrder, Key, Order, Plan, Shape};
+use tidewatch_store::plan::{Aggregate, Filter, GroupOrder, Key, KeySource, Order, Plan, Shape};
 use tidewatch_store::tables::Table;
 
 use super::answer::Answer;
 use super::context::QueryContext;
-use super::time::Range;
+use super::time::{Buckets, Range};
 use crate::error::ApiError;
 
 /// One request's access to the store.
@@ -100,14 +100,22 @@ pub fn all_columns(table: Table) -> Vec<&'static str> {
     table.columns().iter().map(|column| column.name).collect()
 }
 
-/// An aggregate over all rows of the group.
-pub fn plain(function: Function) -> Aggregate {
-    Aggregate { function, filter: Filter::True }
+/// Name under which [`bucket`] answers: start of the bucket, nanoseconds.
+pub const BUCKET: &str = "bucket";
+
+/// Groups by time.
+pub fn bucket(buckets: &Buckets) -> Key {
+    KeySource::TimeBucket { origin: buckets.origin, width: buckets.width }.named(BUCKET)
 }
 
-/// An aggregate over the rows that pass.
-pub fn only(function: Function, filter: Filter) -> Aggregate {
-    Aggregate { function, filter }
+/// Groups with the greatest, or last, `output` first.
+pub fn greatest(output: &'static str) -> GroupOrder {
+    GroupOrder { by: output, descending: true }
+}
+
+/// Groups with the least, or first, `output` first.
+pub fn least(output: &'static str) -> GroupOrder {
+    GroupOrder { by: output, descending: false }
 }
 
 pub fn descending(column: &'static str) -> Order {

@@ -1,6 +1,6 @@
 //! Charts of the names that weigh most: five lines, and "Other".
 
-use tidewatch_store::plan::{Aggregate, By, Filter, GroupOrder, Key};
+use tidewatch_store::plan::{Aggregate, Filter, Key, KeySource};
 use tidewatch_store::tables::Table;
 
 use super::answer::Row;
@@ -15,6 +15,10 @@ pub const LINES_MAX: usize = 5;
 /// The line of all others.
 pub const OTHER: &str = "Other";
 
+/// Outputs of a chart's plans.
+const NAME: &str = "name";
+pub const VALUE: &str = "value";
+
 /// What is drawn.
 pub struct Chart {
     pub table: Table,
@@ -26,9 +30,9 @@ pub struct Chart {
     pub only: Option<String>,
     /// Rows that count.
     pub filter: Filter,
-    /// Names are chosen by this, greatest first.
+    /// Names are chosen by this, greatest first; named [`VALUE`].
     pub weight: Aggregate,
-    /// What a point shows.
+    /// What a point shows; named [`VALUE`].
     pub value: Aggregate,
 }
 
@@ -48,24 +52,23 @@ pub struct Lines {
     pub interval_minutes: i64,
 }
 
-/// `number` reads `agg0` of a bucket; `None` leaves the bucket out.
+/// `number` reads [`VALUE`] of a bucket; `None` leaves the bucket out.
 pub async fn lines(ask: &Ask, chart: Chart, number: impl Fn(Row<'_>) -> Option<f64>) -> Result<Lines, ApiError> {
     let interval_minutes = effective_minutes(chart.interval_minutes, chart.range, limits::METRICS_POINTS_MAX);
     let buckets = Buckets::over(chart.range, interval_minutes * MINUTE);
-    let bucket = Key::TimeBucket { origin: buckets.origin, width: buckets.width };
     let (mut names, has_others) = names(ask, &chart).await?;
 
     // One question for all lines: what has no line of its own is the group of no name.
     let (named, name) = match has_others {
-        true => (Filter::True, Key::OneOf { column: "name", texts: names.clone() }),
-        false => (filters::texts("name", &names), Key::Column("name")),
+        true => (Filter::True, KeySource::OneOf { column: "name", texts: names.clone() }.named(NAME)),
+        false => (filters::texts("name", &names), Key::column(NAME)),
     };
     let filter = chart.filter.clone().and(named);
-    let (keys, aggregates) = (vec![bucket, name], vec![chart.value.clone()]);
+    let (keys, aggregates) = (vec![ask::bucket(&buckets), name], vec![chart.value.clone()]);
     let answer = ask.ask(ask::groups(chart.table, &[chart.project], chart.range, filter, keys, aggregates)).await?;
     let point = |row: Row<'_>| {
-        let name = row.opt_text("key1").unwrap_or(OTHER).to_owned();
-        Some(Point { start: row.int("key0"), name, value: number(row)? })
+        let name = row.opt_text(NAME).unwrap_or(OTHER).to_owned();
+        Some(Point { start: row.int(ask::BUCKET), name, value: number(row)? })
     };
     let mut points: Vec<Point> = answer.rows().filter_map(point).collect();
     if has_others {
@@ -81,20 +84,19 @@ async fn names(ask: &Ask, chart: &Chart) -> Result<(Vec<String>, bool), ApiError
     if let Some(name) = &chart.only {
         return Ok((vec![name.clone()], false));
     }
-    let order = vec![GroupOrder { by: By::Aggregate(0), descending: true }];
     let answer = ask
         .ask(ask::ordered_groups(
             chart.table,
             &[chart.project],
             chart.range,
             chart.filter.clone(),
-            vec![Key::Column("name")],
+            vec![Key::column(NAME)],
             vec![chart.weight.clone()],
-            order,
+            vec![ask::greatest(VALUE)],
             Window::first(LINES_MAX + 1),
         ))
         .await?;
-    let mut names: Vec<String> = answer.rows().map(|row| row.text("key0").to_owned()).collect();
+    let mut names: Vec<String> = answer.rows().map(|row| row.text(NAME).to_owned()).collect();
     let has_others = names.len() > LINES_MAX;
     names.truncate(LINES_MAX);
     Ok((names, has_others))

@@ -78,10 +78,10 @@ async fn exceptions(
 ) -> Result<Vec<(u32, OccurrenceRecord)>, ApiError> {
     // Most of the projects one may open have no part in a trace: ask which, once, instead of each.
     let numbers: Vec<u32> = projects.iter().map(|project| project.number).collect();
-    let keys = vec![Key::Column("project")];
-    let count = vec![ask::plain(Function::Count)];
+    let keys = vec![Key::column("project")];
+    let count = vec![Function::Count.named("rows")];
     let plan = ask::groups(Table::Exceptions, &numbers, window, filters::trace(trace_id), keys, count);
-    let involved: Vec<u32> = ask.ask(plan).await?.rows().map(|row| row.int("key0") as u32).collect();
+    let involved: Vec<u32> = ask.ask(plan).await?.rows().map(|row| row.int("project") as u32).collect();
     let mut found = Vec::new();
     for project in projects.iter().filter(|project| involved.contains(&project.number)) {
         let of_project = occurrences::of_trace(ask, project, trace_id, window).await?;

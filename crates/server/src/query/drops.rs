@@ -104,22 +104,22 @@ struct Counted {
 }
 
 async fn counts(ask: &Ask, project: u32, range: Range, by_minute: bool) -> Result<BTreeMap<Counted, u64>, ApiError> {
-    let mut keys = vec![Key::Column("signal"), Key::Column("outcome"), Key::Column("reason")];
+    let mut keys = ["signal", "outcome", "reason"].map(Key::column).to_vec();
     if by_minute {
-        keys.push(Key::Column("time"));
+        keys.push(Key::column("time"));
     }
-    let aggregates = vec![ask::plain(Function::Sum("count"))];
+    let aggregates = vec![Function::Sum("count").named("count")];
     // Bytes are counted for quotas, senders for `services.rs`.
     let filter = filters::not(filters::texts("outcome", &["bytes", "sent"].map(str::to_owned)));
     let plan = ask::groups(Table::IngestCounts, &[project], range, filter, keys, aggregates);
     let counted = |row: Row<'_>| {
         let key = Counted {
-            minute: if by_minute { row.int("key3") } else { 0 },
-            signal: row.text("key0").to_owned(),
-            outcome: row.text("key1").to_owned(),
-            reason: row.text("key2").to_owned(),
+            minute: if by_minute { row.int("time") } else { 0 },
+            signal: row.text("signal").to_owned(),
+            outcome: row.text("outcome").to_owned(),
+            reason: row.text("reason").to_owned(),
         };
-        (key, row.count("agg0"))
+        (key, row.count("count"))
     };
     Ok(ask.ask(plan).await?.rows().map(counted).collect())
 }

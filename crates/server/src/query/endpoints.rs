@@ -244,15 +244,19 @@ pub async fn one(ask: &Ask, project: &Project, name: &str, request: ListRequest)
     Ok(EndpointPage { data, pagination: list.paging.info(figures.rows), stats, status_counts })
 }
 
+/// Outputs of [`status_counts`].
+const STATUS_CODE: &str = "status_code";
+const COUNT: &str = "count";
+
 async fn status_counts(
     ask: &Ask,
     project: &Project,
     range: Range,
     filter: Filter,
 ) -> Result<BTreeMap<String, u64>, ApiError> {
-    let (keys, aggregates) = (vec![Key::Column("status_code")], vec![ask::plain(Function::Weight)]);
+    let (keys, aggregates) = (vec![Key::column(STATUS_CODE)], vec![Function::Weight.named(COUNT)]);
     let answer = ask.ask(ask::groups(Table::Endpoints, &[project.number], range, filter, keys, aggregates)).await?;
-    Ok(answer.rows().map(|row| (row.int("key0").to_string(), row.count("agg0"))).collect())
+    Ok(answer.rows().map(|row| (row.int(STATUS_CODE).to_string(), row.count(COUNT))).collect())
 }
 
 /// `POST /api/endpoints/chart`.
@@ -285,23 +289,24 @@ pub async fn entity_chart(
     only: Option<String>,
     metric: ChartMetric,
 ) -> Result<chart::Lines, ApiError> {
-    let total_time = ask::only(Function::Sum("duration"), entities::timed());
+    let total_time = Function::Sum("duration").named(chart::VALUE).only(entities::timed());
     let quantile = |share| {
         let function = Function::Quantiles { column: "duration", qs: vec![share] };
-        ask::only(function, entities::timed())
+        function.named(chart::VALUE).only(entities::timed())
     };
+    let count = Function::Weight.named(chart::VALUE);
     let (weight, value) = match metric {
         ChartMetric::TotalTime => (total_time.clone(), total_time),
         ChartMetric::P50 => (total_time, quantile(0.50)),
         ChartMetric::P95 => (total_time, quantile(0.95)),
         ChartMetric::P99 => (total_time, quantile(0.99)),
-        ChartMetric::Count => (ask::plain(Function::Weight), ask::plain(Function::Weight)),
+        ChartMetric::Count => (count.clone(), count),
     };
     let chart = Chart { table, project, range, interval_minutes, only, filter: Filter::True, weight, value };
     chart::lines(ask, chart, |row| match metric {
-        ChartMetric::Count => row.opt_number("agg0"),
-        ChartMetric::TotalTime => row.opt_number("agg0").map(milliseconds),
-        ChartMetric::P50 | ChartMetric::P95 | ChartMetric::P99 => row.numbers("agg0").map(|q| milliseconds(q[0])),
+        ChartMetric::Count => row.opt_number(chart::VALUE),
+        ChartMetric::TotalTime => row.opt_number(chart::VALUE).map(milliseconds),
+        ChartMetric::P50 | ChartMetric::P95 | ChartMetric::P99 => row.numbers(chart::VALUE).map(|q| milliseconds(q[0])),
     })
     .await
 }

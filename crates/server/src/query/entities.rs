@@ -66,6 +66,22 @@ impl Bands {
     }
 }
 
+/// Outputs of [`aggregates`].
+const TOTAL: &str = "total";
+const QUANTILES: &str = "quantiles";
+const DURATION_SUM: &str = "duration_sum";
+const TIMED: &str = "timed";
+const SATISFIED: &str = "satisfied";
+const TOLERATING: &str = "tolerating";
+const ERRORS: &str = "errors";
+const BAD: &str = "bad";
+const CLIENT_ERRORS: &str = "client_errors";
+const SERVER_ERRORS: &str = "server_errors";
+const LAST_SEEN: &str = "last_seen";
+const ROOTS: &str = "roots";
+const NON_ROOTS: &str = "non_roots";
+const ROWS: &str = "rows";
+
 /// The aggregates that [`Figures::read`] reads.
 pub fn aggregates(bands: &Bands) -> Vec<Aggregate> {
     let satisfied = bands.within(|bands| bands.satisfied_ns);
@@ -73,20 +89,20 @@ pub fn aggregates(bands: &Bands) -> Vec<Aggregate> {
     let slow = timed().and(filters::not(tolerated.clone()));
     let tolerating = filters::all([timed(), served(), filters::not(satisfied.clone()), tolerated]);
     vec![
-        ask::plain(Function::Weight),
-        ask::only(Function::Quantiles { column: "duration", qs: PERCENTILES.to_vec() }, timed()),
-        ask::only(Function::Sum("duration"), timed()),
-        ask::only(Function::Weight, timed()),
-        ask::only(Function::Weight, filters::all([timed(), served(), satisfied])),
-        ask::only(Function::Weight, tolerating),
-        ask::only(Function::Weight, filters::is("is_error")),
-        ask::only(Function::Weight, Filter::Any(vec![failed(), slow])),
-        ask::only(Function::Weight, client_error()),
-        ask::plain(Function::Max("time")),
-        ask::only(Function::Count, filters::is("is_root")),
-        ask::only(Function::Count, filters::is_not("is_root")),
-        ask::plain(Function::Count),
-        ask::only(Function::Weight, filters::is("is_error").and(filters::not(client_error()))),
+        Function::Weight.named(TOTAL),
+        Function::Quantiles { column: "duration", qs: PERCENTILES.to_vec() }.named(QUANTILES).only(timed()),
+        Function::Sum("duration").named(DURATION_SUM).only(timed()),
+        Function::Weight.named(TIMED).only(timed()),
+        Function::Weight.named(SATISFIED).only(filters::all([timed(), served(), satisfied])),
+        Function::Weight.named(TOLERATING).only(tolerating),
+        Function::Weight.named(ERRORS).only(filters::is("is_error")),
+        Function::Weight.named(BAD).only(Filter::Any(vec![failed(), slow])),
+        Function::Weight.named(CLIENT_ERRORS).only(client_error()),
+        Function::Max("time").named(LAST_SEEN),
+        Function::Count.named(ROOTS).only(filters::is("is_root")),
+        Function::Count.named(NON_ROOTS).only(filters::is_not("is_root")),
+        Function::Count.named(ROWS),
+        Function::Weight.named(SERVER_ERRORS).only(filters::is("is_error").and(filters::not(client_error()))),
     ]
 }
 
@@ -115,20 +131,20 @@ pub struct Figures {
 impl Figures {
     pub fn read(row: Row<'_>) -> Figures {
         Figures {
-            total: row.number("agg0"),
-            percentiles: row.numbers("agg1").and_then(|list| list.try_into().ok()),
-            duration_sum: row.number("agg2"),
-            timed: row.number("agg3"),
-            satisfied: row.number("agg4"),
-            tolerating: row.number("agg5"),
-            errors: row.number("agg6"),
-            bad: row.number("agg7"),
-            client_errors: row.number("agg8"),
-            last_seen: row.int("agg9"),
-            has_root: row.int("agg10") > 0,
-            has_non_root: row.int("agg11") > 0,
-            rows: row.count("agg12"),
-            server_errors: row.number("agg13"),
+            total: row.number(TOTAL),
+            percentiles: row.numbers(QUANTILES).and_then(|list| list.try_into().ok()),
+            duration_sum: row.number(DURATION_SUM),
+            timed: row.number(TIMED),
+            satisfied: row.number(SATISFIED),
+            tolerating: row.number(TOLERATING),
+            errors: row.number(ERRORS),
+            bad: row.number(BAD),
+            client_errors: row.number(CLIENT_ERRORS),
+            last_seen: row.int(LAST_SEEN),
+            has_root: row.int(ROOTS) > 0,
+            has_non_root: row.int(NON_ROOTS) > 0,
+            rows: row.count(ROWS),
+            server_errors: row.number(SERVER_ERRORS),
         }
     }
 
@@ -165,9 +181,9 @@ pub async fn by_name(
     filter: Filter,
     bands: &Bands,
 ) -> Result<Vec<(String, Figures)>, ApiError> {
-    let plan = ask::groups(table, &[project], range, filter, vec![Key::Column("name")], aggregates(bands));
+    let plan = ask::groups(table, &[project], range, filter, vec![Key::column("name")], aggregates(bands));
     let answer = ask.ask(plan).await?;
-    Ok(answer.rows().map(|row| (row.text("key0").to_owned(), Figures::read(row))).collect())
+    Ok(answer.rows().map(|row| (row.text("name").to_owned(), Figures::read(row))).collect())
 }
 
 /// The figures of all rows that pass.
@@ -203,10 +219,10 @@ async fn extent(
     range: Range,
     buckets: Buckets,
 ) -> Result<Option<(i64, i64)>, ApiError> {
-    let keys = vec![Key::TimeBucket { origin: buckets.origin, width: buckets.width }];
-    let plan = ask::groups(table, &[project], range, Filter::True, keys, vec![ask::plain(Function::Max("time"))]);
+    let (keys, aggregates) = (vec![ask::bucket(&buckets)], vec![Function::Max("time").named(LAST_SEEN)]);
+    let plan = ask::groups(table, &[project], range, Filter::True, keys, aggregates);
     let answer = ask.ask(plan).await?;
-    let found = answer.rows().map(|row| (row.int("key0"), row.int("agg0")));
+    let found = answer.rows().map(|row| (row.int(ask::BUCKET), row.int(LAST_SEEN)));
     Ok(found.reduce(|(first, last), (start, latest)| (first.min(start), last.max(latest))))
 }
 

@@ -30,6 +30,15 @@ const TAG_VALUES_MAX: usize = 10;
 /// Issues archived in one request.
 const HASHES_MAX: usize = 1000;
 
+/// The column of the Issue's hash.
+const GROUP: &str = "group";
+/// Outputs of the plans.
+const COUNT: &str = "count";
+const FIRST_SEEN: &str = "first_seen";
+const LAST_SEEN: &str = "last_seen";
+const LATEST: &str = "latest";
+const ROWS: &str = "rows";
+
 /// What is known about an Issue in a range.
 #[derive(Debug, Clone, PartialEq)]
 struct Group {
@@ -48,12 +57,12 @@ struct Group {
 impl Group {
     fn read(row: Row<'_>) -> Group {
         Group {
-            hash: row.u64("key0"),
-            count: row.number("agg0"),
-            first_seen: row.int("agg1"),
-            last_seen: row.int("agg2"),
-            latest: row.id16("agg3"),
-            rows: row.count("agg4"),
+            hash: row.u64(GROUP),
+            count: row.number(COUNT),
+            first_seen: row.int(FIRST_SEEN),
+            last_seen: row.int(LAST_SEEN),
+            latest: row.id16(LATEST),
+            rows: row.count(ROWS),
             is_archived: false,
         }
     }
@@ -61,19 +70,19 @@ impl Group {
 
 async fn groups(ask: &Ask, project: u32, range: Range, filter: Filter) -> Result<Vec<Group>, ApiError> {
     let aggregates = vec![
-        ask::plain(Function::Weight),
-        ask::plain(Function::Min("time")),
-        ask::plain(Function::Max("time")),
-        ask::plain(Function::Latest { column: "row_id" }),
-        ask::plain(Function::Count),
+        Function::Weight.named(COUNT),
+        Function::Min("time").named(FIRST_SEEN),
+        Function::Max("time").named(LAST_SEEN),
+        Function::Latest { column: "row_id" }.named(LATEST),
+        Function::Count.named(ROWS),
     ];
-    let keys = vec![Key::Column("group")];
+    let keys = vec![Key::column(GROUP)];
     let answer = ask.ask(ask::groups(Table::Exceptions, &[project], range, filter, keys, aggregates)).await?;
     Ok(answer.rows().map(Group::read).collect())
 }
 
 fn in_groups(hashes: impl IntoIterator<Item = u64>) -> Filter {
-    Filter::In { column: "group", values: hashes.into_iter().map(Value::U64).collect() }
+    Filter::In { column: GROUP, values: hashes.into_iter().map(Value::U64).collect() }
 }
 
 #[derive(Clone, Copy)]
@@ -142,10 +151,10 @@ async fn listed(
     let mut filter = Filter::True;
     if let Some(needle) = search.map(str::trim).filter(|needle| !needle.is_empty()) {
         // First which Issues, then all their occurrences: the count of an Issue does not depend on the search.
-        let keys = vec![Key::Column("group")];
-        let count = vec![ask::plain(Function::Count)];
+        let keys = vec![Key::column(GROUP)];
+        let count = vec![Function::Count.named(ROWS)];
         let plan = ask::groups(Table::Exceptions, &[project], range, matching(needle), keys, count);
-        filter = in_groups(ask.ask(plan).await?.rows().map(|row| row.u64("key0")));
+        filter = in_groups(ask.ask(plan).await?.rows().map(|row| row.u64(GROUP)));
     }
     let archived = archived(ask, project).await?;
     let mut found = groups(ask, project, range, filter).await?;
@@ -173,10 +182,10 @@ async fn archived(ask: &Ask, project: u32) -> Result<std::collections::HashSet<u
     }
     let earliest = when.values().copied().min().unwrap_or(i64::MIN);
     let since = Range { from: earliest, to: i64::MAX };
-    let keys = vec![Key::Column("group")];
-    let last = vec![ask::plain(Function::Max("time"))];
+    let keys = vec![Key::column(GROUP)];
+    let last = vec![Function::Max("time").named(LAST_SEEN)];
     let plan = ask::groups(Table::Exceptions, &[project], since, in_groups(when.keys().copied()), keys, last);
-    let last: HashMap<u64, i64> = ask.ask(plan).await?.rows().map(|row| (row.u64("key0"), row.int("agg0"))).collect();
+    let last: HashMap<u64, i64> = ask.ask(plan).await?.rows().map(|row| (row.u64(GROUP), row.int(LAST_SEEN))).collect();
     let is_quiet = |(hash, at): &(u64, i64)| last.get(hash).is_none_or(|last| last <= at);
     Ok(when.into_iter().filter(is_quiet).map(|(hash, _)| hash).collect())
 }
@@ -207,8 +216,8 @@ async fn views(
 
 async fn trends(ask: &Ask, project: u32, range: Range, hashes: Vec<u64>) -> Result<trend::Trends<u64>, ApiError> {
     let filter = in_groups(hashes);
-    let subject = Subject { table: Table::Exceptions, project, filter, column: "group" };
-    trend::by_key(ask, subject, range, Buckets::at_most(range, TREND_POINTS_MAX, HOUR), |row| row.u64("key0")).await
+    let subject = Subject { table: Table::Exceptions, project, filter, column: GROUP };
+    trend::by_key(ask, subject, range, Buckets::at_most(range, TREND_POINTS_MAX, HOUR), |row| row.u64(GROUP)).await
 }
 
 fn view(group: &Group, latest: Option<&OccurrenceRecord>, hourly_trend: Vec<TrendPoint>) -> IssueGroup {

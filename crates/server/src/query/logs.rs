@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use tidewatch_store::plan::{AttributeScope, By, Filter, Function, GroupOrder, Key, Op, Order, Value};
+use tidewatch_store::plan::{AttributeScope, Filter, Function, Key, Op, Order, Value};
 use tidewatch_store::tables::Table;
 use xxhash_rust::xxh3::Xxh3;
 
@@ -175,14 +175,17 @@ fn view(row: Row<'_>, id: u128, projects: &Projects) -> LogView {
     }
 }
 
+/// Output of the histogram's plans.
+const COUNT: &str = "count";
+
 /// `POST /api/logs/histogram`. The services are counted whatever service is asked for, so that one can be picked.
 pub async fn histogram(ask: &Ask, project: &Project, request: LogListRequest) -> Result<LogHistogram, ApiError> {
     let Conditions { range, service, others } = conditions(&request, ask.context.clock.now_ns())?;
     let buckets = Buckets::at_most(range, HISTOGRAM_BUCKETS_MAX, automatic_minutes(range) * MINUTE);
-    let keys = vec![Key::TimeBucket { origin: buckets.origin, width: buckets.width }, Key::Column("severity_text")];
-    let count = || vec![ask::plain(Function::Count)];
-    let order = vec![GroupOrder { by: By::Aggregate(0), descending: true }];
-    let by_service = vec![Key::Column("server_name")];
+    let keys = vec![ask::bucket(&buckets), Key::column("severity_text")];
+    let count = || vec![Function::Count.named(COUNT)];
+    let order = vec![ask::greatest(COUNT)];
+    let by_service = vec![Key::column("server_name")];
     let numbers = [project.number];
     let all = service.and(others.clone());
     let (counted, services) = tokio::try_join!(
@@ -200,10 +203,10 @@ pub async fn histogram(ask: &Ask, project: &Project, request: LogListRequest) ->
     )?;
     let mut by_time: BTreeMap<i64, BTreeMap<String, u64>> = BTreeMap::new();
     for row in counted.rows() {
-        by_time.entry(row.int("key0")).or_default().insert(row.text("key1").to_owned(), row.count("agg0"));
+        by_time.entry(row.int(ask::BUCKET)).or_default().insert(row.text("severity_text").to_owned(), row.count(COUNT));
     }
     let bucket = |(start, counts)| LogBucket { timestamp: time::show(start), counts };
-    let service = |row: Row<'_>| ServiceCount { name: row.text("key0").to_owned(), count: row.count("agg0") };
+    let service = |row: Row<'_>| ServiceCount { name: row.text("server_name").to_owned(), count: row.count(COUNT) };
     Ok(LogHistogram {
         buckets: by_time.into_iter().map(bucket).collect(),
         interval_minutes: buckets.width / MINUTE,

@@ -33,9 +33,9 @@ const NOTHING: Counts = Counts { endpoints: 0, tasks: 0, ai_traces: 0, issues: 0
 async fn counts(ask: &Ask, project: u32, range: Range) -> Result<Counts, ApiError> {
     let count = |table: Table| async move {
         let filter = if table == Table::AiTraces { ai_figures::model_calls() } else { Filter::True };
-        let aggregates = vec![ask::plain(Function::Weight)];
+        let aggregates = vec![Function::Weight.named("count")];
         let plan = ask::groups(table, &[project], range, filter, vec![], aggregates);
-        Ok::<u64, ApiError>(ask.ask(plan).await?.first().map_or(0, |row| row.count("agg0")))
+        Ok::<u64, ApiError>(ask.ask(plan).await?.first().map_or(0, |row| row.count("count")))
     };
     let (endpoints, tasks, ai_traces, issues, spans, logs, metric_points) = tokio::try_join!(
         count(Table::Endpoints),

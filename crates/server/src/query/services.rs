@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use tidewatch_store::columns::Sender;
-use tidewatch_store::plan::{By, Filter, Function, GroupOrder, Key, Op};
+use tidewatch_store::plan::{Filter, Function, Key, KeySource, Op};
 use tidewatch_store::tables::Table;
 
 use super::answer::Row;
@@ -48,13 +48,20 @@ struct Found {
     view: ServiceSeen,
 }
 
+/// Outputs of [`senders`].
+const SENDER: &str = "sender";
+const SIGNAL: &str = "signal";
+const RECORDS: &str = "records";
+const RECENT_RECORDS: &str = "recent_records";
+const LAST: &str = "last";
+
 /// Services by name.
 async fn senders(ask: &Ask, project: u32, range: Range, recent_from: i64) -> Result<BTreeMap<String, Found>, ApiError> {
-    let keys = vec![Key::Column("reason"), Key::Column("signal")];
+    let keys = vec![KeySource::Column("reason").named(SENDER), Key::column(SIGNAL)];
     let aggregates = vec![
-        ask::plain(Function::Sum("count")),
-        ask::only(Function::Sum("count"), filters::compare("time", Op::Ge, recent_from)),
-        ask::plain(Function::Max("time")),
+        Function::Sum("count").named(RECORDS),
+        Function::Sum("count").named(RECENT_RECORDS).only(filters::compare("time", Op::Ge, recent_from)),
+        Function::Max("time").named(LAST),
     ];
     let filter = filters::text("outcome", "sent");
     let plan = ask::groups(Table::IngestCounts, &[project], range, filter, keys, aggregates);
@@ -66,7 +73,7 @@ async fn senders(ask: &Ask, project: u32, range: Range, recent_from: i64) -> Res
 }
 
 fn add(found: &mut BTreeMap<String, Found>, row: Row<'_>) {
-    let (sender, last) = (Sender::parse(row.text("key0")), row.int("agg2"));
+    let (sender, last) = (Sender::parse(row.text(SENDER)), row.int(LAST));
     let said = |text: &str| (!text.is_empty()).then(|| text.to_owned());
     let service = found.entry(sender.service.to_owned()).or_insert_with(|| Found {
         last: i64::MIN,
@@ -99,30 +106,33 @@ fn add(found: &mut BTreeMap<String, Found>, row: Row<'_>) {
         view.sdk_name = said(sender.sdk);
         view.sdk_version = said(sender.sdk_version);
     }
-    let seen = match row.text("key1") {
+    let seen = match row.text(SIGNAL) {
         "traces" => &mut view.traces,
         "metrics" => &mut view.metrics,
         _ => &mut view.logs,
     };
-    seen.count += row.count("agg0");
-    seen.last_hour += row.count("agg1");
+    seen.count += row.count(RECORDS);
+    seen.last_hour += row.count(RECENT_RECORDS);
     seen.last_seen = seen.last_seen.take().max(Some(time::show(last)));
 }
+
+/// Output of [`promoted`]: weighted rows.
+const OCCURRENCES: &str = "occurrences";
 
 /// Names and occurrences, from roll-ups. Names beyond [`limits::PROMOTED_NAMES_MAX`] are not counted.
 async fn promoted(ask: &Ask, project: u32, range: Range, table: Table) -> Result<PromotedCount, ApiError> {
     let filter = if table == Table::AiTraces { ai_figures::model_calls() } else { Filter::True };
     let is_issue = table == Table::Exceptions;
-    let key = Key::Column(if is_issue { "group" } else { "name" });
-    let aggregates = vec![ask::plain(Function::Weight)];
-    let order = vec![GroupOrder { by: By::Aggregate(0), descending: true }];
+    let key = if is_issue { "group" } else { "name" };
+    let (keys, aggregates) = (vec![Key::column(key)], vec![Function::Weight.named(OCCURRENCES)]);
+    let order = vec![ask::greatest(OCCURRENCES)];
     let window = Window::first(limits::PROMOTED_NAMES_MAX);
-    let plan = ask::ordered_groups(table, &[project], range, filter, vec![key], aggregates, order, window);
+    let plan = ask::ordered_groups(table, &[project], range, filter, keys, aggregates, order, window);
     let answer = ask.ask(plan).await?;
-    let name = |row: Row<'_>| if is_issue { ids::show_hash(row.u64("key0")) } else { row.text("key0").to_owned() };
+    let name = |row: Row<'_>| if is_issue { ids::show_hash(row.u64(key)) } else { row.text(key).to_owned() };
     Ok(PromotedCount {
         names: answer.len() as u64,
-        count: answer.rows().map(|row| row.count("agg0")).sum(),
+        count: answer.rows().map(|row| row.count(OCCURRENCES)).sum(),
         first: answer.first().map(name),
     })
 }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use tidewatch_domain::model::{SpanId, TraceId};
-use tidewatch_store::plan::{By, Filter, GroupOrder, Key, Order};
+use tidewatch_store::plan::{Filter, Key, Order};
 use tidewatch_store::tables::Table;
 
 use super::answer::Row;
@@ -145,13 +145,13 @@ fn days_max(retention_days: u32) -> i64 {
 }
 
 async fn services(ask: &Ask, project: u32, range: Range) -> Result<Vec<String>, ApiError> {
-    let keys = vec![Key::Column("server_name")];
-    let order = vec![GroupOrder { by: By::Key(0), descending: false }];
+    let keys = vec![Key::column("server_name")];
+    let order = vec![ask::least("server_name")];
     let window = Window::first(SERVICES_MAX);
     // Without a count, dictionaries of parts answer it.
     let plan = ask::ordered_groups(Table::Spans, &[project], range, Filter::True, keys, vec![], order, window);
     let answer = ask.ask(plan).await?;
-    Ok(answer.rows().map(|row| row.text("key0").to_owned()).filter(|name| !name.is_empty()).collect())
+    Ok(answer.rows().map(|row| row.text("server_name").to_owned()).filter(|name| !name.is_empty()).collect())
 }
 
 /// `GET /api/spans/{traceId}/{spanId}`.

@@ -73,10 +73,10 @@ pub async fn load(
 /// Spans of the trace in all time, and inside the window.
 async fn counts(ask: &Ask, projects: &[u32], filter: Filter, window: Range) -> Result<(u64, u64), ApiError> {
     let inside = filters::compare("time", Op::Ge, window.from).and(filters::compare("time", Op::Lt, window.to));
-    let aggregates = vec![ask::plain(Function::Count), ask::only(Function::Count, inside)];
+    let aggregates = vec![Function::Count.named("everywhere"), Function::Count.named("inside").only(inside)];
     let plan = ask::groups(Table::Spans, projects, Range::ALL, filter, vec![], aggregates);
     let answer = ask.ask(plan).await?;
-    Ok(answer.first().map_or((0, 0), |row| (row.count("agg0"), row.count("agg1"))))
+    Ok(answer.first().map_or((0, 0), |row| (row.count("everywhere"), row.count("inside"))))
 }
 
 /// Puts spans in waterfall order and fills in depth and missing parents. Each side of a span id once.

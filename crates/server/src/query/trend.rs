@@ -15,6 +15,9 @@ use crate::error::ApiError;
 /// Buckets of a trend line at most.
 pub const BUCKETS_MAX: i64 = 24;
 
+/// Output of a trend's plan: weighted rows.
+const COUNT: &str = "count";
+
 /// Weighted counts per bucket, of each group that has any.
 pub struct Trends<K> {
     buckets: Buckets,
@@ -32,10 +35,11 @@ pub struct Subject {
 
 /// Asks for the trends over `range` in at most [`BUCKETS_MAX`] buckets.
 pub async fn trends(ask: &Ask, subject: Subject, range: Range) -> Result<Trends<String>, ApiError> {
-    by_key(ask, subject, range, Buckets::at_most(range, BUCKETS_MAX, MINUTE), |row| row.text("key0").to_owned()).await
+    let column = subject.column;
+    by_key(ask, subject, range, Buckets::at_most(range, BUCKETS_MAX, MINUTE), |row| row.text(column).to_owned()).await
 }
 
-/// Asks for the trends by a key of any type.
+/// Asks for the trends by a key of any type; `key_of` reads it from the subject's column.
 pub async fn by_key<K: Eq + Hash>(
     ask: &Ask,
     subject: Subject,
@@ -43,13 +47,13 @@ pub async fn by_key<K: Eq + Hash>(
     buckets: Buckets,
     key_of: impl Fn(Row<'_>) -> K,
 ) -> Result<Trends<K>, ApiError> {
-    let keys = vec![Key::Column(subject.column), Key::TimeBucket { origin: buckets.origin, width: buckets.width }];
-    let aggregates = vec![ask::plain(Function::Weight)];
+    let keys = vec![Key::column(subject.column), ask::bucket(&buckets)];
+    let aggregates = vec![Function::Weight.named(COUNT)];
     let plan = ask::groups(subject.table, &[subject.project], range, subject.filter, keys, aggregates);
     let answer = ask.ask(plan).await?;
     let mut counts: HashMap<K, HashMap<i64, u64>> = HashMap::new();
     for row in answer.rows() {
-        counts.entry(key_of(row)).or_default().insert(row.int("key1"), row.count("agg0"));
+        counts.entry(key_of(row)).or_default().insert(row.int(ask::BUCKET), row.count(COUNT));
     }
     Ok(Trends { buckets, counts })
 }

@@ -10,8 +10,8 @@ use super::{Collected, Grouping, Output};
 use crate::batch::datum::Datum;
 use crate::batch::keys::{Groups, column_of};
 use crate::scan::aggregators::finish::Cell;
+use crate::scan::plan_check::OutputOrder;
 use tidewatch_store::StoreError;
-use tidewatch_store::plan::{By, GroupOrder};
 
 /// The groups as a batch: the asked order, then all keys ascending; skip, then take.
 pub(super) fn batch(
@@ -42,13 +42,14 @@ pub(super) fn batch(
     let mut arrays: Vec<ArrayRef> = Vec::new();
     for (index, key) in grouping.keys.iter().enumerate() {
         let (kind, nullable) = key.kind();
-        fields.push(Field::new(format!("key{index}"), kind.data_type(), nullable));
+        fields.push(Field::new(grouping.names[index], kind.data_type(), nullable));
         let array = column_of(kind, order.iter().map(|group| groups.value(*group, index)))?;
         held += array.get_array_memory_size();
         all.share.holds(held)?;
         arrays.push(array);
     }
-    for (index, ((_, _, output), cells)) in grouping.aggregates.iter().zip(&columns).enumerate() {
+    let names = &grouping.names[grouping.keys.len()..];
+    for (((_, _, output), cells), name) in grouping.aggregates.iter().zip(&columns).zip(names) {
         let cells = order.iter().map(|group| &cells[*group]);
         let (array, nullable): (ArrayRef, bool) = match output {
             Output::Kind(kind, nullable) => {
@@ -62,7 +63,7 @@ pub(super) fn batch(
         };
         held += array.get_array_memory_size();
         all.share.holds(held)?;
-        fields.push(Field::new(format!("agg{index}"), array.data_type().clone(), nullable));
+        fields.push(Field::new(*name, array.data_type().clone(), nullable));
         arrays.push(array);
     }
     let options = RecordBatchOptions::new().with_row_count(Some(order.len()));
@@ -88,10 +89,10 @@ fn lists<'a>(cells: impl Iterator<Item = &'a Cell>) -> ArrayRef {
 /// The asked order, then all keys ascending; a null before every value.
 fn compare_groups(grouping: &Grouping, groups: &Groups, columns: &[Vec<Cell>], a: usize, b: usize) -> Ordering {
     let by_key = |key| compare_datums(groups.value(a, key), groups.value(b, key));
-    for GroupOrder { by, descending } in &grouping.order {
-        let order = match by {
-            By::Key(key) => by_key(*key),
-            By::Aggregate(index) => compare_cells(&columns[*index][a], &columns[*index][b]),
+    for OutputOrder { output, descending } in &grouping.order {
+        let order = match output.checked_sub(grouping.keys.len()) {
+            None => by_key(*output),
+            Some(aggregate) => compare_cells(&columns[aggregate][a], &columns[aggregate][b]),
         };
         let order = if *descending { order.reverse() } else { order };
         if order.is_ne() {

@@ -21,7 +21,7 @@ use crate::scan::aggregators::{Measure, Selected, State};
 use crate::scan::from_rollups::Rolled;
 use crate::scan::from_rollups::read;
 use crate::scan::from_rollups::read::CellReader;
-use crate::scan::plan_check::{Question, Test, check_filter};
+use crate::scan::plan_check::{OutputOrder, Question, Test, check_filter, output_names, resolve_order};
 use crate::scan::read::part_reader::Want;
 use crate::scan::read::sources::{Opened, Work};
 use tidewatch_store::StoreError;
@@ -32,12 +32,14 @@ use tidewatch_store::tables::{Column, Kind, Table};
 /// What is asked, checked.
 pub(crate) struct Grouping {
     keys: Vec<Key>,
+    /// Names of the answer's columns: of the keys, then of the aggregates.
+    names: Vec<&'static str>,
     /// Each with the index of its test in `tests`, if it has one.
     measures: Vec<(Measure, Option<usize>)>,
     tests: Vec<Test>,
     /// Of each aggregate: which measure, what to make of it.
     aggregates: Vec<(usize, Finish, Output)>,
-    order: Vec<GroupOrder>,
+    order: Vec<OutputOrder>,
     limit: usize,
     offset: usize,
     needs: Projection,
@@ -60,12 +62,14 @@ impl Grouping {
         limit: usize,
         offset: usize,
     ) -> Result<Grouping, StoreError> {
-        let keys: Vec<Key> = keys.iter().map(|key| Key::check(table, key)).collect::<Result<_, _>>()?;
+        let order = resolve_order(keys, aggregates, order)?;
+        let names = output_names(keys, aggregates);
+        let keys: Vec<Key> = keys.iter().map(|key| Key::check(table, &key.source)).collect::<Result<_, _>>()?;
         let mut filters: Vec<&plan::Filter> = Vec::new();
         let mut tests = Vec::new();
         let mut measures = Vec::new();
         let mut outputs = Vec::new();
-        for plan::Aggregate { function, filter } in aggregates {
+        for plan::Aggregate { function, filter, .. } in aggregates {
             let test = match filter {
                 plan::Filter::True => None,
                 filter => Some(match filters.iter().position(|known| *known == filter) {
@@ -88,7 +92,7 @@ impl Grouping {
         keys.iter().for_each(|key| key.needs(&mut needs));
         measures.iter().for_each(|(measure, _)| measure.columns(&mut |name| needs.column(name)));
         tests.iter().for_each(|test: &Test| test.needs(&mut needs));
-        Ok(Grouping { keys, measures, tests, aggregates: outputs, order: order.to_vec(), limit, offset, needs })
+        Ok(Grouping { keys, names, measures, tests, aggregates: outputs, order, limit, offset, needs })
     }
 
     /// The column whose distinct texts are all that is asked for.

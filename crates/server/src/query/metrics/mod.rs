@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 
 use serde_json::Number;
-use tidewatch_store::plan::{Aggregate, AttributeScope, By, Filter, Function, GroupOrder, Key, Op, Plan};
+use tidewatch_store::plan::{Aggregate, AttributeScope, Filter, Function, Key, KeySource, Op, Plan};
 use tidewatch_store::tables::Table;
 
 use super::answer::Row;
@@ -24,6 +24,13 @@ use crate::limits;
 pub const ALL: &str = "__all__";
 /// The group of points that have no such tag.
 const WITHOUT: &str = "";
+/// Outputs of the plans.
+const GROUP: &str = "group";
+const VALUE: &str = "value";
+/// The exact value where it is an integer that a double may not hold.
+const INTEGER: &str = "integer";
+const COUNT: &str = "count";
+const UNIT: &str = "unit";
 /// Longest bucket that can be asked for. WIRE 3.1.
 const INTERVAL_MINUTES_MAX: i64 = 366 * 24 * 60;
 
@@ -136,16 +143,20 @@ impl Series {
             vec![
                 (
                     vec![bucket_metric(&self.query.name)],
-                    vec![ask::plain(Function::HistogramQuantiles { qs: vec![share] })],
+                    vec![Function::HistogramQuantiles { qs: vec![share] }.named(VALUE)],
                 ),
-                (own.clone(), vec![ask::plain(Function::Quantiles { column: "value", qs: vec![share] })]),
+                (own.clone(), vec![Function::Quantiles { column: "value", qs: vec![share] }.named(VALUE)]),
             ]
         };
-        let one = |function| vec![(own.clone(), vec![ask::plain(function)])];
+        let one = |function: Function| vec![(own.clone(), vec![function.named(VALUE)])];
         // The exact value of integers beyond 2^53 beside the double that stands for it, see `exact`.
-        let two = |value, integer| vec![(own.clone(), vec![ask::plain(value), ask::plain(integer)])];
+        let two =
+            |value: Function, integer: Function| vec![(own.clone(), vec![value.named(VALUE), integer.named(INTEGER)])];
         match self.query.aggregation {
-            Aggregation::Avg | Aggregation::Sum => one(Function::Sum("value")),
+            Aggregation::Avg => {
+                vec![(own.clone(), vec![Function::Sum("value").named(VALUE), Function::Count.named(COUNT)])]
+            }
+            Aggregation::Sum => one(Function::Sum("value")),
             Aggregation::Count => one(Function::Count),
             Aggregation::Min => two(Function::Min("value"), Function::Min("int_value")),
             Aggregation::Max => two(Function::Max("value"), Function::Max("int_value")),
@@ -159,14 +170,14 @@ impl Series {
 
     fn group_key(&self) -> Option<Key> {
         let key = self.query.group_by.clone().filter(|key| !key.is_empty())?;
-        Some(Key::Attribute { scope: AttributeScope::RecordThenResource, key })
+        Some(KeySource::Attribute { scope: AttributeScope::RecordThenResource, key }.named(GROUP))
     }
 
     /// Which groups are shown: a condition on them, and whether there are more. `None` when there is no point at all.
     async fn groups(&self, ask: &Ask) -> Result<Option<(Filter, bool)>, ApiError> {
         let Some(key) = self.group_key() else { return Ok(Some((Filter::True, false))) };
         let answer = ask.ask(self.groups_plan(key.clone())).await?;
-        let mut values: Vec<Option<&str>> = answer.rows().map(|row| row.opt_text("key0")).collect();
+        let mut values: Vec<Option<&str>> = answer.rows().map(|row| row.opt_text(GROUP)).collect();
         // Points without the tag are a group too; it sorts first, wherever the store puts nulls.
         values.sort_unstable();
         if values.is_empty() {
@@ -176,7 +187,7 @@ impl Series {
         if !is_cut {
             return Ok(Some((Filter::True, false)));
         }
-        let Key::Attribute { scope, key } = key else { return Ok(Some((Filter::True, false))) };
+        let KeySource::Attribute { scope, key } = key.source else { return Ok(Some((Filter::True, false))) };
         let last = values[limits::METRICS_GROUPS_MAX - 1].unwrap_or(WITHOUT).to_owned();
         // "Not after the last one shown" also holds for points without the tag.
         let after = Filter::Attribute { scope, key, op: Op::Gt, value: last };
@@ -190,8 +201,8 @@ impl Series {
             self.range,
             self.filter(&self.names()),
             vec![key],
-            vec![ask::plain(Function::Count)],
-            vec![GroupOrder { by: By::Key(0), descending: false }],
+            vec![Function::Count.named(COUNT)],
+            vec![ask::least(GROUP)],
             // One more would do to know that there are more, but a null may stand first or last.
             Window::first(limits::METRICS_GROUPS_MAX + 2),
         )
@@ -201,28 +212,27 @@ impl Series {
         &self,
         ask: &Ask,
         names: &[String],
-        mut aggregates: Vec<Aggregate>,
+        aggregates: Vec<Aggregate>,
         groups: &Filter,
     ) -> Result<BTreeMap<String, Vec<ValuePoint>>, ApiError> {
         let buckets = Buckets::over(self.range, self.interval_minutes * MINUTE);
         // A rate is a difference to the point before, which may lie in the bucket before the first.
         let look_back = if self.query.aggregation == Aggregation::Rate { buckets.width } else { 0 };
         let range = Range { from: self.range.from.saturating_sub(look_back), ..self.range };
-        let mut keys = vec![Key::TimeBucket { origin: buckets.origin, width: buckets.width }];
+        let mut keys = vec![ask::bucket(&buckets)];
         keys.extend(self.group_key());
         let filter = self.filter(names).and(groups.clone());
-        aggregates.resize_with(2, || ask::plain(Function::Count));
-        let order = vec![GroupOrder { by: By::Key(0), descending: false }];
+        let order = vec![ask::least(ask::BUCKET)];
         let window = Window::first(ask::GROUPS_MAX);
         let plan =
             ask::ordered_groups(Table::MetricPoints, &[self.project], range, filter, keys, aggregates, order, window);
         let answer = ask.ask(plan).await?;
         let is_grouped = self.group_key().is_some();
         let mut series: BTreeMap<String, Vec<ValuePoint>> = BTreeMap::new();
-        for row in answer.rows().filter(|row| row.int("key0") >= buckets.origin) {
+        for row in answer.rows().filter(|row| row.int(ask::BUCKET) >= buckets.origin) {
             let Some(value) = self.value(row) else { continue };
-            let group = if is_grouped { row.opt_text("key1").unwrap_or(WITHOUT) } else { ALL };
-            let point = ValuePoint { timestamp: time::show(row.int("key0")), value };
+            let group = if is_grouped { row.opt_text(GROUP).unwrap_or(WITHOUT) } else { ALL };
+            let point = ValuePoint { timestamp: time::show(row.int(ask::BUCKET)), value };
             series.entry(group.to_owned()).or_default().push(point);
         }
         Ok(series)
@@ -230,12 +240,12 @@ impl Series {
 
     fn value(&self, row: Row<'_>) -> Option<Number> {
         let double = match self.query.aggregation {
-            Aggregation::Avg => row.opt_number("agg0")? / row.opt_number("agg1").filter(|count| *count > 0.0)?,
-            Aggregation::P50 | Aggregation::P95 | Aggregation::P99 => row.numbers("agg0")?.first().copied()?,
+            Aggregation::Avg => row.opt_number(VALUE)? / row.opt_number(COUNT).filter(|count| *count > 0.0)?,
+            Aggregation::P50 | Aggregation::P95 | Aggregation::P99 => row.numbers(VALUE)?.first().copied()?,
             Aggregation::Min | Aggregation::Max | Aggregation::Last => {
-                return exact(row.opt_number("agg0")?, row.opt_int("agg1"));
+                return exact(row.opt_number(VALUE)?, row.opt_int(INTEGER));
             }
-            _ => row.opt_number("agg0")?,
+            _ => row.opt_number(VALUE)?,
         };
         Number::from_f64(double)
     }
@@ -246,10 +256,10 @@ impl Series {
             return Ok("count".to_owned());
         }
         let filter = filters::texts("name", &self.names());
-        let aggregates = vec![ask::plain(Function::Latest { column: "unit" })];
+        let aggregates = vec![Function::Latest { column: "unit" }.named(UNIT)];
         let plan = ask::groups(Table::MetricPoints, &[self.project], self.range, filter, vec![], aggregates);
         let answer = ask.ask(plan).await?;
-        let unit = answer.first().map_or("", |row| row.text("agg0"));
+        let unit = answer.first().map_or("", |row| row.text(UNIT));
         Ok(match self.query.aggregation {
             Aggregation::Rate => format!("{unit}/s"),
             _ => unit.to_owned(),
