@@ -13,24 +13,17 @@ use parquet::file::statistics::{Statistics, ValueStatistics};
 use parquet::schema::types::ColumnDescPtr;
 
 use super::bounds::Bounds;
-use super::delta;
 use super::pages::{Facts, Pages};
 use crate::page::{Compressor, PAGE_ROWS};
 use crate::row_ranges::{Run, places};
 
 /// They are compared as numbers of this many bytes.
 const LONGEST: usize = 16;
-/// Lengths are packed as integers of 32 bits.
-const GROUP: usize = 32;
-/// Bits written for each bit that lengths say.
-const LENGTH_BITS: f64 = 4.0;
 
 pub struct IdChunk {
     length: usize,
     /// Of the page in the making.
     open: Vec<u8>,
-    /// Only what differs from the one before is written.
-    as_differences: bool,
     bounds: Bounds<u128>,
     /// The filter, and how often it may be wrong.
     bloom: Option<(Sbbf, f64)>,
@@ -46,20 +39,17 @@ impl IdChunk {
     ) -> Result<Option<IdChunk>> {
         let (&DataType::FixedSizeBinary(length), path) = (kind, column.path()) else { return Ok(None) };
         let length = usize::try_from(length).unwrap_or(0);
-        let as_differences = match properties.encoding(path) {
-            None | Some(Encoding::PLAIN) => false,
-            Some(Encoding::DELTA_BYTE_ARRAY) => true,
-            Some(_) => return Ok(None),
-        };
-        let is_known =
-            (1..=LONGEST).contains(&length) && column.max_def_level() == 0 && !properties.dictionary_enabled(path);
+        let is_known = (1..=LONGEST).contains(&length)
+            && column.max_def_level() == 0
+            && !properties.dictionary_enabled(path)
+            && matches!(properties.encoding(path), None | Some(Encoding::PLAIN));
         let Some(pages) = Pages::new(column, properties, compressor).filter(|_| is_known) else { return Ok(None) };
         let bloom = match properties.bloom_filter_properties(path) {
             Some(wanted) => Some((Sbbf::new_with_ndv_fpp(wanted.ndv(), wanted.fpp())?, wanted.fpp())),
             None => None,
         };
         let bounds = Bounds::new(properties.statistics_enabled(path), Type::FIXED_LEN_BYTE_ARRAY);
-        Ok(Some(IdChunk { length, open: Vec::new(), as_differences, bounds, bloom, pages }))
+        Ok(Some(IdChunk { length, open: Vec::new(), bounds, bloom, pages }))
     }
 
     pub fn write_runs(&mut self, arrays: &[&ArrayRef], runs: &[Run]) -> Result<()> {
@@ -89,13 +79,7 @@ impl IdChunk {
         if let Some((bloom, _)) = &mut self.bloom {
             self.open.chunks_exact(self.length).for_each(|id| bloom.insert(id));
         }
-        match self.as_differences {
-            true => {
-                let differences = differences(&self.open, self.length);
-                self.pages.push(&differences, rows, Encoding::DELTA_BYTE_ARRAY)?;
-            }
-            false => self.pages.push(&self.open, rows, Encoding::PLAIN)?,
-        }
+        self.pages.push(&self.open, rows, Encoding::PLAIN)?;
         self.open.clear();
         Ok(())
     }
@@ -129,49 +113,4 @@ fn least_and_greatest(ids: &[u8], length: usize) -> Option<(u128, u128)> {
     });
     let first = ids.next()?;
     Some(ids.fold((first, first), |(low, high), id| (low.min(id), high.max(id))))
-}
-
-/// Lengths of what each has in common with the one before, lengths of what is left, and what is left
-/// (`DELTA_BYTE_ARRAY`).
-fn differences(ids: &[u8], length: usize) -> Vec<u8> {
-    let count = ids.len() / length;
-    let mut common: Vec<i64> = Vec::with_capacity(count);
-    let mut lengths = [0; LONGEST + 1];
-    let mut last: &[u8] = &[];
-    for id in ids.chunks_exact(length) {
-        let same = if last == id { length } else { last.iter().zip(id).take_while(|(a, b)| a == b).count() };
-        lengths[same] += 1;
-        common.push(same as i64);
-        last = id;
-    }
-    let most = worth_leaving_out(&lengths, length) as i64;
-    let mut rest = Vec::with_capacity(ids.len());
-    for (same, id) in common.iter_mut().zip(ids.chunks_exact(length)) {
-        if *same < length as i64 {
-            *same = (*same).min(most);
-        }
-        rest.extend_from_slice(&id[*same as usize..]);
-    }
-    let mut out = Vec::with_capacity(rest.len() + count);
-    delta::encode(&common, GROUP, &mut out);
-    common.iter_mut().for_each(|same| *same = length as i64 - *same);
-    delta::encode(&common, GROUP, &mut out);
-    out.extend_from_slice(&rest);
-    out
-}
-
-/// So many bytes at most are left out of an id that is not the one before: an id that shares two where most share one
-/// would save a byte, and cost more in lengths that are no longer alike. `lengths`: how many ids share so many bytes
-/// with the one before.
-fn worth_leaving_out(lengths: &[usize; LONGEST + 1], length: usize) -> usize {
-    let total: usize = lengths.iter().sum();
-    let bits = |count: usize| if count == 0 { 0.0 } else { count as f64 * (total as f64 / count as f64).log2() };
-    let cost = |most: usize| {
-        let beyond: usize = lengths[most + 1..length].iter().sum();
-        let kinds = lengths[..most].iter().copied().chain([lengths[most] + beyond]).enumerate();
-        let apart =
-            |(shared, count): (usize, usize)| LENGTH_BITS * bits(count) + (count * (length - shared) * 8) as f64;
-        kinds.map(apart).sum::<f64>() + LENGTH_BITS * bits(lengths[length])
-    };
-    (0..length).min_by(|a, b| cost(*a).total_cmp(&cost(*b))).unwrap_or(0)
 }

@@ -5,7 +5,7 @@
 //! array more, and has for each column memory of its own to compress pages with. The pages are, value by value, what the
 //! crate would write, and so is what is told of them.
 //!
-//! - `ids`: identifiers, plain or as differences; `numbers`: as differences, or as they are; `texts`: as they are.
+//! - `trace_id_index`: identifiers; `numbers`: as differences, or as they are; `texts`: as they are.
 //! - `delta`: differences as Parquet packs them; `bounds`: the least and greatest values of pages and of the chunk;
 //!   `pages`: where pages lie.
 

@@ -62,10 +62,7 @@ fn properties(group_rows: usize, compression: Compression, statistics: EnabledSt
     for name in ["time", "maybe_time"] {
         builder = builder.set_column_encoding(path(name), Encoding::DELTA_BINARY_PACKED);
     }
-    builder
-        .set_column_encoding(path("sorted16"), Encoding::DELTA_BYTE_ARRAY)
-        .set_column_bloom_filter_fpp(path("id16"), 0.04)
-        .build()
+    builder.set_column_bloom_filter_fpp(path("id16"), 0.04).build()
 }
 
 /// Rows of all columns, made of a few numbers each.
@@ -162,8 +159,8 @@ fn assert_told_the_same(ours: &Bytes, theirs: &Bytes) {
             assert_eq!(a.compression(), b.compression(), "{name}");
             assert_eq!(a.encodings_mask(), b.encodings_mask(), "{name}");
             assert_eq!(a.page_encoding_stats(), b.page_encoding_stats(), "{name}");
-            // Which rows have a value is packed in runs of our own, and what sorted ids share is left out only where it pays.
-            if a.column_descr().max_def_level() == 0 && name != "sorted16" {
+            // Which rows have a value is packed in runs of our own.
+            if a.column_descr().max_def_level() == 0 {
                 assert_eq!(a.uncompressed_size(), b.uncompressed_size(), "{name}");
                 assert_eq!(a.compressed_size(), b.compressed_size(), "{name}");
             }
@@ -259,24 +256,6 @@ proptest! {
 }
 
 /// Many pages.
-/// Ids of which most share one byte with the one before, and some by chance two, take little more than what they do not
-/// share.
-#[test]
-fn lengths_of_sorted_ids_take_next_to_nothing() {
-    let scramble = |number: u64| (u128::from(number) + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15_F39C_C060_5CED_C835);
-    let mut ids: Vec<[u8; 16]> = (0..14_000).map(|number| scramble(number).to_be_bytes()).collect();
-    ids.sort_unstable();
-    let schema = Arc::new(Schema::new(vec![Field::new("sorted16", DataType::FixedSizeBinary(16), false)]));
-    let array: ArrayRef = Arc::new(FixedSizeBinaryArray::try_from_iter(ids.iter()).unwrap());
-    let batch = RecordBatch::try_new(Arc::clone(&schema), vec![array]).unwrap();
-    let properties = properties(20_000, zstd(), EnabledStatistics::None);
-    let mut writer = GroupWriter::new(Vec::new(), schema, properties, usize::MAX, || ()).unwrap();
-    writer.write(&batch).unwrap();
-    let file = Bytes::from(writer.into_file().unwrap().finish().unwrap());
-    let bytes = metadata(&file).row_group(0).column(0).compressed_size() as f64;
-    assert!(bytes < 14_000.0 * 15.15, "{} bytes an id", bytes / 14_000.0);
-}
-
 #[test]
 fn large_columns_are_written_as_the_crate_would() {
     let row = |number: u64| {

@@ -266,10 +266,7 @@ fn with_column(builder: WriterPropertiesBuilder, table: Table, column: &Column) 
         Kind::Id8 if column.name == "span_id" && table != Table::Logs => builder
             .set_column_dictionary_enabled(path.clone(), false)
             .set_column_compression(path.clone(), Compression::UNCOMPRESSED),
-        // Sorted within five minutes, so that neighbours begin alike.
-        Kind::Id16 if is_sorted_by(table, column) => builder
-            .set_column_dictionary_enabled(path.clone(), false)
-            .set_column_encoding(path.clone(), Encoding::DELTA_BYTE_ARRAY),
+        // Plain and compressed: of a trace id that rows repeat, zstd keeps the first, and every reader of Parquet reads it.
         Kind::Id8 | Kind::Id16 => builder.set_column_dictionary_enabled(path.clone(), false),
         Kind::I64 => builder
             .set_column_dictionary_enabled(path.clone(), false)

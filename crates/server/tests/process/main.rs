@@ -9,6 +9,7 @@ mod full_disk;
 mod kill;
 mod log;
 mod memory;
+mod parquet_readers;
 mod refused;
 mod sdk;
 mod secrets;

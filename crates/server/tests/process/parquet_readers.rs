@@ -1,0 +1,209 @@
+//! Parts are plain Parquet: pyarrow, DuckDB and Polars read in every part what the store answers.
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use arrow::array::{Array, AsArray, RecordBatch};
+use arrow::datatypes::{DataType, Float64Type, Int16Type, Int64Type, UInt8Type, UInt32Type, UInt64Type};
+use serde_json::{Value, json};
+use tidewatch_domain::decode::Encoding;
+use tidewatch_domain::model::{ProjectId, Signal};
+use tidewatch_domain::project::IngestSettings;
+use tidewatch_journal::Position;
+use tidewatch_server::bench::generate::{Generator, Kind, Period};
+use tidewatch_server::ingest::coding::Coding;
+use tidewatch_server::ingest::knowledge::Knowledge;
+use tidewatch_server::ingest::pipeline;
+use tidewatch_server::ingest::prices::{NO_TABLE, PriceTable};
+use tidewatch_server::ingest::record::Header;
+use tidewatch_store::columns::NO_KEY;
+use tidewatch_store::lake::{Lake, LakeOptions};
+use tidewatch_store::plan::{Filter, Plan, Shape};
+use tidewatch_store::tables::Table;
+
+use super::sdk::{installed, run};
+
+/// 2026-11-19, 12:00 UTC.
+const NOON: i64 = 1_795_089_600_000_000_000;
+const HOUR: i64 = 3_600_000_000_000;
+
+/// Where pyarrow, DuckDB and Polars are installed beside their programs.
+pub fn python() -> PathBuf {
+    // Several tests use it; one installs.
+    static INSTALLED: std::sync::OnceLock<PathBuf> = std::sync::OnceLock::new();
+    let install = || {
+        let programs = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/process/parquet-readers");
+        installed("parquet-readers", &programs, |target| {
+            run(Command::new("python3").args(["-m", "venv", "venv"]).current_dir(target));
+            run(Command::new("venv/bin/pip")
+                .args(["install", "--quiet", "-r", "requirements.txt"])
+                .current_dir(target));
+        })
+    };
+    INSTALLED.get_or_init(install).clone()
+}
+
+fn apply(lake: &Lake, signal: Signal, encoding: Encoding, body: &[u8], position: u64) {
+    let header = Header {
+        project_number: 1 + (position % 2) as u32,
+        project: ProjectId([7; 16]),
+        signal,
+        encoding,
+        coding: Coding::Identity,
+        received_ns: NOON,
+        settings: IngestSettings::default(),
+        prices: NO_TABLE,
+        names_max: None,
+    };
+    let knowledge = Knowledge { prices: PriceTable { prices: &[], id: NO_TABLE }, symbols: None };
+    let prepared = pipeline::prepare(&header, body, usize::MAX, &knowledge);
+    let prepared = prepared.map_err(|refused| refused.error).expect("an export that is understood");
+    lake.apply(Position(position), NO_KEY, NOON, prepared.rows);
+}
+
+/// Cells that encodings treat apart: absent, empty, long and of every type of attribute.
+fn odd_spans(round: u64) -> Value {
+    let attributes = |n: u64| {
+        json!([
+            {"key": "", "value": {"stringValue": "without a key"}},
+            {"key": "array", "value": {"arrayValue": {"values": [{"intValue": "1"}, {"stringValue": "x"}]}}},
+            {"key": "bytes", "value": {"bytesValue": "AAH/"}},
+            {"key": "double", "value": {"doubleValue": -0.0}},
+            {"key": "least", "value": {"intValue": i64::MIN.to_string()}},
+            {"key": "mixed", "value": if n.is_multiple_of(2) { json!({"intValue": "7"}) } else { json!({"stringValue": "7"}) }},
+            {"key": "truth", "value": {"boolValue": n.is_multiple_of(3)}},
+            {"key": "twice", "value": {"stringValue": "first"}},
+            {"key": "twice", "value": {"stringValue": "second"}},
+            {"key": "größe", "value": {"stringValue": "日本\u{0}\"'\n".repeat(n as usize % 50)}},
+        ])
+    };
+    let span = |n: u64| {
+        json!({
+            "traceId": format!("{:032x}", (round << 32) + 1 + n / 3), "spanId": format!("{:016x}", (round << 32) + 1 + n),
+            "parentSpanId": if n.is_multiple_of(3) { String::new() } else { format!("{:016x}", n) },
+            "kind": n % 6, "name": if n.is_multiple_of(5) { String::new() } else { format!("span {n}") },
+            "startTimeUnixNano": (NOON as u64 + n).to_string(), "endTimeUnixNano": (NOON as u64 + 2 * n).to_string(),
+            "attributes": attributes(n), "traceState": "a=b", "flags": u32::MAX, "droppedAttributesCount": n,
+            "status": {"code": n % 3, "message": "x".repeat(n as usize)},
+            "events": [{"name": "exception", "timeUnixNano": (NOON as u64 + n).to_string(), "attributes": [
+                {"key": "exception.type", "value": {"stringValue": format!("Odd{}", n % 7)}},
+                {"key": "exception.stacktrace", "value": {"stringValue": format!("Odd\n    at f (a.js:{n}:1)")}}]}],
+            "links": [{"traceId": format!("{:032x}", n + 1), "spanId": format!("{:016x}", n + 1)}],
+        })
+    };
+    json!({"resourceSpans": [{
+        "resource": {"attributes": [{"key": "service.name", "value": {"stringValue": "odd"}}]},
+        "scopeSpans": [{"scope": {"name": "s", "version": "1"}, "spans": (0..300).map(span).collect::<Vec<_>>()}],
+    }]})
+}
+
+/// Requests of all signals, as one flush.
+fn fill(lake: &Lake, round: u64) {
+    let mut generator = Generator::new(round);
+    let mut body = Vec::new();
+    let period = Period { from_ns: (NOON + round as i64 * HOUR) as u64, length_ns: HOUR as u64 / 2 };
+    let mut position = 1000 * round;
+    for kind in
+        [Kind::Rich, Kind::Rich, Kind::Rich, Kind::Rich, Kind::Lean, Kind::Logs, Kind::Logs, Kind::Points, Kind::Points]
+    {
+        position += 1;
+        generator.request(kind, 900, period, &mut body);
+        apply(lake, kind.signal(), Encoding::Protobuf, &body, position);
+    }
+    apply(lake, Signal::Traces, Encoding::Json, odd_spans(round).to_string().as_bytes(), position + 1);
+    // A point beyond what a double holds: the one that has `int_value`.
+    let points = json!({"resourceMetrics": [{"scopeMetrics": [{"metrics": [{"name": "large", "sum": {
+        "dataPoints": [{"timeUnixNano": NOON.to_string(), "asInt": i64::MAX.to_string()}],
+        "aggregationTemporality": 2, "isMonotonic": true}}]}]}]});
+    apply(lake, Signal::Metrics, Encoding::Json, points.to_string().as_bytes(), position + 2);
+    lake.flush().expect("the disk takes it");
+}
+
+/// Every row of the table, as the store answers.
+fn rows(lake: &Lake, table: Table) -> RecordBatch {
+    let columns = table.columns().iter().map(|column| column.name).collect();
+    let shape = Shape::Rows { columns, order: Vec::new(), limit: usize::MAX, offset: 0 };
+    let projects = vec![0, 1, 2];
+    let plan = Plan { table, projects, from: i64::MIN, to: i64::MAX, filter: Filter::True, shape };
+    lake.ask(&plan, Instant::now() + Duration::from_secs(300)).expect("an answer")
+}
+
+fn hex(bytes: &[u8]) -> Value {
+    let mut text = String::new();
+    bytes.iter().for_each(|byte| write!(text, "{byte:02x}").expect("a text takes it"));
+    Value::from(text)
+}
+
+/// As `parts.py` writes what it reads.
+fn cell(array: &dyn Array, row: usize) -> Value {
+    if array.is_null(row) {
+        return Value::Null;
+    }
+    match array.data_type() {
+        DataType::Boolean => array.as_boolean().value(row).to_string().into(),
+        DataType::UInt8 => array.as_primitive::<UInt8Type>().value(row).to_string().into(),
+        DataType::Int16 => array.as_primitive::<Int16Type>().value(row).to_string().into(),
+        DataType::UInt32 => array.as_primitive::<UInt32Type>().value(row).to_string().into(),
+        DataType::UInt64 => array.as_primitive::<UInt64Type>().value(row).to_string().into(),
+        DataType::Int64 => array.as_primitive::<Int64Type>().value(row).to_string().into(),
+        DataType::Float64 => hex(&array.as_primitive::<Float64Type>().value(row).to_be_bytes()),
+        DataType::Utf8 => array.as_string::<i32>().value(row).into(),
+        DataType::Binary => hex(array.as_binary::<i32>().value(row)),
+        DataType::FixedSizeBinary(_) => hex(array.as_fixed_size_binary().value(row)),
+        other => panic!("no table has a column of {other}"),
+    }
+}
+
+/// Writes what the store answers, has the three readers compare their parts with it, and returns what they have read.
+fn compare(lake: &Lake, folder: &Path) -> Value {
+    let answers = folder.join("answers");
+    std::fs::create_dir_all(&answers).expect("a folder");
+    for table in Table::ALL {
+        let batch = rows(lake, table);
+        assert!(batch.num_rows() > 0, "{} has rows", table.name());
+        let names: Vec<&str> = table.columns().iter().map(|column| column.name).collect();
+        let mut text = format!("{}\n", python_json(&json!(names)));
+        for row in 0..batch.num_rows() {
+            let cells: Vec<Value> = batch.columns().iter().map(|column| cell(column, row)).collect();
+            text += &python_json(&Value::from(cells));
+            text.push('\n');
+        }
+        std::fs::write(answers.join(format!("{}.jsonl", table.name())), text).expect("a file");
+    }
+    let target = python();
+    let output = Command::new(target.join("venv/bin/python"))
+        .arg(target.join("parts.py"))
+        .args([folder.join("data/parts"), answers])
+        .output()
+        .expect("Python runs");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{}", said.lines().last().unwrap_or_default());
+    serde_json::from_slice(&output.stdout).expect("JSON")
+}
+
+/// With the spaces that Python's `json` writes.
+fn python_json(list: &Value) -> String {
+    let cells = list.as_array().expect("a list").iter().map(Value::to_string);
+    format!("[{}]", cells.collect::<Vec<_>>().join(", "))
+}
+
+/// Guarantee: parts can be read by pyarrow, DuckDB and Polars (README.md), as flushed and as merged.
+#[test]
+fn other_tools_read_every_part() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let options = LakeOptions { background: false, ..LakeOptions::new(folder.path().join("data")) };
+    let lake = Lake::open(options).expect("an empty folder becomes a lake");
+    for round in 1..=3 {
+        fill(&lake, round);
+    }
+    let flushed = compare(&lake, folder.path());
+    assert_eq!(flushed["parts"], 3 * Table::ALL.len(), "three flushes of one day");
+
+    lake.merge(NOON + 72 * HOUR).expect("the disk takes it");
+    let merged = compare(&lake, folder.path());
+    assert_eq!(merged["parts"], Table::ALL.len(), "a day that is over becomes one part");
+    // Columns whose chunks lie in a file once are read as any other.
+    assert!(flushed["sharedChunks"].as_u64() > Some(0) && merged["sharedChunks"].as_u64() > Some(0), "{merged}");
+}
