@@ -85,7 +85,7 @@ pub use names::OTHER_NAME;
 pub use options::{DiskBudget, FreeBytes, GiveUp, KeepRecords, LakeOptions, MergeOptions, RollupOptions};
 pub use part::{Part, PartFacts, PartFile};
 pub use rewrite::{Change, Changed, Rewrite};
-pub use scan::{QueryMemoryUse, RequestMemory};
+pub use scan::{QueryMemoryUse, RequestMemory, RowCursor};
 pub use set_aside::set_part_aside;
 pub use source::Source;
 pub use state::{Stats, TableStats, Work, Worked};
@@ -315,6 +315,11 @@ impl Lake {
         let rows_min = self.shared.options.rollups.ask_rows;
         let answer = scan::run_page(plan, &sources, deadline, rows_min, memory);
         answer.inspect_err(|error| suspect_sources(&sources, error))
+    }
+
+    /// Reads all rows that pass a plan of rows, as they are stored now, piece by piece; see [`RowCursor::new`].
+    pub fn cursor(&self, plan: &Plan) -> Result<RowCursor, StoreError> {
+        RowCursor::new(plan, self.sources(plan))
     }
 
     /// The memory that questions borrow from: its size, and what is borrowed now.

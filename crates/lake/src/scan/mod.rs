@@ -9,6 +9,7 @@
 //! - [`dictionary`] rules out row groups by their dictionaries, [`distinct`] lists a column's values from them.
 //! - [`rows`] keeps the first rows of an order, [`groups`] (with [`states`]) groups and aggregates.
 //! - [`rolled`] answers groups from the roll-ups of parts instead of their rows, when there are many.
+//! - [`cursor`] reads all rows of a plan, piece by piece, for exports.
 //! - [`pool`] is the threads of one question, [`budget`] the memory of all questions; [`passes`] divides a question that
 //!   needs more than one may have.
 //!
@@ -18,6 +19,7 @@
 mod aggregate;
 pub(crate) mod aggregators;
 mod budget;
+mod cursor;
 mod filter;
 mod from_rollups;
 mod open_part;
@@ -44,6 +46,7 @@ use tidewatch_store::plan;
 use tidewatch_store::plan::{Plan, Shape};
 
 pub use budget::{QUESTION_BYTES_MAX, QueryMemory, QueryMemoryUse, RequestMemory};
+pub use cursor::RowCursor;
 
 /// Bytes that an answer and what a request makes of it take together, per byte of its columns: rows as structures, their
 /// texts, and the list that is sorted.

@@ -102,6 +102,19 @@ fn is_quantile(value: f64, q: f64, bars: &[(f64, f64, f64)]) -> bool {
     below(value + aside) >= q * count - slack && below(value - aside) <= q * count + slack
 }
 
+/// Panics unless these batches have the model's rows, each as often, in any order.
+#[track_caller]
+pub fn assert_same_rows(plan: &Plan, expected: &Answer, batches: &[RecordBatch], held: &str) {
+    let sorted = |rows: &mut dyn Iterator<Item = Vec<Answered>>| {
+        let mut rows: Vec<String> = rows.map(|row| format!("{row:?}")).collect();
+        rows.sort_unstable();
+        rows
+    };
+    let wanted = sorted(&mut expected.rows.iter().cloned());
+    let got = sorted(&mut batches.iter().flat_map(read));
+    assert_eq!(got, wanted, "held as {held}\nplan {plan:#?}");
+}
+
 fn read(batch: &RecordBatch) -> Vec<Vec<Answered>> {
     (0..batch.num_rows()).map(|row| batch.columns().iter().map(|array| read_cell(array, row)).collect()).collect()
 }

@@ -31,6 +31,11 @@ pub fn plenty() -> RequestMemory {
     RequestMemory::new(&Arc::new(QueryMemory::new(4 << 30)))
 }
 
+/// Memory for the rows of a few pages.
+pub fn little() -> RequestMemory {
+    RequestMemory::new(&Arc::new(QueryMemory::of_one_request(1 << 20)))
+}
+
 /// Sources, and the folder their parts lie in.
 pub struct Held {
     pub how: &'static str,

@@ -2,14 +2,17 @@
 
 use std::time::{Duration, Instant};
 
+use arrow::array::RecordBatch;
 use proptest::prelude::*;
+use tidewatch_lake::RowCursor;
 use tidewatch_lake::scan;
-use tidewatch_store::plan::Shape;
+use tidewatch_store::StoreError;
+use tidewatch_store::plan::{Plan, Shape};
 use tidewatch_store::tables::Table;
 
-use crate::compare::{assert_same, assert_same_but_quantiles};
+use crate::compare::{assert_same, assert_same_but_quantiles, assert_same_rows};
 use crate::dice::Dice;
-use crate::holders::{lake, many_batches, one_batch, plenty, tiny_parts};
+use crate::holders::{lake, little, many_batches, one_batch, plenty, tiny_parts};
 use crate::model;
 use crate::plans::random_plan;
 use crate::rows::random_rows;
@@ -54,11 +57,48 @@ fn check(table: Table, seed: u64, count: usize) {
     }
 }
 
+/// A cursor over everything that passes reads each row once, whatever the pieces are.
+fn check_cursor(table: Table, seed: u64, count: usize) {
+    let mut dice = Dice::new(seed);
+    let rows = random_rows(table, count, &mut dice);
+    let mut holders =
+        vec![one_batch(table, &rows), many_batches(table, &rows, &mut dice), tiny_parts(table, &rows, &mut dice)];
+    if table != Table::IngestCounts {
+        holders.push(lake(table, &rows, &mut dice));
+    }
+    let columns: Vec<_> = table.columns().iter().map(|column| column.name).collect();
+    for _ in 0..4 {
+        let shape = Shape::Rows { columns: columns.clone(), order: Vec::new(), limit: usize::MAX, offset: 0 };
+        let plan = Plan { shape, ..random_plan(table, &rows, &mut dice) };
+        let expected = model::answer(&plan, &rows);
+        for held in &holders {
+            // As little memory as makes the pieces small, and as much as any needs.
+            let memory = if dice.once_in(2) { plenty() } else { little() };
+            let mut cursor = RowCursor::new(&plan, held.sources.clone()).expect("the plan is one of all rows");
+            let mut batches = Vec::new();
+            let mut read = |batch: &RecordBatch| {
+                batches.push(batch.clone());
+                Ok(())
+            };
+            let late = cursor.read(&memory, Instant::now(), &mut read);
+            assert!(matches!(late, Err(StoreError::Deadline)), "{late:?}");
+            while cursor.read(&memory, soon(), &mut read).unwrap_or_else(|e| panic!("{e} held as {}", held.how)) {}
+            assert!(batches.iter().all(|batch| batch.schema_ref() == cursor.schema()));
+            assert_same_rows(&plan, &expected, &batches, held.how);
+        }
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 48, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn all_holders_answer_as_the_model(seed in any::<u64>(), table in 0..8_usize, count in 0..70_usize) {
         check(Table::ALL[table], seed, count);
+    }
+
+    #[test]
+    fn a_cursor_reads_every_row_once(seed in any::<u64>(), table in 0..8_usize, count in 0..70_usize) {
+        check_cursor(Table::ALL[table], seed, count);
     }
 }

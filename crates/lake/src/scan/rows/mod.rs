@@ -286,7 +286,7 @@ fn fetch(
 }
 
 /// The columns of a part come in its own order.
-fn in_order(batch: &RecordBatch, schema: &SchemaRef) -> Result<RecordBatch, StoreError> {
+pub(super) fn in_order(batch: &RecordBatch, schema: &SchemaRef) -> Result<RecordBatch, StoreError> {
     let column = |field: &Arc<Field>| match batch.column_by_name(field.name()) {
         Some(array) => Ok(Arc::clone(array)),
         None => Err(StoreError::Internal { what: "read rows", why: format!("column {} is missing", field.name()) }),
