@@ -12,6 +12,7 @@ use tidewatch_domain::decode::Encoding;
 use tidewatch_domain::model::{ProjectId, Signal};
 use tidewatch_domain::project::IngestSettings;
 use tidewatch_journal::Position;
+use tidewatch_lake::{Lake, LakeOptions};
 use tidewatch_server::bench::generate::{Generator, Kind, Period};
 use tidewatch_server::ingest::coding::Coding;
 use tidewatch_server::ingest::knowledge::Knowledge;
@@ -19,7 +20,6 @@ use tidewatch_server::ingest::pipeline;
 use tidewatch_server::ingest::prices::{NO_TABLE, PriceTable};
 use tidewatch_server::ingest::record::Header;
 use tidewatch_store::columns::NO_KEY;
-use tidewatch_store::lake::{Lake, LakeOptions};
 use tidewatch_store::plan::{Filter, Plan, Shape};
 use tidewatch_store::tables::Table;
 
