@@ -84,12 +84,9 @@ fn report(name: &str, took: Duration, rows: usize) {
     println!("{:9.2} ms  {rows:7} rows  {name}", took.as_secs_f64() * 1e3);
 }
 
-/// A mixed number: the same input gives the same output.
+/// A pseudo-random number that follows from `number` alone.
 fn mix(number: u64) -> u64 {
-    let mut mixed = number.wrapping_add(0x9E37_79B9_7F4A_7C15);
-    mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-    mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-    mixed ^ (mixed >> 31)
+    fastrand::Rng::with_seed(number).u64(..)
 }
 
 fn trace_id(trace: u64) -> TraceId {

@@ -155,11 +155,9 @@ fn jittered_seconds() -> u64 {
     random_in(*limits::RETRY_AFTER_SECONDS.start(), *limits::RETRY_AFTER_SECONDS.end())
 }
 
-/// Another number for each caller.
+/// A random number of `low..=high`.
 pub fn random_in(low: u64, high: u64) -> u64 {
-    // Not a secret: any spread will do when the system has no randomness to give.
-    let random = getrandom::u32().unwrap_or(0);
-    low + u64::from(random) % (high - low + 1)
+    fastrand::u64(low..=high)
 }
 
 /// Body of every error answer outside OTLP.

@@ -37,12 +37,10 @@ impl Reserve {
     fn fill(&self) -> io::Result<()> {
         let mut file = File::create(&self.0)?;
         let mut block = [0; 4096];
-        for number in 0..CONTROL_RESERVE_BYTES / block.len() {
-            // No block like another, and no zeros: some file systems store neither.
-            for (place, bytes) in block.chunks_exact_mut(8).enumerate() {
-                let value = (number * 512 + place + 1) as u64;
-                bytes.copy_from_slice(&value.wrapping_mul(0x9E37_79B9_7F4A_7C15).to_le_bytes());
-            }
+        // File systems that compress or deduplicate store random bytes in full.
+        let mut random = fastrand::Rng::with_seed(CONTROL_RESERVE_BYTES as u64);
+        for _ in 0..CONTROL_RESERVE_BYTES / block.len() {
+            random.fill(&mut block);
             file.write_all(&block)?;
         }
         file.sync_data()

@@ -164,7 +164,7 @@ fn every_export_reads_the_same_from_its_json() {
 /// What the fuzz targets do, without a fuzzer: a fixed seed, a few thousand inputs.
 #[test]
 fn damaged_exports_are_read_or_refused_like_the_oracle_does() {
-    let mut dice = Dice(1);
+    let mut dice = Dice::new(1);
     for capture in captures() {
         let run = match capture.encoding {
             Encoding::Protobuf => harness::protobuf,
@@ -186,7 +186,7 @@ fn damaged_exports_are_read_or_refused_like_the_oracle_does() {
 
 #[test]
 fn other_spellings_of_an_export_read_like_the_oracle_does() {
-    let mut dice = Dice(2);
+    let mut dice = Dice::new(2);
     for capture in captures().iter().filter(|capture| capture.encoding == Encoding::Protobuf) {
         for _ in 0..20 {
             harness::protobuf(capture.signal, &scrambled(&capture.body, &mut dice));

@@ -41,7 +41,7 @@ proptest! {
     #[test]
     fn damaged_json_is_read_alike_or_refused(request in strategies::traces(), seed in any::<u64>()) {
         let body = to_vec(&request).expect("valid JSON");
-        let mut dice = Dice(seed);
+        let mut dice = Dice::new(seed);
         for _ in 0..8 {
             harness::json(Signal::Traces, &damaged(&body, &mut dice));
         }

@@ -51,7 +51,7 @@ proptest! {
 
 /// Scrambled and damaged bodies are accepted, refused and read as the generated types do.
 fn all_spellings(signal: Signal, body: &[u8], seed: u64) {
-    let mut dice = Dice(seed);
+    let mut dice = Dice::new(seed);
     for _ in 0..4 {
         let other = scrambled(body, &mut dice);
         harness::protobuf(signal, &other);

@@ -85,7 +85,7 @@ fn unknown(dice: &mut Dice) -> Field {
             // A group with a group inside, closed by end marks of their own numbers.
             let mut content = vec![0x0b, 0x08, 0x05, 0x0c];
             let mut end = Vec::new();
-            put_varint(number << 3 | 4, &mut end, &mut Dice(1));
+            put_varint(number << 3 | 4, &mut end, &mut Dice::new(1));
             content.extend_from_slice(&end);
             (3, content)
         }
@@ -126,9 +126,9 @@ fn boundaries(message: &[u8]) -> Vec<usize> {
     for field in split(message).unwrap_or_default() {
         let mut written = Vec::new();
         // An odd length elsewhere would show as an overlong varint here: give up then.
-        put_varint(field.number << 3 | field.wire_type, &mut written, &mut Dice(1));
+        put_varint(field.number << 3 | field.wire_type, &mut written, &mut Dice::new(1));
         if field.wire_type == 2 {
-            put_varint(field.content.len() as u64, &mut written, &mut Dice(1));
+            put_varint(field.content.len() as u64, &mut written, &mut Dice::new(1));
         }
         at.push(at[at.len() - 1] + written.len() + field.content.len());
     }

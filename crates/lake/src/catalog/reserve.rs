@@ -57,17 +57,11 @@ impl Reserve {
 
 fn write(path: &Path) -> io::Result<()> {
     let mut file = File::create(path)?;
-    // No zeros: some file systems store none.
-    let mut state = 0x9E37_79B9_7F4A_7C15_u64;
-    let mut block = Vec::with_capacity(BLOCK_BYTES);
+    // File systems that compress or deduplicate store random bytes in full.
+    let mut random = fastrand::Rng::with_seed(RESERVE_BYTES);
+    let mut block = vec![0; BLOCK_BYTES];
     for _ in 0..RESERVE_BYTES / BLOCK_BYTES as u64 {
-        block.clear();
-        while block.len() < BLOCK_BYTES {
-            state ^= state << 13;
-            state ^= state >> 7;
-            state ^= state << 17;
-            block.extend_from_slice(&state.to_le_bytes());
-        }
+        random.fill(&mut block);
         file.write_all(&block)?;
     }
     Ok(())

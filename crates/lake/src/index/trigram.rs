@@ -327,12 +327,8 @@ mod tests {
         assert_eq!(size(&["short".to_owned()]), 8);
         let numbers: Vec<String> = (0..BLOCK_ROWS).map(|n| format!("user {n} logged in")).collect();
         assert!((256..=1024).contains(&size(&numbers)), "{}", size(&numbers));
-        let mut state = 1_u64;
-        let mut random = || {
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-            char::from(b' ' + (state >> 33) as u8 % 95)
-        };
-        let noise: Vec<String> = (0..BLOCK_ROWS).map(|_| (0..100).map(|_| random()).collect()).collect();
+        let mut random = fastrand::Rng::with_seed(1);
+        let noise: Vec<String> = (0..BLOCK_ROWS).map(|_| (0..100).map(|_| random.char(' '..='~')).collect()).collect();
         assert_eq!(size(&noise), 0, "full");
     }
 

@@ -36,13 +36,8 @@ fn best(rounds: usize, mut run: impl FnMut()) -> f64 {
 
 /// Random numbers, the same in every run.
 fn random(seed: u64) -> impl FnMut(u64) -> u64 {
-    let mut state = seed;
-    move |below| {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        state % below
-    }
+    let mut random = fastrand::Rng::with_seed(seed);
+    move |below| random.u64(..below)
 }
 
 /// Peak resident bytes of a child that converts a file.

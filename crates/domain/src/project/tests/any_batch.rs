@@ -150,11 +150,7 @@ proptest! {
         settings in settings(),
     ) {
         let mut shuffled = rows.clone();
-        let mut state = seed;
-        for place in (1..shuffled.len()).rev() {
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-            shuffled.swap(place, (state >> 33) as usize % (place + 1));
-        }
+        fastrand::Rng::with_seed(seed).shuffle(&mut shuffled);
         let (batch, other) = (build(&rows), build(&shuffled));
         let arena = Bump::new();
         let context = with_settings(settings);
