@@ -39,11 +39,11 @@ async fn figures_have_a_listener_of_their_own() {
         "tidewatch_http_requests_total{route=\"/api/otel/v1/traces\",status=\"2xx\"} 1",
         "tidewatch_http_requests_total{route=\"/api/otel/v1/traces\",status=\"4xx\"} 1",
         "tidewatch_http_request_seconds_count{route=\"/api/otel/v1/traces\"} 2",
-        "tidewatch_admission_wait_seconds_count{} 3",
-        "tidewatch_journal_wait_seconds_count{} 3",
-        "tidewatch_journal_commit_seconds_count{} 3",
-        "tidewatch_flush_seconds_count{} 0",
-        "tidewatch_merge_seconds_count{} 0",
+        "tidewatch_admission_wait_seconds_count 3",
+        "tidewatch_journal_wait_seconds_count 3",
+        "tidewatch_journal_commit_seconds_count 3",
+        "tidewatch_flush_seconds_count 0",
+        "tidewatch_merge_seconds_count 0",
         "tidewatch_journal_waiting 0",
         "tidewatch_questions_waiting 0",
         "tidewatch_flush_waiting 0",
@@ -66,7 +66,7 @@ async fn figures_have_a_listener_of_their_own() {
     lake.merge(harness.app().clock.now_ns()).expect("the disk works");
     let answer = get(&harness.app().config.data_dir.join("metrics.sock"), "/metrics").await;
     for line in [
-        "tidewatch_flush_seconds_count{} 1",
+        "tidewatch_flush_seconds_count 1",
         "tidewatch_store_failures_total 0",
         "tidewatch_parts{table=\"spans\"} 1",
         "tidewatch_records_total{signal=\"logs\",outcome=\"kept\",reason=\"\"} 1",
