@@ -1,5 +1,7 @@
 //! Small numbers as Parquet's pages have them: runs of one number, and groups of eight packed bit by bit.
 
+use integer_encoding::VarIntWriter;
+
 /// Numbers are packed in groups of so many; such a group of one number, and what is equal after it, is a run.
 const GROUP: usize = 8;
 
@@ -95,10 +97,6 @@ fn packed(width: u8, numbers: &[u32], out: &mut Vec<u8>) {
     }
 }
 
-fn varint(mut number: u64, out: &mut Vec<u8>) {
-    while number >= 0x80 {
-        out.push(number as u8 | 0x80);
-        number >>= 7;
-    }
-    out.push(number as u8);
+fn varint(number: u64, out: &mut Vec<u8>) {
+    out.write_varint(number).expect("a vector takes all bytes");
 }

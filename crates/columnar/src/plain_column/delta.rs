@@ -1,14 +1,16 @@
 //! Integers as the differences from those before them (`DELTA_BINARY_PACKED`).
 
+use integer_encoding::{VarInt, VarIntWriter};
+
 /// Groups of values packed with one width, per block.
 const GROUPS: usize = 4;
 
 /// Appends integers, in groups of so many: 32 for those of 32 bits, 64 for those of 64.
 pub fn encode(values: &[i64], group: usize, out: &mut Vec<u8>) {
-    varint((group * GROUPS) as u64, out);
-    varint(GROUPS as u64, out);
-    varint(values.len() as u64, out);
-    varint(zigzag(values.first().copied().unwrap_or(0)), out);
+    varint(group * GROUPS, out);
+    varint(GROUPS, out);
+    varint(values.len(), out);
+    varint(values.first().copied().unwrap_or(0), out);
     let mut deltas = Vec::with_capacity(group * GROUPS);
     for block in 0..values.len().saturating_sub(1).div_ceil(group * GROUPS) {
         let start = block * group * GROUPS;
@@ -21,7 +23,7 @@ pub fn encode(values: &[i64], group: usize, out: &mut Vec<u8>) {
 
 fn encode_block(deltas: &[i64], group: usize, out: &mut Vec<u8>) {
     let least = deltas.iter().copied().min().unwrap_or(0);
-    varint(zigzag(least), out);
+    varint(least, out);
     let widths = out.len();
     out.extend_from_slice(&[0; GROUPS]);
     for (number, deltas) in deltas.chunks(group).enumerate() {
@@ -55,14 +57,7 @@ fn pack(values: impl ExactSizeIterator<Item = u64>, width: u32, out: &mut Vec<u8
     out.extend_from_slice(&(bits as u64).to_le_bytes()[..count.div_ceil(8) as usize]);
 }
 
-fn zigzag(number: i64) -> u64 {
-    (number << 1 ^ number >> 63).cast_unsigned()
-}
-
-fn varint(mut number: u64, out: &mut Vec<u8>) {
-    while number >= 0x80 {
-        out.push(number as u8 | 0x80);
-        number >>= 7;
-    }
-    out.push(number as u8);
+/// Appends a variable-length integer; a signed one is zigzag-encoded.
+fn varint(number: impl VarInt, out: &mut Vec<u8>) {
+    out.write_varint(number).expect("a vector takes all bytes");
 }

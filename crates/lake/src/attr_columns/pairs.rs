@@ -1,5 +1,7 @@
 //! Walking over a serialised `KeyValueList` as our own encoder writes it.
 
+use integer_encoding::VarInt;
+
 /// One `KeyValue`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Pair<'a> {
@@ -73,14 +75,8 @@ fn field(bytes: &[u8], head: u8) -> Option<(&[u8], &[u8])> {
 }
 
 fn varint(bytes: &[u8]) -> Option<(u64, &[u8])> {
-    let mut number = 0;
-    for (index, byte) in bytes.iter().take(10).enumerate() {
-        number |= u64::from(byte & 0x7f) << (7 * index);
-        if byte & 0x80 == 0 {
-            return Some((number, &bytes[index + 1..]));
-        }
-    }
-    None
+    let (number, length) = u64::decode_var(bytes)?;
+    Some((number, &bytes[length..]))
 }
 
 impl<'a> Pair<'a> {

@@ -1,17 +1,15 @@
 //! Numbers in as few bytes as they need, and a reader that never runs past the end.
 
+use integer_encoding::{VarInt, VarIntWriter};
+
 /// Seven bits per byte, least significant first.
-pub fn put(into: &mut Vec<u8>, mut value: u64) {
-    while value >= 0x80 {
-        into.push(value as u8 | 0x80);
-        value >>= 7;
-    }
-    into.push(value as u8);
+pub fn put(into: &mut Vec<u8>, value: u64) {
+    into.write_varint(value).expect("a vector takes all bytes");
 }
 
-/// Small numbers of either sign stay short.
+/// Zigzag-encoded: small numbers of either sign stay short.
 pub fn put_signed(into: &mut Vec<u8>, value: i64) {
-    put(into, ((value << 1) ^ (value >> 63)) as u64);
+    into.write_varint(value).expect("a vector takes all bytes");
 }
 
 /// Reads what was put; every answer is `None` when the bytes are not what they should be.
@@ -32,15 +30,9 @@ impl<'a> Reader<'a> {
     }
 
     fn long(&mut self) -> Option<u64> {
-        let mut value = 0;
-        for (at, byte) in self.bytes.iter().enumerate().take(10) {
-            value |= u64::from(byte & 0x7F) << (7 * at);
-            if *byte < 0x80 {
-                self.bytes = &self.bytes[at + 1..];
-                return Some(value);
-            }
-        }
-        None
+        let (value, length) = u64::decode_var(self.bytes)?;
+        self.bytes = &self.bytes[length..];
+        Some(value)
     }
 
     #[inline]

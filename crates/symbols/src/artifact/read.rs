@@ -1,5 +1,6 @@
 //! Opening the container: cheap checks at once, the checksum of the body on request.
 
+use integer_encoding::VarInt;
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::layout::{
@@ -138,15 +139,10 @@ pub(crate) fn u32_at(numbers: &[u8], index: usize) -> u32 {
 /// The text at an offset of a string section; empty if there is none.
 #[inline]
 pub(crate) fn text_at(strings: &[u8], offset: u32) -> &str {
-    let mut at = offset as usize;
-    let mut len = 0usize;
-    for shift in [0, 7, 14, 21, 28] {
-        let Some(&byte) = strings.get(at) else { return "" };
-        at += 1;
-        len |= usize::from(byte & 0x7f) << shift;
-        if byte < 0x80 {
-            break;
-        }
-    }
-    strings.get(at..at.saturating_add(len)).and_then(|s| simdutf8::basic::from_utf8(s).ok()).unwrap_or("")
+    let text = || {
+        let strings = strings.get(offset as usize..)?;
+        let (length, start) = usize::decode_var(strings)?;
+        simdutf8::basic::from_utf8(strings.get(start..start.checked_add(length)?)?).ok()
+    };
+    text().unwrap_or("")
 }

@@ -1,6 +1,7 @@
 //! The string section: every text once, as a LEB128 length and UTF-8 bytes; offset 0 is the empty text.
 
 use hashbrown::HashTable;
+use integer_encoding::VarIntWriter;
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::read::text_at;
@@ -31,12 +32,7 @@ impl Strings {
             return offset;
         }
         let Ok(offset) = u32::try_from(self.bytes.len()) else { return 0 };
-        let mut len = text.len();
-        while len >= 0x80 {
-            self.bytes.push(len as u8 | 0x80);
-            len >>= 7;
-        }
-        self.bytes.push(len as u8);
+        self.bytes.write_varint(text.len()).expect("a vector takes all bytes");
         self.bytes.extend_from_slice(text.as_bytes());
         let bytes = &self.bytes;
         self.offsets.insert_unique(hash, offset, |&offset| xxh3_64(text_at(bytes, offset).as_bytes()));
