@@ -11,12 +11,14 @@
 //! - [`rules`]: the specification's rules, one file per idea, each with its table as its test.
 //! - [`project`]: calls the rules in order; every input record comes out exactly once, kept or dropped with a reason.
 //! - [`wire`]: how attributes, events and links are stored, and how any value reads as text.
+//! - [`encode`]: OTLP export requests, written.
 //! - [`ranking`] and [`waterfall`]: what is computed from stored rows when somebody looks.
 
 #![forbid(unsafe_code)]
 
 mod base64;
 pub mod decode;
+pub mod encode;
 pub mod model;
 pub mod project;
 pub mod ranking;

@@ -119,7 +119,7 @@ fn put_pairs(field: u8, pairs: &[KeyValue<'_>], out: &mut Vec<u8>) {
     pairs.iter().for_each(|pair| put_pair(field, pair, out));
 }
 
-fn put_pair(field: u8, pair: &KeyValue<'_>, out: &mut Vec<u8>) {
+pub(crate) fn put_pair(field: u8, pair: &KeyValue<'_>, out: &mut Vec<u8>) {
     match pair.value {
         AnyValue::Str(text) if is_short(pair.key, 2 + text.len()) => {
             put_short_key(field, pair.key, 2 + text.len(), out);
@@ -171,7 +171,7 @@ fn pair_len(pair: &KeyValue<'_>) -> usize {
 }
 
 /// An `AnyValue` message without its head. Alternatives are written even when they hold the default.
-fn put_value(value: AnyValue<'_>, out: &mut Vec<u8>) {
+pub(crate) fn put_value(value: AnyValue<'_>, out: &mut Vec<u8>) {
     match value {
         AnyValue::Empty => {}
         AnyValue::Str(text) => {
@@ -262,7 +262,7 @@ fn uint32_len(number: u32) -> usize {
     if number == 0 { 0 } else { 1 + varint_len(u64::from(number)) }
 }
 
-fn put_varint(mut number: u64, out: &mut Vec<u8>) {
+pub(crate) fn put_varint(mut number: u64, out: &mut Vec<u8>) {
     while number >= 0x80 {
         out.push(number as u8 | 0x80);
         number >>= 7;

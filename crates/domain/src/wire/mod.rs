@@ -24,6 +24,7 @@ use crate::decode::protobuf::value::{Open, Values};
 use crate::model::KeyValue;
 
 pub use encode::{copy_attribute, copy_attributes, encode_attribute, encode_attributes, encode_events, encode_links};
+pub(crate) use encode::{put_pair, put_value, put_varint};
 pub use records::{StoredEvent, StoredLink, decode_events, decode_links};
 pub use text::{value_json, value_text};
 

@@ -1,69 +1,6 @@
-//! The protobuf wire format, as much of it as a load tool needs: writing messages, and walking over the fields of one.
+//! Walking over the fields of a protobuf message.
 
-/// Writes fields to the end of a buffer.
-pub struct Message<'o>(pub &'o mut Vec<u8>);
-
-impl Message<'_> {
-    /// A varint field; left out when zero, as proto3 does.
-    pub fn uint(&mut self, field: u32, value: u64) {
-        if value != 0 {
-            self.key(field, 0);
-            put_varint(self.0, value);
-        }
-    }
-
-    pub fn fixed64(&mut self, field: u32, value: u64) {
-        self.key(field, 1);
-        self.0.extend_from_slice(&value.to_le_bytes());
-    }
-
-    pub fn fixed32(&mut self, field: u32, value: u32) {
-        self.key(field, 5);
-        self.0.extend_from_slice(&value.to_le_bytes());
-    }
-
-    pub fn double(&mut self, field: u32, value: f64) {
-        self.fixed64(field, value.to_bits());
-    }
-
-    pub fn bytes(&mut self, field: u32, value: &[u8]) {
-        self.key(field, 2);
-        put_varint(self.0, value.len() as u64);
-        self.0.extend_from_slice(value);
-    }
-
-    pub fn text(&mut self, field: u32, value: &str) {
-        self.bytes(field, value.as_bytes());
-    }
-
-    /// A nested message. Its length is known only afterwards: long ones are moved by the second byte of it.
-    pub fn message(&mut self, field: u32, fill: impl FnOnce(&mut Message<'_>)) {
-        self.key(field, 2);
-        let at = self.0.len();
-        self.0.push(0);
-        fill(&mut Message(self.0));
-        let length = self.0.len() - at - 1;
-        if length < 128 {
-            self.0[at] = length as u8;
-        } else {
-            let mut prefix = Vec::with_capacity(5);
-            put_varint(&mut prefix, length as u64);
-            self.0.splice(at..=at, prefix);
-        }
-    }
-
-    fn key(&mut self, field: u32, wire_type: u32) {
-        put_varint(self.0, u64::from(field << 3 | wire_type));
-    }
-}
-
-fn put_varint(out: &mut Vec<u8>, mut value: u64) {
-    while value >= 128 {
-        out.push(value as u8 | 128);
-        value >>= 7;
-    }
-    out.push(value as u8);
-}
+use integer_encoding::VarInt;
 
 /// Where a field's content lies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -103,20 +40,15 @@ pub fn fields(body: &[u8], start: usize, end: usize) -> Option<Vec<Field>> {
 }
 
 fn varint(body: &[u8], at: &mut usize) -> Option<u64> {
-    let mut value = 0;
-    for shift in (0..64).step_by(7) {
-        let byte = *body.get(*at)?;
-        *at += 1;
-        value |= u64::from(byte & 127) << shift;
-        if byte < 128 {
-            return Some(value);
-        }
-    }
-    None
+    let (value, length) = u64::decode_var(body.get(*at..)?)?;
+    *at += length;
+    Some(value)
 }
 
 #[cfg(test)]
 mod tests {
+    use tidewatch_domain::encode::Message;
+
     use super::*;
 
     #[test]

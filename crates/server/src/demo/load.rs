@@ -8,7 +8,6 @@
 use std::sync::Arc;
 
 use axum::body::Bytes;
-use serde_json::Value;
 use tidewatch_domain::decode::Encoding;
 use tidewatch_domain::model::Signal;
 
@@ -87,14 +86,14 @@ async fn fill(app: &Arc<App>, number: u32, load: &Load, minutes: u64) -> Result<
                 traffic.go_on();
             }
             let spans = traffic.shop.outbox.span_count as u64;
-            let bodies: Vec<(Signal, Bytes)> = traffic.shop.outbox.take_bodies().into_iter().map(as_export).collect();
+            let bodies = traffic.shop.outbox.take_bodies();
             (traffic, bodies, spans)
         });
         let (next, bodies, spans) =
             piece.await.map_err(|panic| Early::Failed(ApiError::internal(panic).to_string()))?;
         traffic = next;
         for (signal, body) in bodies {
-            store(app, number, signal, body).await?;
+            store(app, number, signal, Bytes::from(body)).await?;
         }
         made_ns = until_ns;
         load.add_spans(spans);
@@ -106,15 +105,6 @@ async fn fill(app: &Arc<App>, number: u32, load: &Load, minutes: u64) -> Result<
         Ok(false) => Err(Early::Stopped),
         Err(error) => Err(Early::Failed(ApiError::from(error).to_string())),
     }
-}
-
-fn as_export((signal, body): (&str, Value)) -> (Signal, Bytes) {
-    let signal = match signal {
-        "traces" => Signal::Traces,
-        "metrics" => Signal::Metrics,
-        _ => Signal::Logs,
-    };
-    (signal, Bytes::from(body.to_string()))
 }
 
 /// Stores one export; tries again for a while when the server is busy. What is refused is counted, as of every sender.
@@ -145,7 +135,7 @@ async fn export(app: &Arc<App>, project: &Project, signal: Signal, body: Bytes) 
     if !turn.grow_to(body.len()) {
         return Err(full());
     }
-    let export = Export { project, signal, encoding: Encoding::Json, coding: Coding::Identity, body, turn };
+    let export = Export { project, signal, encoding: Encoding::Protobuf, coding: Coding::Identity, body, turn };
     let accepted = accept::accept(&app.ingest, export).await?;
     app.quotas.charge(project.number, accepted.bytes, accepted.records);
     Ok(())

@@ -89,10 +89,11 @@ fn wait_ready(base: &str) -> anyhow::Result<()> {
 fn export(base: &str, token: &str, shop: &mut Shop) -> anyhow::Result<usize> {
     let spans = shop.outbox.span_count;
     for (signal, body) in shop.outbox.take_bodies() {
-        let url = format!("{base}/api/otel/v1/{signal}");
+        let url = format!("{base}/api/otel/v1/{}", signal.as_str());
         let mut attempts = 0;
         loop {
-            let answer = agent().post(&url).header("Authorization", format!("Bearer {token}")).send_json(&body);
+            let request = agent().post(&url).header("Content-Type", "application/x-protobuf");
+            let answer = request.header("Authorization", format!("Bearer {token}")).send(&body);
             match answer {
                 Ok(response) if response.status().is_success() => break,
                 Ok(response) if response.status() == 503 && attempts < 20 => attempts += 1,

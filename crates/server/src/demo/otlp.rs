@@ -1,8 +1,18 @@
-//! What one service exports: spans, logs and points, as OTLP/JSON bodies.
+//! What one service exports: spans, logs and points, as OTLP export requests.
 
 use std::collections::BTreeMap;
 
-use serde_json::{Value, json};
+use serde_json::Value;
+use tidewatch_domain::encode::{
+    self, LOG_ATTRIBUTES, Message, NUMBER_ATTRIBUTES, RESOURCE_ATTRIBUTES, SPAN_ATTRIBUTES,
+};
+use tidewatch_domain::model::{
+    self, AnyValue, HistogramPoint, LogRecord, Metric, MetricKind, Point, PointData, Scope, Signal, SpanId, SpanKind,
+    StatusCode, Temporality, TraceId,
+};
+
+/// Records of one export request at most.
+const RECORDS_MAX: usize = 512;
 
 /// A process of the shop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -14,23 +24,15 @@ pub struct Service {
     pub versions: [&'static str; 2],
 }
 
-#[derive(Debug, Clone, Copy)]
-pub enum Kind {
-    Internal = 1,
-    Server = 2,
-    Client = 3,
-    Producer = 4,
-    Consumer = 5,
-}
-
 /// A span being described. Times are nanoseconds since the epoch.
 #[derive(Debug, Clone)]
 pub struct Span {
     pub service: Service,
-    pub trace_id: String,
-    pub span_id: String,
-    pub parent_id: String,
-    pub kind: Kind,
+    pub trace_id: TraceId,
+    pub span_id: SpanId,
+    /// All zero for a root.
+    pub parent_id: SpanId,
+    pub kind: SpanKind,
     pub name: String,
     pub start_ns: u64,
     pub end_ns: u64,
@@ -38,70 +40,77 @@ pub struct Span {
     pub parent_is_remote: bool,
     pub error: bool,
     pub attributes: Vec<(String, Value)>,
-    pub events: Vec<Value>,
-    pub links: Vec<Value>,
+    pub exceptions: Vec<Exception>,
 }
 
-/// Everything waiting to be exported, by service and version.
+/// An `exception` event of a span.
+#[derive(Debug, Clone)]
+pub struct Exception {
+    pub time_ns: u64,
+    pub kind: String,
+    pub message: String,
+    pub stack_trace: String,
+}
+
+/// Encoded records by service and version.
+type Records = BTreeMap<(Service, bool), Vec<Vec<u8>>>;
+
+/// Everything waiting to be exported.
 #[derive(Default)]
 pub struct Outbox {
-    spans: BTreeMap<(Service, bool), Vec<Value>>,
-    logs: BTreeMap<(Service, bool), Vec<Value>>,
-    metrics: BTreeMap<(Service, bool), Vec<Value>>,
+    spans: Records,
+    logs: Records,
+    metrics: Records,
     pub span_count: usize,
 }
 
-/// An attribute list from `(key, value)` pairs; integers, doubles, booleans, strings and lists of strings.
-pub fn attributes<'a>(pairs: impl IntoIterator<Item = (&'a str, Value)>) -> Vec<Value> {
-    pairs.into_iter().map(|(key, value)| json!({"key": key, "value": any_value(value)})).collect()
-}
-
-fn any_value(value: Value) -> Value {
-    match value {
-        Value::String(text) => json!({"stringValue": text}),
-        Value::Bool(flag) => json!({"boolValue": flag}),
-        Value::Number(number) if number.is_i64() || number.is_u64() => json!({"intValue": number.to_string()}),
-        Value::Number(number) => json!({"doubleValue": number}),
-        Value::Array(values) => {
-            json!({"arrayValue": {"values": values.into_iter().map(any_value).collect::<Vec<_>>()}})
+/// Appends an attribute: an integer, double, boolean, string or a list of those.
+fn attribute(message: &mut Message<'_>, field: u8, key: &str, value: &Value) {
+    fn scalar(value: &Value) -> AnyValue<'_> {
+        match value {
+            Value::String(text) => AnyValue::Str(text),
+            Value::Bool(flag) => AnyValue::Bool(*flag),
+            Value::Number(number) => match number.as_i64() {
+                Some(integer) => AnyValue::Int(integer),
+                None => number.as_f64().map_or(AnyValue::Empty, AnyValue::Double),
+            },
+            Value::Null | Value::Array(_) | Value::Object(_) => AnyValue::Empty,
         }
-        _ => json!({}),
     }
-}
-
-/// An `exception` span event.
-pub fn exception_event(time_ns: u64, exception_type: &str, message: &str, stack: &str) -> Value {
-    json!({
-        "timeUnixNano": time_ns.to_string(),
-        "name": "exception",
-        "attributes": attributes([
-            ("exception.type", json!(exception_type)),
-            ("exception.message", json!(message)),
-            ("exception.stacktrace", json!(stack)),
-        ]),
-    })
+    match value {
+        Value::Array(values) => {
+            let elements: Vec<AnyValue<'_>> = values.iter().map(scalar).collect();
+            message.attribute(field, key, AnyValue::Array(&elements));
+        }
+        value => message.attribute(field, key, scalar(value)),
+    }
 }
 
 impl Outbox {
     pub fn span(&mut self, span: Span) {
-        let flags = 0x1 | 0x100 | if span.parent_is_remote { 0x200 } else { 0 };
-        let pairs = span.attributes.iter().map(|(key, value)| (key.as_str(), value.clone()));
-        let body = json!({
-            "traceId": span.trace_id,
-            "spanId": span.span_id,
-            "parentSpanId": span.parent_id,
-            "flags": flags,
-            "name": span.name,
-            "kind": span.kind as u8,
-            "startTimeUnixNano": span.start_ns.to_string(),
-            "endTimeUnixNano": span.end_ns.to_string(),
-            "attributes": attributes(pairs),
-            "events": span.events,
-            "links": span.links,
-            "status": if span.error { json!({"code": 2}) } else { json!({}) },
-        });
+        let fields = model::Span {
+            trace_id: span.trace_id,
+            span_id: span.span_id,
+            parent_span_id: span.parent_id,
+            flags: 0x1 | 0x100 | if span.parent_is_remote { 0x200 } else { 0 },
+            name: &span.name,
+            kind: span.kind,
+            start_ns: span.start_ns,
+            end_ns: span.end_ns,
+            status: if span.error { StatusCode::Error } else { StatusCode::Unset },
+            ..model::Span::default()
+        };
+        let mut bytes = Vec::new();
+        let mut message = Message(&mut bytes);
+        encode::span_fields(&mut message, &fields);
+        for (key, value) in &span.attributes {
+            attribute(&mut message, SPAN_ATTRIBUTES, key, value);
+        }
+        for Exception { time_ns, kind, message: text, stack_trace } in &span.exceptions {
+            encode::exception(&mut message, *time_ns, kind, text, stack_trace);
+        }
         self.span_count += 1;
-        self.spans.entry((span.service, span.deployed)).or_default().push(body);
+        self.spans.entry((span.service, span.deployed)).or_default().push(bytes);
     }
 
     /// `severity`: OTLP number. `span`: the span that logged it, if any.
@@ -114,32 +123,33 @@ impl Outbox {
         body: &str,
         span: Option<&Span>,
     ) {
-        let text = match severity {
+        let severity_text = match severity {
             0..=8 => "DEBUG",
             9..=12 => "INFO",
             13..=16 => "WARN",
             _ => "ERROR",
         };
-        let record = json!({
-            "timeUnixNano": time_ns.to_string(),
-            "severityNumber": severity,
-            "severityText": text,
-            "body": {"stringValue": body},
-            "traceId": span.map_or("", |span| &span.trace_id),
-            "spanId": span.map_or("", |span| &span.span_id),
-            "attributes": attributes([("logger.name", json!(format!("{}.main", service.name)))]),
-        });
-        self.logs.entry((service, deployed)).or_default().push(record);
+        let record = LogRecord {
+            time_ns,
+            severity_number: severity,
+            severity_text,
+            body: AnyValue::Str(body),
+            trace_id: span.map_or_else(TraceId::default, |span| span.trace_id),
+            span_id: span.map_or_else(SpanId::default, |span| span.span_id),
+            ..LogRecord::default()
+        };
+        let mut bytes = Vec::new();
+        let mut message = Message(&mut bytes);
+        encode::log_fields(&mut message, &record);
+        message.attribute(LOG_ATTRIBUTES, "logger.name", AnyValue::Str(&format!("{}.main", service.name)));
+        self.logs.entry((service, deployed)).or_default().push(bytes);
     }
 
     /// A gauge with one point.
     pub fn gauge(&mut self, service: Service, deployed: bool, time_ns: u64, name: &str, unit: &str, value: f64) {
-        let metric = json!({
-            "name": name,
-            "unit": unit,
-            "gauge": {"dataPoints": [{"timeUnixNano": time_ns.to_string(), "asDouble": value}]},
-        });
-        self.metrics.entry((service, deployed)).or_default().push(metric);
+        let metric = Metric { name, unit, kind: MetricKind::Gauge, ..Metric::default() };
+        let point = Point { time_ns, data: PointData::Double(value), ..Point::default() };
+        self.metric(service, deployed, &metric, |points| encode::point(points, &point, |_| {}));
     }
 
     /// A cumulative counter's point.
@@ -153,17 +163,18 @@ impl Outbox {
         value: u64,
     ) {
         let [start_ns, time_ns] = times;
-        let metric = json!({
-            "name": name,
-            "unit": "1",
-            "sum": {"aggregationTemporality": 2, "isMonotonic": true, "dataPoints": [{
-                "startTimeUnixNano": start_ns.to_string(),
-                "timeUnixNano": time_ns.to_string(),
-                "asInt": value.to_string(),
-                "attributes": attributes([(tag.0, json!(tag.1))]),
-            }]},
+        let metric = Metric {
+            name,
+            unit: "1",
+            kind: MetricKind::Sum,
+            temporality: Temporality::Cumulative,
+            monotonic: true,
+            ..Metric::default()
+        };
+        let point = Point { start_ns, time_ns, data: PointData::Int(value.cast_signed()), ..Point::default() };
+        self.metric(service, deployed, &metric, |points| {
+            encode::point(points, &point, |point| point.attribute(NUMBER_ATTRIBUTES, tag.0, AnyValue::Str(tag.1)));
         });
-        self.metrics.entry((service, deployed)).or_default().push(metric);
     }
 
     /// A delta histogram's point over `durations_ms`.
@@ -174,35 +185,50 @@ impl Outbox {
             buckets[BOUNDS.iter().position(|bound| duration <= bound).unwrap_or(BOUNDS.len())] += 1;
         }
         let [start_ns, time_ns] = times;
-        let metric = json!({
-            "name": name,
-            "unit": "ms",
-            "histogram": {"aggregationTemporality": 1, "dataPoints": [{
-                "startTimeUnixNano": start_ns.to_string(),
-                "timeUnixNano": time_ns.to_string(),
-                "count": durations_ms.len().to_string(),
-                "sum": durations_ms.iter().sum::<f64>(),
-                "bucketCounts": buckets.map(|count| count.to_string()),
-                "explicitBounds": BOUNDS,
-            }]},
+        let metric = Metric {
+            name,
+            unit: "ms",
+            kind: MetricKind::Histogram,
+            temporality: Temporality::Delta,
+            ..Metric::default()
+        };
+        let data = PointData::Histogram(HistogramPoint {
+            count: durations_ms.len() as u64,
+            sum: Some(durations_ms.iter().sum()),
+            bounds: &BOUNDS,
+            buckets: &buckets,
+            ..HistogramPoint::default()
         });
-        self.metrics.entry((service, deployed)).or_default().push(metric);
+        let point = Point { start_ns, time_ns, data, ..Point::default() };
+        self.metric(service, deployed, &metric, |points| encode::point(points, &point, |_| {}));
     }
 
-    /// The bodies to post, with the last path segment of each; the outbox is empty afterwards.
-    pub fn take_bodies(&mut self) -> Vec<(&'static str, Value)> {
+    fn metric(&mut self, service: Service, deployed: bool, metric: &Metric<'_>, points: impl FnOnce(&mut Message<'_>)) {
+        let mut bytes = Vec::new();
+        encode::metric_fields(&mut Message(&mut bytes), metric, points);
+        self.metrics.entry((service, deployed)).or_default().push(bytes);
+    }
+
+    /// The requests to export, with the signal of each; the outbox is empty afterwards.
+    pub fn take_bodies(&mut self) -> Vec<(Signal, Vec<u8>)> {
         self.span_count = 0;
+        let scope = Scope { name: "demo-shop", version: "1.0.0", ..Scope::default() };
         let mut bodies = Vec::new();
-        for (signal, blocks, scopes, items, records) in [
-            ("traces", "resourceSpans", "scopeSpans", "spans", std::mem::take(&mut self.spans)),
-            ("logs", "resourceLogs", "scopeLogs", "logRecords", std::mem::take(&mut self.logs)),
-            ("metrics", "resourceMetrics", "scopeMetrics", "metrics", std::mem::take(&mut self.metrics)),
+        for (signal, records) in [
+            (Signal::Traces, std::mem::take(&mut self.spans)),
+            (Signal::Logs, std::mem::take(&mut self.logs)),
+            (Signal::Metrics, std::mem::take(&mut self.metrics)),
         ] {
             for ((service, deployed), list) in records {
-                for chunk in list.chunks(512) {
-                    let scope = json!({"scope": {"name": "demo-shop", "version": "1.0.0"}, items: chunk});
-                    bodies
-                        .push((signal, json!({blocks: [{"resource": resource(service, deployed), scopes: [scope]}]})));
+                for chunk in list.chunks(RECORDS_MAX) {
+                    let mut body = Vec::new();
+                    encode::block(
+                        &mut Message(&mut body),
+                        |message| resource(message, service, deployed),
+                        &scope,
+                        |message| chunk.iter().for_each(|record| encode::encoded(message, record)),
+                    );
+                    bodies.push((signal, body));
                 }
             }
         }
@@ -210,13 +236,15 @@ impl Outbox {
     }
 }
 
-fn resource(service: Service, deployed: bool) -> Value {
-    json!({"attributes": attributes([
-        ("service.name", json!(service.name)),
-        ("service.version", json!(service.versions[usize::from(deployed)])),
-        ("telemetry.sdk.language", json!(service.language)),
-        ("telemetry.sdk.name", json!("opentelemetry")),
-        ("deployment.environment.name", json!("production")),
-        ("host.name", json!(format!("{}-7d9f-x2x9k", service.name))),
-    ])})
+fn resource(resource: &mut Message<'_>, service: Service, deployed: bool) {
+    for (key, value) in [
+        ("service.name", service.name),
+        ("service.version", service.versions[usize::from(deployed)]),
+        ("telemetry.sdk.language", service.language),
+        ("telemetry.sdk.name", "opentelemetry"),
+        ("deployment.environment.name", "production"),
+        ("host.name", &format!("{}-7d9f-x2x9k", service.name)),
+    ] {
+        resource.attribute(RESOURCE_ATTRIBUTES, key, AnyValue::Str(value));
+    }
 }

@@ -1,28 +1,25 @@
-//! A small seeded generator: the same seed gives the same traffic.
+//! Random numbers for generated telemetry: the same seed gives the same traffic.
 
-/// xorshift64*; good enough to look natural, and reproducible everywhere.
-pub struct Random(u64);
+/// A seeded random number generator with the distributions that generated telemetry needs.
+pub struct Random(fastrand::Rng);
 
 impl Random {
     pub fn new(seed: u64) -> Self {
-        Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1)
+        Random(fastrand::Rng::with_seed(seed))
     }
 
     pub fn next(&mut self) -> u64 {
-        self.0 ^= self.0 >> 12;
-        self.0 ^= self.0 << 25;
-        self.0 ^= self.0 >> 27;
-        self.0.wrapping_mul(0x2545_f491_4f6c_dd1d)
+        self.0.u64(..)
     }
 
     /// 0 <= x < `bound`; `bound` > 0.
     pub fn below(&mut self, bound: u64) -> u64 {
-        self.next() % bound
+        self.0.u64(..bound)
     }
 
     /// 0 <= x < 1.
     pub fn unit(&mut self) -> f64 {
-        (self.next() >> 11) as f64 / (1u64 << 53) as f64
+        self.0.f64()
     }
 
     pub fn chance(&mut self, probability: f64) -> bool {
@@ -39,13 +36,11 @@ impl Random {
         typical * (normal * 0.55).exp()
     }
 
-    pub fn hex(&mut self, digits: usize) -> String {
-        let mut text = String::with_capacity(digits);
-        while text.len() < digits {
-            text.push_str(&format!("{:016x}", self.next()));
-        }
-        text.truncate(digits);
-        text
+    /// The bytes of an id.
+    pub fn id<const N: usize>(&mut self) -> [u8; N] {
+        let mut id = [0; N];
+        self.0.fill(&mut id);
+        id
     }
 }
 
@@ -57,7 +52,7 @@ mod tests {
     fn same_seed_same_traffic() {
         let (mut one, mut two) = (Random::new(7), Random::new(7));
         assert_eq!((0..9).map(|_| one.next()).collect::<Vec<_>>(), (0..9).map(|_| two.next()).collect::<Vec<_>>());
-        assert_eq!(one.hex(32).len(), 32);
+        assert_eq!(one.id::<16>(), two.id());
         assert!((0..1000).all(|_| one.latency_ms(40.0) > 0.0));
     }
 }

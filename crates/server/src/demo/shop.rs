@@ -1,8 +1,9 @@
 //! The fictional shop: what its visitors, workers, cron jobs and assistant do, as spans, logs and points.
 
 use serde_json::{Value, json};
+use tidewatch_domain::model::{SpanId, SpanKind, TraceId};
 
-use super::otlp::{Kind, Outbox, Service, Span, exception_event};
+use super::otlp::{Exception, Outbox, Service, Span};
 use super::random::Random;
 
 const fn service(name: &'static str, language: &'static str, before: &'static str, after: &'static str) -> Service {
@@ -190,11 +191,11 @@ impl Shop {
 
     /// A queued message and the worker that takes it: another trace's parent, so the Task is non-root.
     fn mail(&mut self, order: &Span) {
-        let mut publish = self.child(order, CHECKOUT, Kind::Producer, "mail.order-confirmation publish", 2.0);
+        let mut publish = self.child(order, CHECKOUT, SpanKind::Producer, "mail.order-confirmation publish", 2.0);
         publish.attributes =
             pairs([("messaging.system", json!("rabbitmq")), ("messaging.destination.name", json!("mail"))]);
         let waited = self.random.latency_ms(400.0 * MS) as u64;
-        let mut run = self.child(&publish, WORKER, Kind::Consumer, "mail.order-confirmation process", 180.0);
+        let mut run = self.child(&publish, WORKER, SpanKind::Consumer, "mail.order-confirmation process", 180.0);
         run.parent_is_remote = true;
         run.start_ns += waited;
         run.end_ns += waited;
@@ -234,7 +235,7 @@ impl Shop {
     fn console_command(&mut self, now_ns: u64) {
         let (command, typical) =
             self.random.pick(&[("catalog:import", 5200.0), ("cache:warm", 640.0), ("report:sales", 2100.0)]);
-        let mut run = self.root(SCHEDULER, Kind::Internal, command, now_ns, typical);
+        let mut run = self.root(SCHEDULER, SpanKind::Internal, command, now_ns, typical);
         run.attributes = pairs([("console.command", json!(command))]);
         let import = self.query(&run, "INSERT INTO products SELECT * FROM staging", "postgresql", typical * 0.6);
         self.finish(import);
@@ -256,7 +257,7 @@ impl Shop {
         let mut root = self.request(ASSISTANT, None, "POST", "/assistant/messages", "/assistant/messages", now_ns, 200);
         let input = 400 + self.random.below(3000);
         let output = 60 + self.random.below(500);
-        let mut chat = self.child(&root, ASSISTANT, Kind::Client, &format!("chat {model}"), 1400.0);
+        let mut chat = self.child(&root, ASSISTANT, SpanKind::Client, &format!("chat {model}"), 1400.0);
         let messages = json!([
             {"role": "system", "parts": [{"type": "text", "content": "You help customers of a furniture shop."}]},
             {"role": "user", "parts": [{"type": "text", "content": question}]},
@@ -276,7 +277,7 @@ impl Shop {
             ("gen_ai.output.messages", json!(reply.to_string())),
             ("trace.name", json!("support-assistant")),
         ]);
-        let mut tool = self.child(&root, ASSISTANT, Kind::Internal, "execute_tool find_order", 90.0);
+        let mut tool = self.child(&root, ASSISTANT, SpanKind::Internal, "execute_tool find_order", 90.0);
         tool.attributes =
             pairs([("gen_ai.operation.name", json!("execute_tool")), ("gen_ai.tool.name", json!("find_order"))]);
         let length = tool.end_ns - tool.start_ns;
@@ -291,16 +292,16 @@ impl Shop {
 
     /// An INTERNAL root that matches nothing: dropped by the specification, and shown as dropped.
     fn housekeeping(&mut self, now_ns: u64) {
-        let sweep = self.root(SCHEDULER, Kind::Internal, "sweep expired sessions", now_ns, 30.0);
+        let sweep = self.root(SCHEDULER, SpanKind::Internal, "sweep expired sessions", now_ns, 30.0);
         self.finish(sweep);
     }
 
-    fn root(&mut self, service: Service, kind: Kind, name: &str, start_ns: u64, typical_ms: f64) -> Span {
+    fn root(&mut self, service: Service, kind: SpanKind, name: &str, start_ns: u64, typical_ms: f64) -> Span {
         Span {
             service,
-            trace_id: self.random.hex(32),
-            span_id: self.random.hex(16),
-            parent_id: String::new(),
+            trace_id: TraceId(self.random.id()),
+            span_id: SpanId(self.random.id()),
+            parent_id: SpanId::default(),
             kind,
             name: name.to_owned(),
             start_ns,
@@ -309,16 +310,15 @@ impl Shop {
             parent_is_remote: false,
             error: false,
             attributes: Vec::new(),
-            events: Vec::new(),
-            links: Vec::new(),
+            exceptions: Vec::new(),
         }
     }
 
-    fn child(&mut self, parent: &Span, service: Service, kind: Kind, name: &str, typical_ms: f64) -> Span {
+    fn child(&mut self, parent: &Span, service: Service, kind: SpanKind, name: &str, typical_ms: f64) -> Span {
         let start_ns = parent.start_ns + 400_000 + self.random.below(600_000);
         let mut span = self.root(service, kind, name, start_ns, typical_ms);
-        span.trace_id.clone_from(&parent.trace_id);
-        span.parent_id.clone_from(&parent.span_id);
+        span.trace_id = parent.trace_id;
+        span.parent_id = parent.span_id;
         span
     }
 
@@ -336,8 +336,8 @@ impl Shop {
     ) -> Span {
         let name = if route.is_empty() { method.to_owned() } else { format!("{method} {route}") };
         let mut span = match parent {
-            Some(parent) => self.child(parent, service, Kind::Server, &name, 1.0),
-            None => self.root(service, Kind::Server, &name, start_ns, 1.0),
+            Some(parent) => self.child(parent, service, SpanKind::Server, &name, 1.0),
+            None => self.root(service, SpanKind::Server, &name, start_ns, 1.0),
         };
         span.attributes = pairs([
             ("http.request.method", json!(method)),
@@ -357,7 +357,7 @@ impl Shop {
 
     /// A CLIENT span here and the SERVER span it reaches in another service.
     fn call(&mut self, from: &Span, to: Service, method: &str, route: &str, status: u16, typical_ms: f64) -> Call {
-        let mut client = self.child(from, from.service, Kind::Client, method, typical_ms);
+        let mut client = self.child(from, from.service, SpanKind::Client, method, typical_ms);
         client.attributes = pairs([
             ("http.request.method", json!(method)),
             ("server.address", json!(to.name)),
@@ -380,17 +380,19 @@ impl Shop {
 
     fn query(&mut self, parent: &Span, statement: &str, system: &str, typical_ms: f64) -> Span {
         let operation = statement.split(' ').next().unwrap_or(statement);
-        let mut span = self.child(parent, parent.service, Kind::Client, &format!("{operation} {system}"), typical_ms);
+        let mut span =
+            self.child(parent, parent.service, SpanKind::Client, &format!("{operation} {system}"), typical_ms);
         span.attributes = pairs([("db.system.name", json!(system)), ("db.query.text", json!(statement))]);
         span
     }
 
     fn throw(&mut self, span: &mut Span, exception_type: &str, message: &str, frames: &str) {
-        let stack = match span.service.language {
+        let stack_trace = match span.service.language {
             "python" => format!("Traceback (most recent call last):\n{frames}\n{exception_type}: {message}"),
             _ => format!("{exception_type}: {message}\n{frames}"),
         };
-        span.events.push(exception_event(span.end_ns, exception_type, message, &stack));
+        let (kind, message) = (exception_type.to_owned(), message.to_owned());
+        span.exceptions.push(Exception { time_ns: span.end_ns, kind, message, stack_trace });
         span.error = true;
     }
 

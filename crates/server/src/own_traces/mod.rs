@@ -1,6 +1,6 @@
 //! The server's own spans, sent as OTLP to itself or to another server: off unless `traces_endpoint` is set.
 //!
-//! - [`span`]: one span and its OTLP/JSON. [`parent`]: `traceparent` of callers. [`target`]: where spans go.
+//! - [`span`]: one span and its encoding. [`parent`]: `traceparent` of callers. [`target`]: where spans go.
 //! - [`sender`]: the thread that sends.
 //!
 //! A request adds to a bounded queue and never waits; what does not fit, and what the endpoint does not take, is counted
@@ -21,11 +21,12 @@ use std::time::Duration;
 
 use axum::http::{HeaderMap, Method, StatusCode};
 use parking_lot::{Condvar, Mutex};
+use tidewatch_domain::model::SpanKind;
 use tidewatch_journal::heartbeat::Heartbeat;
 use tidewatch_lake::{Work, Worked};
 
 use self::parent::Parent;
-use self::span::{Kind, Span, Value};
+use self::span::{Span, Value};
 use self::target::Target;
 use crate::clock::Clock;
 use crate::{limits, redact};
@@ -128,7 +129,7 @@ impl Tracer {
         }
         let name = format!("{} {route}", if method == OTHER_METHOD { "HTTP" } else { method });
         let times = (start_ns, start_ns.saturating_add(nanoseconds(took)));
-        self.shared.push(Span::new(Kind::Server, name, times, parent, attributes, has_failed));
+        self.shared.push(Span::new(SpanKind::Server, name, times, parent, attributes, has_failed));
     }
 
     /// A flush or merge that has just ended: a trace of its own, shown as a Task.
@@ -143,7 +144,7 @@ impl Tracer {
         let attributes = vec![("console.command", Value::Text(name.into())), ("tidewatch.rows", Value::Int(rows))];
         let end_ns = self.clock.now_ns();
         let times = (end_ns.saturating_sub(nanoseconds(worked.took)), end_ns);
-        self.shared.push(Span::new(Kind::Internal, name.into(), times, None, attributes, worked.has_failed));
+        self.shared.push(Span::new(SpanKind::Internal, name.into(), times, None, attributes, worked.has_failed));
     }
 
     pub fn figures(&self) -> Figures {
@@ -191,7 +192,7 @@ impl Shared {
             queue.dropped += 1;
             return;
         }
-        queue.requests += usize::from(span.kind == Kind::Server);
+        queue.requests += usize::from(span.kind == SpanKind::Server);
         queue.spans.push_back(span);
         let wakes = queue.requests == 1 || queue.spans.len() == limits::OWN_SPANS_BATCH;
         drop(queue);

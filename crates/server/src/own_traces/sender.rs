@@ -5,12 +5,17 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
 
 use axum::http::StatusCode;
+use axum::http::header::CONTENT_TYPE;
+use tidewatch_domain::model::SpanKind;
 
 use super::Shared;
 use super::span::{self, Span};
 use super::target::Target;
 use crate::background::Running;
 use crate::{limits, outbound};
+
+/// The content type of what is sent.
+const PROTOBUF: &str = "application/x-protobuf";
 
 /// Why a batch was not taken.
 enum Failed {
@@ -67,13 +72,13 @@ fn send_until_taken(shared: &Shared, agent: &ureq::Agent, target: &Target, batch
     false
 }
 
-fn send(agent: &ureq::Agent, target: &Target, body: &serde_json::Value) -> Result<(), Failed> {
-    let mut request = agent.post(&target.url).header("traceparent", span::unsampled());
+fn send(agent: &ureq::Agent, target: &Target, body: &[u8]) -> Result<(), Failed> {
+    let mut request = agent.post(&target.url).header(CONTENT_TYPE, PROTOBUF).header("traceparent", span::unsampled());
     for (name, value) in &target.headers {
         request = request.header(name, value);
     }
     let for_now = |why, retry_after| Failed::ForNow { why, retry_after };
-    let mut answer = request.send_json(body).map_err(|error| for_now(error.to_string(), None))?;
+    let mut answer = request.send(body).map_err(|error| for_now(error.to_string(), None))?;
     // Read, so that the connection is kept.
     let _ = answer.body_mut().read_to_vec();
     let why = format!("it answers {}", answer.status());
@@ -109,7 +114,7 @@ impl Shared {
         let count = queue.spans.len().min(limits::OWN_SPANS_BATCH);
         let batch: Vec<Span> = queue.spans.drain(..count).collect();
         queue.sending = batch.len();
-        queue.requests -= batch.iter().filter(|span| span.kind == span::Kind::Server).count();
+        queue.requests -= batch.iter().filter(|span| span.kind == SpanKind::Server).count();
         (!batch.is_empty()).then_some(batch)
     }
 

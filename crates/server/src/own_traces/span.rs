@@ -1,14 +1,9 @@
-//! One span of ours, and a batch of them as OTLP/JSON.
+//! One span of ours, and a batch of them as an OTLP export request.
 
-use serde_json::json;
+use tidewatch_domain::encode::{self, Message, RESOURCE_ATTRIBUTES, SPAN_ATTRIBUTES};
+use tidewatch_domain::model::{self, AnyValue, Scope, SpanId, SpanKind, StatusCode, TraceId};
 
 use super::parent::Parent;
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
-    Internal = 1,
-    Server = 2,
-}
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Value {
@@ -19,7 +14,7 @@ pub enum Value {
 /// Times are nanoseconds since the epoch.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Span {
-    pub kind: Kind,
+    pub kind: SpanKind,
     name: String,
     trace_id: [u8; 16],
     span_id: [u8; 8],
@@ -34,12 +29,11 @@ pub struct Span {
 const SAMPLED: u32 = 1;
 const KNOWS_PARENT: u32 = 0x100;
 const REMOTE_PARENT: u32 = 0x200;
-const STATUS_ERROR: u8 = 2;
 
 impl Span {
     /// In the parent's trace, or as the root of a new one. `times`: start and end.
     pub fn new(
-        kind: Kind,
+        kind: SpanKind,
         name: String,
         times: (i64, i64),
         parent: Option<Parent>,
@@ -51,50 +45,52 @@ impl Span {
         Span { kind, name, trace_id, span_id: random(), parent, start_ns, end_ns, attributes, has_failed }
     }
 
-    fn to_json(&self) -> serde_json::Value {
-        let attributes: Vec<_> = self.attributes.iter().map(|(key, value)| attribute(key, value)).collect();
+    fn write(&self, records: &mut Message<'_>) {
         let remote = if self.parent.is_some() { REMOTE_PARENT } else { 0 };
-        json!({
-            "traceId": hex(&self.trace_id),
-            "spanId": hex(&self.span_id),
-            "parentSpanId": self.parent.as_ref().map_or_else(String::new, |parent| hex(&parent.span_id)),
-            "traceState": self.parent.as_ref().map_or("", |parent| &parent.state),
-            "flags": SAMPLED | KNOWS_PARENT | remote,
-            "name": self.name,
-            "kind": self.kind as u8,
-            "startTimeUnixNano": self.start_ns.to_string(),
-            "endTimeUnixNano": self.end_ns.to_string(),
-            "attributes": attributes,
-            "status": { "code": if self.has_failed { STATUS_ERROR } else { 0 } },
-        })
+        let span = model::Span {
+            trace_id: TraceId(self.trace_id),
+            span_id: SpanId(self.span_id),
+            parent_span_id: SpanId(self.parent.as_ref().map_or([0; 8], |parent| parent.span_id)),
+            trace_state: self.parent.as_ref().map_or("", |parent| &parent.state),
+            flags: SAMPLED | KNOWS_PARENT | remote,
+            name: &self.name,
+            kind: self.kind,
+            start_ns: self.start_ns.unsigned_abs(),
+            end_ns: self.end_ns.unsigned_abs(),
+            status: if self.has_failed { StatusCode::Error } else { StatusCode::Unset },
+            ..model::Span::default()
+        };
+        encode::span(records, &span, |span| {
+            for (key, value) in &self.attributes {
+                let value = match value {
+                    Value::Text(text) => AnyValue::Str(text),
+                    Value::Int(number) => AnyValue::Int(*number),
+                };
+                span.attribute(SPAN_ATTRIBUTES, key, value);
+            }
+        });
     }
 }
 
-/// An OTLP/JSON trace export.
-pub fn export(spans: &[Span]) -> serde_json::Value {
-    let resource = [
-        ("service.name", Value::Text("tidewatch".into())),
-        ("service.version", Value::Text(env!("CARGO_PKG_VERSION").into())),
-    ];
-    let resource: Vec<_> = resource.iter().map(|(key, value)| attribute(key, value)).collect();
-    let spans: Vec<_> = spans.iter().map(Span::to_json).collect();
-    json!({ "resourceSpans": [{
-        "resource": { "attributes": resource },
-        "scopeSpans": [{ "scope": { "name": "tidewatch" }, "spans": spans }],
-    }] })
+/// A trace export request.
+pub fn export(spans: &[Span]) -> Vec<u8> {
+    let mut body = Vec::new();
+    let scope = Scope { name: "tidewatch", ..Scope::default() };
+    encode::block(
+        &mut Message(&mut body),
+        |resource| {
+            resource.attribute(RESOURCE_ATTRIBUTES, "service.name", AnyValue::Str("tidewatch"));
+            resource.attribute(RESOURCE_ATTRIBUTES, "service.version", AnyValue::Str(env!("CARGO_PKG_VERSION")));
+        },
+        &scope,
+        |records| spans.iter().for_each(|span| span.write(records)),
+    );
+    body
 }
 
 /// `traceparent` of an export: a trace that nobody samples, so that it makes no spans.
 pub fn unsampled() -> String {
     format!("00-{}-{}-00", hex(&random::<16>()), hex(&random::<8>()))
-}
-
-fn attribute(key: &str, value: &Value) -> serde_json::Value {
-    let value = match value {
-        Value::Text(text) => json!({ "stringValue": text }),
-        Value::Int(number) => json!({ "intValue": number.to_string() }),
-    };
-    json!({ "key": key, "value": value })
 }
 
 fn hex(bytes: &[u8]) -> String {
@@ -112,21 +108,26 @@ fn random<const BYTES: usize>() -> [u8; BYTES] {
 
 #[cfg(test)]
 mod tests {
+    use tidewatch_domain::decode::{self, Encoding};
+
     use super::*;
 
     #[test]
     fn a_span_continues_its_caller() {
         let caller = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
-        let parent = Parent::read(caller);
-        let span = |parent| Span::new(Kind::Server, "GET /a".into(), (1, 2), parent, vec![("n", Value::Int(3))], true);
-        let (child, root) = (span(parent).to_json(), span(None).to_json());
-        assert_eq!(child["traceId"], "0af7651916cd43dd8448eb211c80319c");
-        assert_eq!((&child["parentSpanId"], &child["flags"]), (&json!("b7ad6b7169203331"), &json!(0x301)));
-        assert_eq!((&root["parentSpanId"], &root["flags"]), (&json!(""), &json!(0x101)));
-        assert_eq!(root["traceId"].as_str().map(str::len), Some(32));
-        assert_ne!(root["spanId"], child["spanId"]);
-        assert_eq!((&root["endTimeUnixNano"], &root["status"]["code"]), (&json!("2"), &json!(2)));
-        assert_eq!(root["attributes"], json!([{ "key": "n", "value": { "intValue": "3" } }]));
+        let span =
+            |parent| Span::new(SpanKind::Server, "GET /a".into(), (1, 2), parent, vec![("n", Value::Int(3))], true);
+        let body = export(&[span(Parent::read(caller)), span(None)]);
+        let arena = bumpalo::Bump::new();
+        let batch = decode::traces(Encoding::Protobuf, &body, &arena).expect("an export request");
+        let [child, root] = &batch.spans[..] else { panic!("{:?}", batch.spans) };
+        assert_eq!(hex(&child.trace_id.0), "0af7651916cd43dd8448eb211c80319c");
+        assert_eq!((hex(&child.parent_span_id.0).as_str(), child.flags), ("b7ad6b7169203331", 0x301));
+        assert_eq!((root.parent_span_id, root.flags), (SpanId::default(), 0x101));
+        assert!(!root.trace_id.is_none() && root.span_id != child.span_id);
+        assert_eq!((root.kind, root.end_ns, root.status), (SpanKind::Server, 2, StatusCode::Error));
+        assert_eq!(batch.span_attributes(root).get("n"), Some(AnyValue::Int(3)));
+        assert_eq!(batch.service(root), "tidewatch");
         assert!(!Parent::read(&unsampled()).expect("it can be read").is_sampled);
     }
 }

@@ -1,27 +1,29 @@
 //! Log records of one service.
 
-use super::super::protobuf::Message;
-use super::vocabulary::{RARE_WORD, sentence};
-use super::{Generator, Period, int, resource, text};
+use tidewatch_domain::encode::{self, LOG_ATTRIBUTES as ATTRIBUTES, Message};
+use tidewatch_domain::model::{AnyValue, LogRecord, SpanId, TraceId};
 
-const ATTRIBUTES: u32 = 6;
-const SEVERITIES: [(u64, &str); 6] = [(5, "DEBUG"), (9, "INFO"), (9, "INFO"), (9, "INFO"), (13, "WARN"), (17, "ERROR")];
+use super::vocabulary::{RARE_WORD, sentence};
+use super::{Generator, Period, int, resource, scope, text};
+
+const SEVERITIES: [(u8, &str); 6] = [(5, "DEBUG"), (9, "INFO"), (9, "INFO"), (9, "INFO"), (13, "WARN"), (17, "ERROR")];
 
 pub fn records(generator: &mut Generator, count: usize, period: Period, request: &mut Message<'_>) {
     let number = generator.service();
     let name = generator.vocabulary.services[number].name;
-    request.message(1, |block| {
-        resource(block, name, number);
-        block.message(2, |scope| {
-            scope.message(1, |scope| scope.text(1, "shop.views"));
-            (0..count).for_each(|_| record(generator, number, period, scope));
-        });
-    });
+    encode::block(
+        request,
+        |message| resource(message, name, number),
+        &scope("shop.views"),
+        |records| {
+            (0..count).for_each(|_| record(generator, number, period, records));
+        },
+    );
 }
 
-fn record(generator: &mut Generator, service: usize, period: Period, scope: &mut Message<'_>) {
-    let (trace, span): ([u8; 16], [u8; 8]) = (generator.id(), generator.id());
-    let time = generator.moment(period);
+fn record(generator: &mut Generator, service: usize, period: Period, records: &mut Message<'_>) {
+    let (trace_id, span_id) = (TraceId(generator.random.id()), SpanId(generator.random.id()));
+    let time_ns = generator.moment(period);
     let random = &mut generator.random;
     let endpoints = &generator.vocabulary.services[service].endpoints;
     let endpoint = &endpoints[random.below(endpoints.len() as u64) as usize];
@@ -34,20 +36,22 @@ fn record(generator: &mut Generator, service: usize, period: Period, scope: &mut
         body.push(' ');
         body.push_str(RARE_WORD);
     }
-    scope.message(2, |record| {
-        record.fixed64(1, time);
-        record.uint(2, severity);
-        record.text(3, severity_text);
-        record.message(5, |any| any.text(1, &body));
+    let is_of_a_span = random.chance(0.8);
+    let record = LogRecord {
+        time_ns,
+        observed_time_ns: time_ns + 500_000,
+        severity_number: severity,
+        severity_text,
+        body: AnyValue::Str(&body),
+        flags: 1,
+        trace_id: if is_of_a_span { trace_id } else { TraceId::default() },
+        span_id: if is_of_a_span { span_id } else { SpanId::default() },
+        ..LogRecord::default()
+    };
+    encode::log_record(records, &record, |record| {
         text(record, ATTRIBUTES, "code.file.path", "/app/shop/views.py");
         text(record, ATTRIBUTES, "code.function.name", endpoint.method);
         int(record, ATTRIBUTES, "code.line.number", 1 + random.below(900));
         text(record, ATTRIBUTES, "user.id", &format!("user-{}", random.below(50_000)));
-        record.fixed32(8, 1);
-        if random.chance(0.8) {
-            record.bytes(9, &trace);
-            record.bytes(10, &span);
-        }
-        record.fixed64(11, time + 500_000);
     });
 }

@@ -8,9 +8,9 @@ mod points;
 mod spans;
 mod vocabulary;
 
-use tidewatch_domain::model::Signal;
+use tidewatch_domain::encode::{Message, RESOURCE_ATTRIBUTES};
+use tidewatch_domain::model::{AnyValue, Scope, Signal};
 
-use super::protobuf::Message;
 use crate::demo::random::Random;
 use vocabulary::Vocabulary;
 
@@ -18,7 +18,7 @@ pub use points::SERIES;
 pub use vocabulary::{ENDPOINTS_PER_SERVICE, RARE_KEY, RARE_WORD, SERVICES};
 
 /// Increased when the same seed gives other telemetry.
-pub const VERSION: u32 = 3;
+pub const VERSION: u32 = 4;
 
 /// What is generated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -103,45 +103,38 @@ impl Generator {
     fn moment(&mut self, period: Period) -> u64 {
         period.from_ns + self.random.below(period.length_ns.max(1))
     }
+}
 
-    fn id<const N: usize>(&mut self) -> [u8; N] {
-        let mut id = [0; N];
-        id.chunks_mut(8).for_each(|part| part.copy_from_slice(&self.random.next().to_le_bytes()[..part.len()]));
-        id
+fn text(message: &mut Message<'_>, field: u8, key: &str, value: &str) {
+    message.attribute(field, key, AnyValue::Str(value));
+}
+
+fn int(message: &mut Message<'_>, field: u8, key: &str, value: u64) {
+    message.attribute(field, key, AnyValue::Int(value.cast_signed()));
+}
+
+/// An instrumentation scope without a version.
+fn scope(name: &str) -> Scope<'_> {
+    Scope { name, ..Scope::default() }
+}
+
+/// The ten resource attributes of a service's process.
+fn resource(resource: &mut Message<'_>, name: &str, number: usize) {
+    let build = number % 7;
+    for (key, value) in [
+        ("service.name", name),
+        ("service.version", &format!("2.{build}.{number}")),
+        ("service.instance.id", &format!("{name}-{number:08x}")),
+        ("deployment.environment.name", "production"),
+        ("host.name", &format!("ip-10-0-{number}-17.eu-west-1.compute.internal")),
+        ("os.type", "linux"),
+        ("telemetry.sdk.language", "python"),
+        ("telemetry.sdk.name", "opentelemetry"),
+        ("telemetry.sdk.version", "1.38.0"),
+        ("k8s.pod.name", &format!("{name}-7d9f8b6c5d-x2x{number}")),
+    ] {
+        text(resource, RESOURCE_ATTRIBUTES, key, value);
     }
-}
-
-/// `KeyValue` as field `field`.
-fn text(message: &mut Message<'_>, field: u32, key: &str, value: &str) {
-    message.message(field, |pair| {
-        pair.text(1, key);
-        pair.message(2, |any| any.text(1, value));
-    });
-}
-
-/// As [`text`], an integer.
-fn int(message: &mut Message<'_>, field: u32, key: &str, value: u64) {
-    message.message(field, |pair| {
-        pair.text(1, key);
-        pair.message(2, |any| any.uint(3, value));
-    });
-}
-
-/// The ten resource attributes of a service's process, as field 1 of a resource block.
-fn resource(block: &mut Message<'_>, name: &str, number: usize) {
-    block.message(1, |resource| {
-        let build = number % 7;
-        text(resource, 1, "service.name", name);
-        text(resource, 1, "service.version", &format!("2.{build}.{number}"));
-        text(resource, 1, "service.instance.id", &format!("{name}-{number:08x}"));
-        text(resource, 1, "deployment.environment.name", "production");
-        text(resource, 1, "host.name", &format!("ip-10-0-{number}-17.eu-west-1.compute.internal"));
-        text(resource, 1, "os.type", "linux");
-        text(resource, 1, "telemetry.sdk.language", "python");
-        text(resource, 1, "telemetry.sdk.name", "opentelemetry");
-        text(resource, 1, "telemetry.sdk.version", "1.38.0");
-        text(resource, 1, "k8s.pod.name", &format!("{name}-7d9f8b6c5d-x2x{number}"));
-    });
 }
 
 #[cfg(test)]

@@ -1,9 +1,11 @@
 //! Points of metrics: 200 series of one gauge, 100 of one counter, a histogram for each service. Each request goes on
 //! with the next series; values follow the time, so that a series looks like one.
 
-use super::super::protobuf::Message;
+use tidewatch_domain::encode::{self, HISTOGRAM_ATTRIBUTES, Message, NUMBER_ATTRIBUTES};
+use tidewatch_domain::model::{HistogramPoint, Metric, MetricKind, Point, PointData, Temporality};
+
 use super::vocabulary::SERVICES;
-use super::{Generator, Period, int, resource, text};
+use super::{Generator, Period, int, resource, scope, text};
 
 const GAUGES: u64 = 200;
 const COUNTERS: u64 = 100;
@@ -21,26 +23,23 @@ pub fn points(generator: &mut Generator, count: usize, period: Period, request: 
     let step = (period.length_ns / (1 + left / SERIES)).max(1);
     while left > 0 {
         let at = generator.next_series;
-        let (kind_end, field) = match at {
-            0..GAUGES => (GAUGES, 5),
-            GAUGES..SUMS_END => (SUMS_END, 7),
-            _ => (SERIES, 9),
-        };
         // A histogram's block names its service: one at a time.
-        let end = if field == 9 { at + 1 } else { kind_end.min(at + left) };
-        let service = if field == 9 { (at - SUMS_END) as usize } else { 0 };
+        let (kind, end, service) = match at {
+            0..GAUGES => (MetricKind::Gauge, GAUGES.min(at + left), 0),
+            GAUGES..SUMS_END => (MetricKind::Sum, SUMS_END.min(at + left), 0),
+            _ => (MetricKind::Histogram, at + 1, (at - SUMS_END) as usize),
+        };
         let name = generator.vocabulary.services[service].name;
-        request.message(1, |block| {
-            resource(block, name, service);
-            block.message(2, |scope| {
-                scope.message(1, |scope| scope.text(1, "shop.metrics"));
-                scope.message(2, |metric| match field {
-                    5 => gauge(generator, at..end, time, metric),
-                    7 => counter(at..end, time, metric),
-                    _ => histogram(generator, time, metric),
-                });
-            });
-        });
+        encode::block(
+            request,
+            |message| resource(message, name, service),
+            &scope("shop.metrics"),
+            |records| match kind {
+                MetricKind::Gauge => gauge(generator, at..end, time, records),
+                MetricKind::Sum => counter(at..end, time, records),
+                _ => histogram(generator, time, records),
+            },
+        );
         left -= end - at;
         generator.next_series = end % SERIES;
         if generator.next_series == 0 {
@@ -49,64 +48,70 @@ pub fn points(generator: &mut Generator, count: usize, period: Period, request: 
     }
 }
 
-fn gauge(generator: &mut Generator, series: std::ops::Range<u64>, time: u64, metric: &mut Message<'_>) {
-    metric.text(1, "shop.worker.load");
-    metric.text(2, "the part of its time that a worker works");
-    metric.text(3, "%");
-    metric.message(5, |gauge| {
+fn gauge(generator: &mut Generator, series: std::ops::Range<u64>, time_ns: u64, records: &mut Message<'_>) {
+    let metric = Metric {
+        name: "shop.worker.load",
+        description: "the part of its time that a worker works",
+        unit: "%",
+        kind: MetricKind::Gauge,
+        ..Metric::default()
+    };
+    encode::metric(records, &metric, |points| {
         for number in series {
-            gauge.message(1, |point| {
-                point.fixed64(3, time);
-                // A daily wave, each worker on its own level, measured in whole percent.
-                let wave = ((time / SECOND % 86_400) as f64 / 13_750.0).sin() * 20.0;
-                let noise = generator.random.below(5) as f64;
-                point.double(4, (50.0 + wave + noise + (number % 25) as f64).round());
-                text(point, 7, "worker", &format!("worker-{number}"));
-                text(point, 7, "zone", ["a", "b", "c"][(number % 3) as usize]);
+            // A daily wave, each worker on its own level, measured in whole percent.
+            let wave = ((time_ns / SECOND % 86_400) as f64 / 13_750.0).sin() * 20.0;
+            let noise = generator.random.below(5) as f64;
+            let value = (50.0 + wave + noise + (number % 25) as f64).round();
+            encode::point(points, &Point { time_ns, data: PointData::Double(value), ..Point::default() }, |point| {
+                text(point, NUMBER_ATTRIBUTES, "worker", &format!("worker-{number}"));
+                text(point, NUMBER_ATTRIBUTES, "zone", ["a", "b", "c"][(number % 3) as usize]);
             });
         }
     });
 }
 
-fn counter(series: std::ops::Range<u64>, time: u64, metric: &mut Message<'_>) {
-    metric.text(1, "shop.orders.total");
-    metric.text(2, "orders taken since the start");
-    metric.text(3, "{order}");
-    metric.message(7, |sum| {
+fn counter(series: std::ops::Range<u64>, time_ns: u64, records: &mut Message<'_>) {
+    let metric = Metric {
+        name: "shop.orders.total",
+        description: "orders taken since the start",
+        unit: "{order}",
+        kind: MetricKind::Sum,
+        temporality: Temporality::Cumulative,
+        monotonic: true,
+        ..Metric::default()
+    };
+    encode::metric(records, &metric, |points| {
         for number in series {
-            sum.message(1, |point| {
-                point.fixed64(2, time - time % (86_400 * SECOND));
-                point.fixed64(3, time);
-                // Since midnight, when it starts anew.
-                let seconds = time / SECOND % 86_400;
-                point.fixed64(6, seconds * (1 + number % 17) / 3);
-                int(point, 7, "shard", number);
-                text(point, 7, "zone", ["a", "b", "c"][(number % 3) as usize]);
+            // Since midnight, when it starts anew.
+            let seconds = time_ns / SECOND % 86_400;
+            let data = PointData::Int((seconds * (1 + number % 17) / 3).cast_signed());
+            let start_ns = time_ns - time_ns % (86_400 * SECOND);
+            encode::point(points, &Point { start_ns, time_ns, data, ..Point::default() }, |point| {
+                int(point, NUMBER_ATTRIBUTES, "shard", number);
+                text(point, NUMBER_ATTRIBUTES, "zone", ["a", "b", "c"][(number % 3) as usize]);
             });
         }
-        sum.uint(2, 2);
-        sum.uint(3, 1);
     });
 }
 
-fn histogram(generator: &mut Generator, time: u64, metric: &mut Message<'_>) {
-    metric.text(1, "http.server.request.duration");
-    metric.text(2, "how long requests took");
-    metric.text(3, "ms");
-    let counts: Vec<u64> = (0..=BOUNDS.len()).map(|_| generator.random.below(200)).collect();
-    let total: u64 = counts.iter().sum();
-    metric.message(9, |histogram| {
-        histogram.message(1, |point| {
-            point.fixed64(2, time - 60 * SECOND);
-            point.fixed64(3, time);
-            point.fixed64(4, total);
-            point.double(5, total as f64 * 40.0);
-            let packed: Vec<u8> = counts.iter().flat_map(|count| count.to_le_bytes()).collect();
-            point.bytes(6, &packed);
-            let packed: Vec<u8> = BOUNDS.iter().flat_map(|bound| bound.to_le_bytes()).collect();
-            point.bytes(7, &packed);
-            text(point, 9, "http.request.method", "GET");
+fn histogram(generator: &mut Generator, time_ns: u64, records: &mut Message<'_>) {
+    let metric = Metric {
+        name: "http.server.request.duration",
+        description: "how long requests took",
+        unit: "ms",
+        kind: MetricKind::Histogram,
+        temporality: Temporality::Delta,
+        ..Metric::default()
+    };
+    let buckets: Vec<u64> = (0..=BOUNDS.len()).map(|_| generator.random.below(200)).collect();
+    let count: u64 = buckets.iter().sum();
+    let sum = Some(count as f64 * 40.0);
+    let data =
+        PointData::Histogram(HistogramPoint { count, sum, bounds: &BOUNDS, buckets: &buckets, ..Default::default() });
+    encode::metric(records, &metric, |points| {
+        let start_ns = time_ns - 60 * SECOND;
+        encode::point(points, &Point { start_ns, time_ns, data, ..Point::default() }, |point| {
+            text(point, HISTOGRAM_ATTRIBUTES, "http.request.method", "GET");
         });
-        histogram.uint(2, 1);
     });
 }

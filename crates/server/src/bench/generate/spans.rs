@@ -2,12 +2,14 @@
 
 use std::fmt::Write as _;
 
-use super::super::protobuf::Message;
+use tidewatch_domain::encode::{self, Message, RESOURCE_ATTRIBUTES, SPAN_ATTRIBUTES as ATTRIBUTES};
+use tidewatch_domain::model::{Scope, Span, SpanId, SpanKind, StatusCode, TraceId};
+
 use super::vocabulary::{Endpoint, RARE_KEY};
-use super::{Generator, Period, int, resource, text};
+use super::{Generator, Period, int, resource, scope, text};
+use crate::demo::random::Random;
 
 pub const SPANS_PER_TRACE: usize = 8;
-const ATTRIBUTES: u32 = 9;
 const MILLISECOND: u64 = 1_000_000;
 const AGENTS: [&str; 4] = [
     "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 Chrome/126.0.0.0 Safari/537.36",
@@ -16,62 +18,29 @@ const AGENTS: [&str; 4] = [
     "okhttp/4.12.0",
 ];
 
-#[derive(Clone, Copy, PartialEq)]
-enum SpanKind {
-    Internal = 1,
-    Server = 2,
-    Client = 3,
-    Consumer = 5,
-}
-
-/// What every span has.
-struct Head<'n> {
-    trace: [u8; 16],
-    id: [u8; 8],
-    parent: Option<[u8; 8]>,
-    name: &'n str,
-    kind: SpanKind,
-    start: u64,
-    end: u64,
-    failed: bool,
-}
-
-impl Head<'_> {
-    fn write(&self, span: &mut Message<'_>) {
-        span.bytes(1, &self.trace);
-        span.bytes(2, &self.id);
-        if let Some(parent) = &self.parent {
-            span.bytes(4, parent);
-        }
-        span.text(5, self.name);
-        span.uint(6, self.kind as u64);
-        span.fixed64(7, self.start);
-        span.fixed64(8, self.end);
-        span.fixed32(16, if self.parent.is_some() { 0x101 } else { 0x301 });
-        if self.failed {
-            span.message(15, |status| status.uint(3, 2));
-        }
-    }
-}
+/// W3C flags of a span: sampled, and "it is known whether the parent is remote".
+const FLAGS: u32 = 0x101;
+/// The same, of a remote parent.
+const FLAGS_REMOTE: u32 = 0x301;
 
 /// One request of one service: `traces` traces.
 pub fn rich(generator: &mut Generator, traces: usize, period: Period, request: &mut Message<'_>) {
     let number = generator.service();
     let name = generator.vocabulary.services[number].name;
-    request.message(1, |block| {
-        resource(block, name, number);
-        block.message(2, |scope| {
-            scope.message(1, |scope| {
-                scope.text(1, "opentelemetry.instrumentation.flask");
-                scope.text(2, "0.59b0");
-            });
-            (0..traces).for_each(|_| trace(generator, number, period, scope));
-        });
-    });
+    let scope = Scope { name: "opentelemetry.instrumentation.flask", version: "0.59b0", ..Scope::default() };
+    encode::block(
+        request,
+        |message| resource(message, name, number),
+        &scope,
+        |records| {
+            (0..traces).for_each(|_| trace(generator, number, period, records));
+        },
+    );
 }
 
-fn trace(generator: &mut Generator, service: usize, period: Period, scope: &mut Message<'_>) {
-    let (trace, root) = (generator.id(), generator.id());
+fn trace(generator: &mut Generator, service: usize, period: Period, records: &mut Message<'_>) {
+    let trace_id = TraceId(generator.random.id());
+    let root = SpanId(generator.random.id());
     let start = generator.moment(period);
     let is_task = generator.random.chance(0.1);
     let is_ai = generator.random.chance(0.03);
@@ -81,15 +50,16 @@ fn trace(generator: &mut Generator, service: usize, period: Period, scope: &mut 
     let endpoint = &services[service].endpoints[(draw * draw * services[service].endpoints.len() as f64) as usize];
     let random = &mut generator.random;
     let duration = (random.latency_ms(endpoint.latency) * MILLISECOND as f64) as u64 + 50_000;
-    let head = |id, parent, name, kind, from: u64, share: u64| Head {
-        trace,
-        id,
-        parent,
+    let inner = |span_id, parent_span_id, name, kind, from: u64, share: u64| Span {
+        trace_id,
+        span_id,
+        parent_span_id,
+        flags: FLAGS,
         name,
         kind,
-        start: start + duration * from / 100,
-        end: start + duration * (from + share) / 100,
-        failed: false,
+        start_ns: start + duration * from / 100,
+        end_ns: start + duration * (from + share) / 100,
+        ..Span::default()
     };
     let tenant = format!("tenant-{}", random.below(40));
     let user = format!("user-{}", random.below(50_000));
@@ -101,8 +71,9 @@ fn trace(generator: &mut Generator, service: usize, period: Period, scope: &mut 
     };
     let status = if failed { 500 } else { [200, 200, 200, 200, 201, 404][random.below(6) as usize] };
     let rare = random.chance(0.0008).then(|| format!("coupon-{}", random.below(100)));
-    scope.message(2, |span| {
-        Head { failed, ..head(root, None, name, kind, 0, 100) }.write(span);
+    let status_code = if failed { StatusCode::Error } else { StatusCode::Unset };
+    let span = inner(root, SpanId::default(), name, kind, 0, 100);
+    encode::span(records, &Span { flags: FLAGS_REMOTE, status: status_code, ..span }, |span| {
         match is_task {
             true => task_attributes(random, &services[service].task, span),
             false => server_attributes(random, endpoint, status, &user, span),
@@ -117,12 +88,12 @@ fn trace(generator: &mut Generator, service: usize, period: Period, scope: &mut 
     });
 
     // Below the root: a step with three calls, another with two more.
-    let steps: [[u8; 8]; 2] = [random.next().to_le_bytes(), random.next().to_le_bytes()];
+    let steps = [SpanId(random.id()), SpanId(random.id())];
     for (number, step) in steps.iter().enumerate() {
         let name =
             ["authenticate", "load_cart", "price_engine.compute", "render", "validate_input"][random.below(5) as usize];
-        scope.message(2, |span| {
-            head(*step, Some(root), name, SpanKind::Internal, 5 + 45 * number as u64, 40).write(span);
+        let span = inner(*step, root, name, SpanKind::Internal, 5 + 45 * number as u64, 40);
+        encode::span(records, &span, |span| {
             text(span, ATTRIBUTES, "code.function.name", name);
             text(span, ATTRIBUTES, "code.file.path", "/app/shop/services.py");
             int(span, ATTRIBUTES, "code.line.number", 1 + random.below(900));
@@ -132,65 +103,58 @@ fn trace(generator: &mut Generator, service: usize, period: Period, scope: &mut 
         });
     }
     for call in 0..5u64 {
-        let id = random.next().to_le_bytes();
+        let id = SpanId(random.id());
         let (parent, from) = if call < 3 { (steps[0], 8 + 10 * call) } else { (steps[1], 55 + 12 * (call - 3)) };
-        scope.message(2, |span| {
-            let parent = Some(parent);
-            match call {
-                0 | 1 | 3 => {
-                    let statements = &services[service].statements;
-                    let statement = &statements[random.below(statements.len() as u64) as usize];
-                    head(id, parent, "select shop", SpanKind::Client, from, 8).write(span);
-                    text(span, ATTRIBUTES, "db.system.name", "postgresql");
-                    text(span, ATTRIBUTES, "db.namespace", "shop");
-                    text(span, ATTRIBUTES, "db.operation.name", "select");
-                    text(span, ATTRIBUTES, "db.query.text", statement);
-                    text(span, ATTRIBUTES, "server.address", "pg-main.prod.svc.cluster.local");
-                    int(span, ATTRIBUTES, "server.port", 5432);
-                    int(span, ATTRIBUTES, "db.response.returned_rows", random.below(50));
-                }
-                4 if is_ai => {
-                    head(id, parent, "chat gpt-4.1", SpanKind::Client, from, 20).write(span);
-                    text(span, ATTRIBUTES, "gen_ai.operation.name", "chat");
-                    text(span, ATTRIBUTES, "gen_ai.provider.name", "openai");
-                    text(span, ATTRIBUTES, "gen_ai.request.model", "gpt-4.1");
-                    text(span, ATTRIBUTES, "gen_ai.response.model", "gpt-4.1-2025-04-14");
-                    int(span, ATTRIBUTES, "gen_ai.usage.input_tokens", 100 + random.below(3_900));
-                    int(span, ATTRIBUTES, "gen_ai.usage.output_tokens", 20 + random.below(880));
-                    text(span, ATTRIBUTES, "server.address", "api.openai.com");
-                }
-                4 => {
-                    head(id, parent, "POST", SpanKind::Client, from, 20).write(span);
-                    text(span, ATTRIBUTES, "http.request.method", "POST");
-                    let url = format!("https://payments.internal/v1/charges/{:016x}", random.next());
-                    text(span, ATTRIBUTES, "url.full", &url);
-                    text(span, ATTRIBUTES, "server.address", "payments.internal");
-                    int(span, ATTRIBUTES, "server.port", 443);
-                    int(span, ATTRIBUTES, "http.response.status_code", 200);
-                    text(span, ATTRIBUTES, "network.protocol.version", "1.1");
-                }
-                _ => {
-                    head(id, parent, "GET", SpanKind::Client, from, 3).write(span);
-                    text(span, ATTRIBUTES, "db.system.name", "redis");
-                    text(span, ATTRIBUTES, "db.operation.name", "GET");
-                    let statement = format!("GET session:{:016x}", random.next());
-                    text(span, ATTRIBUTES, "db.query.text", &statement);
-                    text(span, ATTRIBUTES, "server.address", "redis.prod.svc.cluster.local");
-                    int(span, ATTRIBUTES, "server.port", 6379);
-                    text(span, ATTRIBUTES, "app.tenant", &tenant);
-                }
+        let (name, share) = match call {
+            0 | 1 | 3 => ("select shop", 8),
+            4 if is_ai => ("chat gpt-4.1", 20),
+            4 => ("POST", 20),
+            _ => ("GET", 3),
+        };
+        encode::span(records, &inner(id, parent, name, SpanKind::Client, from, share), |span| match call {
+            0 | 1 | 3 => {
+                let statements = &services[service].statements;
+                let statement = &statements[random.below(statements.len() as u64) as usize];
+                text(span, ATTRIBUTES, "db.system.name", "postgresql");
+                text(span, ATTRIBUTES, "db.namespace", "shop");
+                text(span, ATTRIBUTES, "db.operation.name", "select");
+                text(span, ATTRIBUTES, "db.query.text", statement);
+                text(span, ATTRIBUTES, "server.address", "pg-main.prod.svc.cluster.local");
+                int(span, ATTRIBUTES, "server.port", 5432);
+                int(span, ATTRIBUTES, "db.response.returned_rows", random.below(50));
+            }
+            4 if is_ai => {
+                text(span, ATTRIBUTES, "gen_ai.operation.name", "chat");
+                text(span, ATTRIBUTES, "gen_ai.provider.name", "openai");
+                text(span, ATTRIBUTES, "gen_ai.request.model", "gpt-4.1");
+                text(span, ATTRIBUTES, "gen_ai.response.model", "gpt-4.1-2025-04-14");
+                int(span, ATTRIBUTES, "gen_ai.usage.input_tokens", 100 + random.below(3_900));
+                int(span, ATTRIBUTES, "gen_ai.usage.output_tokens", 20 + random.below(880));
+                text(span, ATTRIBUTES, "server.address", "api.openai.com");
+            }
+            4 => {
+                text(span, ATTRIBUTES, "http.request.method", "POST");
+                let url = format!("https://payments.internal/v1/charges/{:016x}", random.next());
+                text(span, ATTRIBUTES, "url.full", &url);
+                text(span, ATTRIBUTES, "server.address", "payments.internal");
+                int(span, ATTRIBUTES, "server.port", 443);
+                int(span, ATTRIBUTES, "http.response.status_code", 200);
+                text(span, ATTRIBUTES, "network.protocol.version", "1.1");
+            }
+            _ => {
+                text(span, ATTRIBUTES, "db.system.name", "redis");
+                text(span, ATTRIBUTES, "db.operation.name", "GET");
+                let statement = format!("GET session:{:016x}", random.next());
+                text(span, ATTRIBUTES, "db.query.text", &statement);
+                text(span, ATTRIBUTES, "server.address", "redis.prod.svc.cluster.local");
+                int(span, ATTRIBUTES, "server.port", 6379);
+                text(span, ATTRIBUTES, "app.tenant", &tenant);
             }
         });
     }
 }
 
-fn server_attributes(
-    random: &mut crate::demo::random::Random,
-    endpoint: &Endpoint,
-    status: u64,
-    user: &str,
-    span: &mut Message<'_>,
-) {
+fn server_attributes(random: &mut Random, endpoint: &Endpoint, status: u64, user: &str, span: &mut Message<'_>) {
     text(span, ATTRIBUTES, "http.request.method", endpoint.method);
     text(span, ATTRIBUTES, "http.route", &endpoint.route);
     let path = endpoint.route.replace("{id}", &random.below(100_000).to_string());
@@ -207,7 +171,7 @@ fn server_attributes(
     text(span, ATTRIBUTES, "user.id", user);
 }
 
-fn task_attributes(random: &mut crate::demo::random::Random, task: &str, span: &mut Message<'_>) {
+fn task_attributes(random: &mut Random, task: &str, span: &mut Message<'_>) {
     text(span, ATTRIBUTES, "messaging.system", "rabbitmq");
     text(span, ATTRIBUTES, "messaging.destination.name", ["emails", "thumbnails", "billing"][random.below(3) as usize]);
     text(span, ATTRIBUTES, "messaging.operation.type", "process");
@@ -217,39 +181,29 @@ fn task_attributes(random: &mut crate::demo::random::Random, task: &str, span: &
 }
 
 fn exception(time: u64, stack: &str, span: &mut Message<'_>) {
-    span.message(11, |event| {
-        event.fixed64(1, time);
-        event.text(2, "exception");
-        text(event, 3, "exception.type", "ValueError");
-        text(event, 3, "exception.message", "the answer of the upstream is not what was expected");
-        text(event, 3, "exception.stacktrace", stack);
-    });
+    encode::exception(span, time, "ValueError", "the answer of the upstream is not what was expected", stack);
 }
 
 /// One request of one service: `spans` traces of one CLIENT span each: stored as they are, promoted to nothing.
 pub fn lean(generator: &mut Generator, spans: usize, period: Period, request: &mut Message<'_>) {
     let number = generator.service();
-    request.message(1, |block| {
-        let name = generator.vocabulary.services[number].name;
-        block.message(1, |resource| text(resource, 1, "service.name", name));
-        block.message(2, |scope| {
-            scope.message(1, |scope| scope.text(1, "bench"));
-            for _ in 0..spans {
-                let (trace, id) = (generator.id(), generator.id());
-                let start = generator.moment(period);
-                let random = &mut generator.random;
-                let endpoints = &generator.vocabulary.services[number].endpoints;
-                let endpoint = &endpoints[random.below(endpoints.len() as u64) as usize];
-                let end = start + (random.latency_ms(endpoint.latency) * MILLISECOND as f64) as u64;
-                let name = endpoint.name.as_str();
-                scope.message(2, |span| {
-                    let kind = SpanKind::Client;
-                    Head { trace, id, parent: None, name, kind, start, end, failed: false }.write(span);
-                    text(span, ATTRIBUTES, "http.request.method", endpoint.method);
-                    text(span, ATTRIBUTES, "http.route", &endpoint.route);
-                    int(span, ATTRIBUTES, "http.response.status_code", 200);
-                });
-            }
-        });
+    let name = generator.vocabulary.services[number].name;
+    let resource = |resource: &mut Message<'_>| text(resource, RESOURCE_ATTRIBUTES, "service.name", name);
+    encode::block(request, resource, &scope("bench"), |records| {
+        for _ in 0..spans {
+            let (trace_id, span_id) = (TraceId(generator.random.id()), SpanId(generator.random.id()));
+            let start_ns = generator.moment(period);
+            let random = &mut generator.random;
+            let endpoints = &generator.vocabulary.services[number].endpoints;
+            let endpoint = &endpoints[random.below(endpoints.len() as u64) as usize];
+            let end_ns = start_ns + (random.latency_ms(endpoint.latency) * MILLISECOND as f64) as u64;
+            let (kind, flags, name) = (SpanKind::Client, FLAGS_REMOTE, endpoint.name.as_str());
+            let span = Span { trace_id, span_id, flags, name, kind, start_ns, end_ns, ..Span::default() };
+            encode::span(records, &span, |span| {
+                text(span, ATTRIBUTES, "http.request.method", endpoint.method);
+                text(span, ATTRIBUTES, "http.route", &endpoint.route);
+                int(span, ATTRIBUTES, "http.response.status_code", 200);
+            });
+        }
     });
 }

@@ -1,6 +1,6 @@
 //! What an exporter hears: the signal's ExportResponse, or `google.rpc.Status`, in the encoding it sent.
 //!
-//! DECISIONS 19. The messages are so small that they are written by hand; the tests read them back with prost.
+//! DECISIONS 19. The tests read the protobuf messages back with prost.
 
 use axum::body::Body;
 use axum::http::header::{CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};
@@ -8,6 +8,7 @@ use axum::http::{HeaderValue, StatusCode};
 use axum::response::Response;
 use serde_json::json;
 use tidewatch_domain::decode::Encoding;
+use tidewatch_domain::encode::Message;
 use tidewatch_domain::model::Signal;
 
 use crate::error::ApiError;
@@ -31,11 +32,11 @@ pub fn success(signal: Signal, encoding: Encoding, partial: Option<&PartialSucce
         (Encoding::Json, None) => b"{}".to_vec(),
         (Encoding::Protobuf, Some(partial)) => {
             // ExportTracePartialSuccess { rejected_spans = 1, error_message = 2 }; the other signals number alike.
-            let mut inner = Vec::new();
-            number(&mut inner, 1, partial.rejected);
-            bytes(&mut inner, 2, partial.message.as_bytes());
             let mut body = Vec::new();
-            bytes(&mut body, 1, &inner);
+            Message(&mut body).message(1, |message| {
+                message.uint(1, partial.rejected);
+                message.text(2, &partial.message);
+            });
             body
         }
         (Encoding::Json, Some(partial)) => {
@@ -61,17 +62,20 @@ pub fn failure(encoding: Encoding, error: &ApiError) -> Response {
     let body = match encoding {
         Encoding::Protobuf => {
             let mut body = Vec::new();
-            number(&mut body, 1, code);
-            bytes(&mut body, 2, message.as_bytes());
+            let mut status = Message(&mut body);
+            status.uint(1, code);
+            status.text(2, &message);
             if detailed {
                 // BadRequest { field_violations = 1 { field = 1, description = 2 } } inside Any { type_url = 1, value = 2 }.
-                let (mut violation, mut bad_request, mut any) = (Vec::new(), Vec::new(), Vec::new());
-                bytes(&mut violation, 1, b"body");
-                bytes(&mut violation, 2, message.as_bytes());
-                bytes(&mut bad_request, 1, &violation);
-                bytes(&mut any, 1, BAD_REQUEST.as_bytes());
-                bytes(&mut any, 2, &bad_request);
-                bytes(&mut body, 3, &any);
+                status.message(3, |any| {
+                    any.text(1, BAD_REQUEST);
+                    any.message(2, |bad_request| {
+                        bad_request.message(1, |violation| {
+                            violation.text(1, "body");
+                            violation.text(2, &message);
+                        });
+                    });
+                });
             }
             body
         }
@@ -120,25 +124,4 @@ fn grpc_code(status: StatusCode) -> u64 {
         code if code >= 500 => 13, // INTERNAL
         _ => 3,                    // INVALID_ARGUMENT
     }
-}
-
-/// A protobuf varint field.
-fn number(out: &mut Vec<u8>, field: u8, value: u64) {
-    out.push(field << 3);
-    varint(out, value);
-}
-
-/// A protobuf length-delimited field.
-fn bytes(out: &mut Vec<u8>, field: u8, value: &[u8]) {
-    out.push(field << 3 | 2);
-    varint(out, value.len() as u64);
-    out.extend_from_slice(value);
-}
-
-fn varint(out: &mut Vec<u8>, mut value: u64) {
-    while value >= 0x80 {
-        out.push(value as u8 | 0x80);
-        value >>= 7;
-    }
-    out.push(value as u8);
 }
