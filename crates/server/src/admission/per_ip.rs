@@ -125,11 +125,11 @@ mod tests {
     fn a_million_addresses() {
         let counts = PerIpCounts::default();
         let refused = (0..1_000_000u32)
-            .filter(|number| counts.count(Window::StatusPage, IpAddr::V4((*number).into()), NOON).is_err())
+            .filter(|number| counts.count(Window::ResetValidation, IpAddr::V4((*number).into()), NOON).is_err())
             .count();
         assert_eq!(refused, 0);
-        let mut again = (0..u32::from(Window::StatusPage.requests_max()))
-            .filter(|_| counts.count(Window::StatusPage, ip("203.0.113.7"), NOON).is_ok());
+        let mut again = (0..u32::from(Window::ResetValidation.requests_max()))
+            .filter(|_| counts.count(Window::ResetValidation, ip("203.0.113.7"), NOON).is_ok());
         assert!(again.by_ref().count() >= 25, "an address that comes after them has nearly its whole window");
         assert_eq!(counts.current.lock().cells.len(), limits::WINDOW_ROWS * ROW);
     }

@@ -245,8 +245,6 @@ pub const RETRY_AFTER_SECONDS: std::ops::RangeInclusive<u64> = 1..=5;
 /// `Retry-After` of a quota is up to a tenth later than the moment it waits for, and by no more than this.
 pub const QUOTA_RETRY_SPREAD_MAX: Duration = minutes(15);
 
-/// One question to the store, unless its route says otherwise.
-pub const ASK_MAX: Duration = seconds(30);
 /// Questions that may wait for a query thread, per thread; beyond it 503.
 pub const ASK_WAITING_PER_THREAD: usize = 64;
 /// All questions together may hold at least this, however small the machine; one question half of it.
@@ -277,7 +275,7 @@ pub const TRACE_MATCHES_MAX: usize = 50_000;
 /// Spans of one graph; more are counted, not shown (`span_limit`). Spec: span, rule 4.
 pub const GRAPH_SPANS_MAX: usize = 20_000;
 
-/// Spec: limits, row "Span read window": either side of the entity.
+/// Spec: limits, row "Span read window": how far from its Endpoint, Task or AI Trace a span may be, either side.
 pub const SPAN_WINDOW: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// Connections of one node to the control database.
@@ -522,8 +520,6 @@ windows! {
     InvitationLookup: 30 a minute, "invitation lookup", "\"Per-IP\"";
     /// Invitation acceptance.
     InvitationAcceptance: 10 a minute, "invitation acceptance", "\"Per-IP\"";
-    /// Public status pages.
-    StatusPage: 30 a minute, "public status pages", "\"Per-IP\"";
     /// Starting a device login.
     DeviceAuthorize: 10 a minute, "device login, start", "wire, appendix A";
     /// Second step of a login.
@@ -546,8 +542,6 @@ windows! {
     Setup: 60 a minute, "setup tokens", "our own";
     /// Registration of an OAuth client.
     OauthRegister: 10 a minute, "OAuth client registration", "wire, appendix A";
-    /// Logo of a status page, look-up of its domain.
-    StatusAsset: 60 a minute, "status page logo and domain look-up", "wire, appendix A";
     /// Looking at an acknowledge link.
     AckLookup: 30 a minute, "acknowledge link, look-up", "wire, appendix A";
     /// Following it.
@@ -626,9 +620,6 @@ pub const OWN_SPANS_SEND_MAX: Duration = seconds(5);
 pub const OWN_SPAN_PATH_BYTES_MAX: usize = 1024;
 /// A longer `tracestate` is not passed on. W3C Trace Context: at least 512.
 pub const TRACE_STATE_BYTES_MAX: usize = 512;
-
-/// Answers to an export are small; the OTLP specification wants them under 4 MiB.
-pub const EXPORT_ANSWER_BYTES_MAX: usize = 4 * MIB;
 
 const _: () = assert!(UPLOAD_FILE_BYTES_MAX < UPLOAD.body_bytes_max);
 const _: () = assert!(ANONYMOUS.body_bytes_max < JSON.body_bytes_max);

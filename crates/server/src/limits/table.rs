@@ -76,7 +76,8 @@ pub fn table() -> Vec<[String; 3]> {
         ),
         row("a clock that jumped ahead by more than a day is followed after", time(CONFIRMED_AFTER), "our own"),
         row("... days of telemetry that become too old in an hour", DAYS_PER_HOUR.to_string(), "our own"),
-        row("one question to the store", time(ASK_MAX), "our own"),
+        row("a question: lists of spans and whole traces", time(SPANS_DEADLINE), "wire, 8.8"),
+        row("... any other but a metrics query", time(LIST_DEADLINE), "our own"),
         row(
             "memory of all questions",
             format!("a quarter of what there is, at least {}", bytes(QUERY_BYTES_MIN)),

@@ -3,6 +3,7 @@
 use jiff::Timestamp;
 
 use crate::error::ApiError;
+use crate::limits;
 
 pub const SECOND: i64 = 1_000_000_000;
 pub const MINUTE: i64 = 60 * SECOND;
@@ -54,9 +55,10 @@ impl Range {
         Range::read(from, to, now_ns, ["fromDate", "toDate"])
     }
 
-    /// 24 hours either side. Spec: span, rule 3.
+    /// [`limits::SPAN_WINDOW`] either side. Spec: span, rule 3.
     pub fn around(at: i64) -> Range {
-        Range { from: at.saturating_sub(DAY), to: at.saturating_add(DAY).saturating_add(1) }
+        let window = limits::SPAN_WINDOW.as_nanos() as i64;
+        Range { from: at.saturating_sub(window), to: at.saturating_add(window).saturating_add(1) }
     }
 
     /// The smallest range that holds both.

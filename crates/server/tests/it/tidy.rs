@@ -156,6 +156,36 @@ fn the_clock_is_read_in_one_file() {
     }
 }
 
+/// A limit that is only printed, or that only tests know, limits nothing.
+#[test]
+fn every_limit_is_enforced() {
+    // The classes of bodies, for whoever prints or tests all of them.
+    const LISTS: &[&str] = &["CLASSES"];
+    let files = sources("crates");
+    let (path, limits) = files.iter().find(|(_, text)| text.contains("pub const OTLP: RouteLimits")).expect("limits");
+    let printed = format!("{}/", path.trim_end_matches(".rs"));
+    let enforcing: Vec<&str> = files
+        .iter()
+        .filter(|(other, _)| other.contains("/src/") && !other.contains("/tests") && other != path)
+        .filter(|(other, _)| !other.starts_with(&printed))
+        .map(|(_, text)| text.split("#[cfg(test)]").next().unwrap_or_default())
+        .collect();
+    let is_part_of_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    let words: BTreeSet<&str> = enforcing.iter().flat_map(|text| text.split(|c| !is_part_of_name(c))).collect();
+    let constants = limits
+        .lines()
+        .filter_map(|line| line.strip_prefix("pub const ")?.split(':').next())
+        .filter(|name| !LISTS.contains(name) && !words.contains(name));
+    let windows = limits
+        .lines()
+        .filter_map(|line| line.trim().split_once(": ").filter(|(_, rest)| rest.contains(" a minute, ")))
+        .filter(|(name, _)| name.chars().all(is_part_of_name))
+        .filter(|(name, _)| !enforcing.iter().any(|text| text.contains(&format!("PerIp<{name}>"))))
+        .map(|(name, _)| name);
+    let unused: Vec<&str> = constants.chain(windows).collect();
+    assert!(unused.is_empty(), "nothing but tests and tables uses {unused:?}");
+}
+
 /// What tests send was captured on fixed days, which every retention reaches sooner or later.
 #[test]
 fn servers_of_tests_keep_everything() {
