@@ -8,6 +8,7 @@
 
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
+use tidewatch_store::TelemetryStore;
 
 use tidewatch_domain::model::{
     AnyValue, KeyValue, LogBatch, LogRecord, ProjectId, Resource, RowId, Scope, Slice, Span, SpanId, SpanKind,

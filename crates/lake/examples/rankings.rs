@@ -9,6 +9,7 @@
 
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
+use tidewatch_store::TelemetryStore;
 
 use tidewatch_domain::model::Signal;
 use tidewatch_journal::Position;

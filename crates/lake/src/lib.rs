@@ -21,8 +21,8 @@ pub mod attr_columns;
 mod catalog;
 pub mod check;
 mod clock;
-mod days;
 mod dedup;
+mod engine;
 mod error;
 pub mod index;
 mod lost;
@@ -49,50 +49,40 @@ mod workers;
 mod write;
 
 mod batch;
-mod retention_policy;
 #[cfg(test)]
 pub(crate) mod tests;
 
-use std::borrow::Cow;
-use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use arrow::array::RecordBatch;
-use tidewatch_domain::model::Signal;
 use tidewatch_journal::Position;
 use tidewatch_journal::heartbeat::Heartbeat;
 
-use tidewatch_store::StoreError;
 use tidewatch_store::answer::Answer;
 pub(crate) use tidewatch_store::columns::{NO_KEY, Rows, Twin};
+use tidewatch_store::days::{self, day_name, day_of};
 use tidewatch_store::plan::{Filter, Key, Plan, Shape};
 use tidewatch_store::tables::Table;
+use tidewatch_store::{StoreError, TelemetryStore};
 
-pub use crate::catalog::gaps::Gap;
-pub use crate::memtable::counts::{Counted, Outcome};
 pub use crate::part::removal::Hold;
 pub use crate::retention::disk_budget::DISK_BUDGET;
-pub use crate::retention_policy::{Keeping, Retention};
 pub use crate::schedule::thread_priority::{come_first, stand_back};
 pub use clock::Clock;
-pub use days::{day_name, day_of};
 pub use dedup::{UNTIMED_WINDOW_NS, WINDOW_NS};
 pub use lost::{LOST_DAYS, Lost, LostStats};
 pub use names::OTHER_NAME;
 pub use options::{DiskBudget, FreeBytes, GiveUp, KeepRecords, LakeOptions, MergeOptions, RollupOptions};
 pub use part::{Part, PartFacts, PartFile};
-pub use rewrite::{Change, Changed, Rewrite};
-pub use scan::{QueryMemoryUse, RequestMemory, RowCursor};
+pub use scan::RowCursor;
 pub use set_aside::set_part_aside;
 pub use source::Source;
-pub use state::{Stats, TableStats, Work, Worked};
 pub use trusted_time::{CONFIRMED_AFTER, DAYS_PER_HOUR};
 
 use dedup::Seen;
-use memtable::counts;
 use names::{Day, NamedDay};
 use state::Shared;
 use workers::Workers;
@@ -123,17 +113,6 @@ fn is_told(seen: &mut Seen, twin: Twin, received_ns: i64) -> bool {
     let (own, other) = if twin.is_log { (twin.as_log, twin.as_span) } else { (twin.as_span, twin.as_log) };
     let is_first = seen.insert(own, received_ns);
     if twin.is_log { !is_first || seen.contains(other) } else { is_first && seen.contains(other) }
-}
-
-/// Marks the part that a question could not read.
-fn suspect_sources(sources: &[Source], error: &StoreError) {
-    for source in sources {
-        if let Source::Part(part) = source
-            && error.faulty_file() == Some(part.path())
-        {
-            part.suspect(error);
-        }
-    }
 }
 
 impl Lake {
@@ -246,90 +225,19 @@ impl Lake {
         names
     }
 
-    /// Counts `count` requests that were refused before they reached the journal. Lost when the process dies before the
-    /// next flush.
-    pub fn count(
-        &self,
-        project: u32,
-        time_ns: i64,
-        signal: Signal,
-        outcome: Outcome,
-        reason: impl Into<Cow<'static, str>>,
-        count: u64,
-    ) {
-        self.shared.highest_project.fetch_max(project, Ordering::Relaxed);
-        let mut state = self.shared.state.lock();
-        let minute = counts::minute(time_ns);
-        state.active.counts().add(project, minute, signal, outcome, reason.into(), count);
-        state.active.since.get_or_insert_with(Instant::now);
-    }
-
     /// Every row that may answer a plan of this table, projects and time, exactly once.
     pub fn sources(&self, plan: &Plan) -> Vec<Source> {
         self.shared.state.lock().sources(plan)
     }
 
-    /// Whether rows that belong to the answer of the plan were stored once and are no longer to be had.
-    pub fn is_incomplete(&self, plan: &Plan) -> bool {
-        self.shared.state.lock().gaps.iter().any(|gap| gap.touches(plan))
-    }
-
-    /// Rows that were stored and are no longer to be had.
-    pub fn gaps(&self) -> Vec<Gap> {
-        self.shared.state.lock().gaps.clone()
-    }
-
-    /// Memory for the questions and answers of one request, from the budget of all.
-    pub fn request_memory(&self) -> RequestMemory {
-        RequestMemory::new(&self.shared.query_memory)
-    }
-
     /// Answers a plan over all rows applied so far. Blocks: not for async threads. See [`scan::run_rolled`].
     pub fn ask(&self, plan: &Plan, deadline: Instant) -> Result<RecordBatch, StoreError> {
-        self.ask_within(&self.request_memory(), plan, deadline)
-    }
-
-    /// As [`Lake::ask`], within the memory of a request, which goes on holding the answer.
-    pub fn ask_within(
-        &self,
-        memory: &RequestMemory,
-        plan: &Plan,
-        deadline: Instant,
-    ) -> Result<RecordBatch, StoreError> {
-        let _asking = self.shared.layout.pace.ask();
-        let sources = self.sources(plan);
-        let rows_min = self.shared.options.rollups.ask_rows;
-        let answer = scan::run_rolled(plan, &sources, deadline, rows_min, memory);
-        answer.inspect_err(|error| suspect_sources(&sources, error))
-    }
-
-    /// Answers a plan of rows, and says how many rows pass its filter. Blocks, as [`Lake::ask_within`] does.
-    pub fn ask_page(
-        &self,
-        memory: &RequestMemory,
-        plan: &Plan,
-        deadline: Instant,
-    ) -> Result<(RecordBatch, u64), StoreError> {
-        let _asking = self.shared.layout.pace.ask();
-        let sources = self.sources(plan);
-        let rows_min = self.shared.options.rollups.ask_rows;
-        let answer = scan::run_page(plan, &sources, deadline, rows_min, memory);
-        answer.inspect_err(|error| suspect_sources(&sources, error))
+        self.query(&self.request_memory(), plan, deadline)
     }
 
     /// Reads all rows that pass a plan of rows, as they are stored now, piece by piece; see [`RowCursor::new`].
     pub fn cursor(&self, plan: &Plan) -> Result<RowCursor, StoreError> {
         RowCursor::new(plan, self.sources(plan))
-    }
-
-    /// The memory that questions borrow from: its size, and what is borrowed now.
-    pub fn query_memory(&self) -> (usize, QueryMemoryUse) {
-        (self.shared.query_memory.bytes_max(), self.shared.query_memory.in_use())
-    }
-
-    /// Flushing cannot keep up with what comes in: accept nothing more for now.
-    pub fn is_behind(&self) -> bool {
-        self.shared.is_behind(&self.shared.state.lock())
     }
 
     /// Waits until the lake is no longer behind; false when `timeout` passes first. A replay calls this between
@@ -360,11 +268,6 @@ impl Lake {
         self.workers.heartbeats()
     }
 
-    /// Why the last flush failed; `None`: it did not, or there was none.
-    pub fn flush_failure(&self) -> Option<String> {
-        self.shared.flush_failure.lock().clone()
-    }
-
     /// Memtables since the start of which rows were set aside because they cannot be encoded.
     pub fn set_aside(&self) -> u64 {
         self.shared.set_aside.load(Ordering::Relaxed)
@@ -389,60 +292,6 @@ impl Lake {
         Ok(merges)
     }
 
-    /// Writes rows again that `change` has other values for, until `stop` says so; the number of parts replaced.
-    pub fn rewrite(
-        &self,
-        which: Rewrite,
-        stop: &dyn Fn() -> bool,
-        change: &mut Change<'_>,
-    ) -> Result<usize, StoreError> {
-        self.shared.rewrite(which, stop, change)
-    }
-
-    /// What projects ask for beside [`LakeOptions::retention`]; rows go at the next [`Lake::retain`].
-    pub fn set_keeping(&self, keeping: Keeping) {
-        let mut state = self.shared.state.lock();
-        if *state.keeping != keeping {
-            state.keeping = Arc::new(keeping);
-            state.is_keeping_new = true;
-        }
-    }
-
-    /// Deleted projects that were found to have nothing here any more. They need not be in [`Keeping::gone`].
-    pub fn purged(&self) -> Result<BTreeSet<u32>, StoreError> {
-        self.shared.catalog.lock().purged()
-    }
-
-    /// Notes for good that a project has nothing here any more.
-    pub fn set_purged(&self, project: u32) -> Result<(), StoreError> {
-        self.shared.catalog.lock().set_purged(project)
-    }
-
-    /// The highest project number that any row has had here, removed rows included; 0: none. A number above it is new.
-    pub fn highest_project(&self) -> u32 {
-        self.shared.highest_project.load(Ordering::Relaxed)
-    }
-
-    /// Whether any table has a row of the project, in memory or in parts. Blocks.
-    pub fn holds(&self, project: u32, deadline: Instant) -> Result<bool, StoreError> {
-        for table in Table::ALL {
-            let columns = vec!["time"];
-            let shape = Shape::Rows { columns, order: Vec::new(), limit: 1, offset: 0 };
-            // `i64::MAX` has no end: earlier releases stored times that did not fit as that.
-            let all =
-                Plan { table, projects: vec![project], from: i64::MIN, to: i64::MAX, filter: Filter::True, shape };
-            if self.ask(&all, deadline)?.num_rows() > 0 {
-                return Ok(true);
-            }
-        }
-        Ok(false)
-    }
-
-    /// Removes rows in parts that are kept no longer, counted from `now_ns`. Bytes given back to the disk.
-    pub fn retain(&self, now_ns: i64) -> Result<u64, StoreError> {
-        self.shared.retain(now_ns, &mut || false)
-    }
-
     /// Drops the parts of days before `day` (days since 1970-01-01, UTC). Bytes given back to the disk.
     pub fn drop_before(&self, table: Table, day: i32) -> Result<u64, StoreError> {
         Ok(self.shared.drop_parts(table, &|part| part.facts.day < day)?.bytes)
@@ -458,27 +307,11 @@ impl Lake {
         self.shared.catalog.lock().copy_to(to)
     }
 
-    /// Called after each flush and merge, on the thread that did it; must not block. Only the first callback counts.
-    pub fn set_on_worked(&self, callback: impl Fn(&Worked) + Send + Sync + 'static) {
-        let _ = self.shared.on_worked.set(Box::new(callback));
-    }
-
     /// Ends the replay. [`Lake::counted`] leaves out what was counted until now, which an earlier run counted already;
     /// retention and the expiry of retry keys begin, which the replay needed.
     pub fn replayed(&self) {
         self.shared.state.lock().start_counting();
         self.shared.start_time();
-    }
-
-    /// The time that retention follows, nanoseconds since the epoch: the wall clock without its jumps (`trusted_time`).
-    /// `None` before [`Lake::replayed`], and without a clock.
-    pub fn trusted_now(&self) -> Option<i64> {
-        self.shared.trusted_now()
-    }
-
-    /// How far the clock is ahead of [`Lake::trusted_now`] on account of a jump, nanoseconds; 0 as a rule.
-    pub fn clock_ahead_ns(&self) -> i64 {
-        self.shared.clock_ahead_ns()
     }
 
     /// Removes what is due, as the lake does by itself once a minute: what is kept no longer by [`Lake::trusted_now`], and
@@ -490,15 +323,6 @@ impl Lake {
     /// Drops the oldest days when more of the disk is used than [`LakeOptions::budget`] allows. Bytes given back.
     pub fn keep_within_budget(&self, now_ns: i64) -> Result<u64, StoreError> {
         self.shared.keep_within_budget(now_ns)
-    }
-
-    /// Requests and records by what became of them, all projects together: the sums of [`Table::IngestCounts`].
-    pub fn counted(&self) -> Vec<Counted> {
-        self.shared.state.lock().counted()
-    }
-
-    pub fn stats(&self) -> Stats {
-        self.shared.stats()
     }
 
     /// `lost/`: files that were set aside rather than removed.

@@ -15,8 +15,8 @@ use std::sync::Arc;
 use parking_lot::Mutex;
 use tidewatch_journal::disk::{Disk, parent_of};
 
-use super::days::{day_name, day_named};
 use tidewatch_store::StoreError;
+use tidewatch_store::days::{day_name, day_named};
 
 /// Days that a file stays in `lost/`.
 pub const LOST_DAYS: i32 = 30;

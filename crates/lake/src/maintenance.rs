@@ -5,13 +5,14 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Instant;
 
-use super::day_of;
 use super::dedup::file::{self as seen_file, Generation, SeenFacts, SeenFile, SeenKeys};
 use super::merge;
 use super::part::Part;
-use super::state::{Shared, Work, Worked};
+use super::state::Shared;
 use crate::merge::policy;
 use tidewatch_store::StoreError;
+use tidewatch_store::days::day_of;
+use tidewatch_store::{Work, Worked};
 
 const HOUR_NS: i64 = 3600 * 1_000_000_000;
 /// Key files of so many hours that are over become one.

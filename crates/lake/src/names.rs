@@ -8,8 +8,8 @@ use std::collections::{HashMap, HashSet};
 
 use xxhash_rust::xxh3::{Xxh3Builder, xxh3_64};
 
-use super::days::day_of;
 use tidewatch_store::columns::{Rows, TableBuffer};
+use tidewatch_store::days::day_of;
 use tidewatch_store::tables::Table;
 
 /// Stands for the names beyond the limit.

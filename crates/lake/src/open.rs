@@ -19,19 +19,19 @@ use parking_lot::{Condvar, Mutex};
 use tidewatch_journal::disk::Disk;
 
 use super::catalog::{self, Catalog};
-use super::days::day_of;
 use super::dedup::Seen;
 use super::dedup::file::SeenFile;
 use super::lost::Lost;
 use super::names::Names;
 use super::options::LakeOptions;
 use super::part::Part;
-use super::scan::QueryMemory;
 use super::state::{Shared, State};
 use super::trusted_time::TIME_NOTE;
 use crate::memtable::buffer_pool::SpareChunks;
 use crate::write::flush::Layout;
 use tidewatch_store::StoreError;
+use tidewatch_store::days::day_of;
+use tidewatch_store::query_memory::QueryMemory;
 
 pub fn open(options: LakeOptions) -> Result<Shared, StoreError> {
     let (disk, dir) = (Arc::clone(&options.disk), options.dir.clone());

@@ -10,8 +10,8 @@ use tidewatch_journal::disk::{Disk, RealDisk};
 
 use super::clock::Clock;
 use super::lost::Lost;
-use crate::retention_policy::{Keeping, Retention};
 use tidewatch_store::StoreError;
+use tidewatch_store::retention::{Keeping, Retention};
 
 /// Copies the journal's records of `from < position <= to` into the folder. Durable when it returns.
 pub type KeepRecords = Arc<dyn Fn(&Lost, Position, Position) -> Result<(), StoreError> + Send + Sync>;

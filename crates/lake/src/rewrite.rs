@@ -8,7 +8,7 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use arrow::array::{BooleanArray, RecordBatch};
+use arrow::array::RecordBatch;
 use arrow::compute::{filter_record_batch, not};
 use parquet::arrow::ProjectionMask;
 
@@ -19,30 +19,7 @@ use super::merge;
 use super::part::{Part, PartFacts};
 use super::sort::{self, BATCH_ROWS};
 use super::state::Shared;
-use tidewatch_store::StoreError;
-use tidewatch_store::tables::Table;
-
-/// Which rows are looked at.
-#[derive(Debug, Clone, Copy)]
-pub struct Rewrite {
-    pub table: Table,
-    /// Its number; parts without its rows are left alone.
-    pub project: u32,
-    /// Parts that end earlier are left alone. Nanoseconds since the epoch.
-    pub since_ns: i64,
-}
-
-/// Rows of a batch with other values.
-#[derive(Debug)]
-pub struct Changed {
-    /// Which, by row of the batch; no nulls.
-    pub rows: BooleanArray,
-    /// Only these rows, with the table's columns, times and identities as they were.
-    pub to: RecordBatch,
-}
-
-/// What changes of a batch, or `None`. Rows come with every column of the table, those of other projects among them.
-pub type Change<'c> = dyn FnMut(&RecordBatch) -> Result<Option<Changed>, StoreError> + 'c;
+use tidewatch_store::{Change, Changed, Rewrite, StoreError};
 
 /// Changed rows that are held before they are written.
 const HELD_BYTES_MAX: usize = 32 * 1024 * 1024;

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::catalog::{Catalog, Opened};
 use super::lost::Lost;
 use super::options::LakeOptions;
-use crate::catalog::gaps::Gap;
+use crate::catalog::gaps::gap_of;
 use tidewatch_store::StoreError;
 
 /// Takes the part at `path` out of the catalog, notes the gap in the same transaction, and moves the file to `lost/`;
@@ -22,7 +22,7 @@ pub fn set_part_aside(options: &LakeOptions, path: &Path, today: i32) -> Result<
     let facts = parts.into_iter().find(|facts| facts.path(&options.dir) == path);
     let unknown = || StoreError::io("find in the catalog", path, io::ErrorKind::NotFound.into());
     let facts = facts.ok_or_else(unknown)?;
-    catalog.set_aside(&Gap::of(&facts))?;
+    catalog.set_aside(&gap_of(&facts))?;
     if !disk.exists(path) {
         return Ok(None);
     }

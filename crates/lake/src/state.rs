@@ -6,7 +6,7 @@
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use arrow::array::AsArray;
 use arrow::datatypes::Int64Type;
@@ -15,7 +15,6 @@ use tidewatch_journal::Position;
 use tidewatch_journal::disk::DiskLock;
 
 use super::catalog::{Catalog, FlushRecord};
-use super::days::day_of;
 use super::dedup::file::SeenFile;
 use super::dedup::{KeySet, Seen};
 use super::lost::Lost;
@@ -23,20 +22,22 @@ use super::memtable::{Memtable, Sealed};
 use super::names::Names;
 use super::options::{GiveUp, KeepRecords, LakeOptions};
 use super::part::{Part, PartFacts};
-use super::scan::QueryMemory;
 use super::source::Source;
 use super::trusted_time::TrustedTime;
-use crate::catalog::gaps::Gap;
 use crate::memtable::buffer_pool::SpareChunks;
-use crate::memtable::counts::{Counted, Counts};
+use crate::memtable::counts::Counts;
 use crate::merge::policy;
-use crate::retention_policy::Keeping;
 use crate::schedule::background_throttle::RESTS;
 use crate::write::flush;
 use crate::write::flush::Layout;
-use tidewatch_store::StoreError;
+use tidewatch_store::Counted;
+use tidewatch_store::Gap;
+use tidewatch_store::days::day_of;
 use tidewatch_store::plan::Plan;
+use tidewatch_store::query_memory::QueryMemory;
+use tidewatch_store::retention::Keeping;
 use tidewatch_store::tables::Table;
+use tidewatch_store::{OnWorked, Stats, StoreError, TableStats, Work, Worked};
 
 /// Flushes of a memtable that fail on its rows before those are set aside.
 const DEFECTS_MAX: u32 = 3;
@@ -45,7 +46,6 @@ const DEFECTS_MAX: u32 = 3;
 const SEALED_MAX: usize = 2;
 
 type OnCovered = Box<dyn Fn(Position) + Send + Sync>;
-type OnWorked = Box<dyn Fn(&Worked) + Send + Sync>;
 
 pub struct Shared {
     pub options: LakeOptions,
@@ -127,29 +127,6 @@ pub struct State {
     pub newest_received: Option<i64>,
     pub stopping: bool,
     spare: Arc<SpareChunks>,
-}
-
-/// Something the lake did for itself.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Worked {
-    pub work: Work,
-    /// A merge's pauses included.
-    pub took: Duration,
-    /// Written, or removed; 0 when it failed or was given up.
-    pub rows: u64,
-    pub has_failed: bool,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Work {
-    /// A memtable to parts.
-    Flush,
-    /// Some parts to one.
-    Merge,
-    /// Rows that are kept no longer; `rows` are those that went.
-    Remove,
-    /// The oldest days, for lack of room on the disk; `rows` are those that went.
-    MakeRoom,
 }
 
 impl State {
@@ -434,44 +411,4 @@ impl Shared {
             missing_files: self.missing_files,
         }
     }
-}
-
-/// What the lake holds at one moment.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Stats {
-    /// By table number.
-    pub tables: Vec<TableStats>,
-    /// Rows in memory, encoded.
-    pub memory_bytes: usize,
-    /// What they take, with their keys and room for more.
-    pub held_bytes: usize,
-    /// Memtables waiting to be flushed.
-    pub sealed: usize,
-    pub key_files: usize,
-    pub key_bytes: u64,
-    /// Listed files that were missing or had another length at the start; questions that need them fail.
-    pub missing_files: usize,
-}
-
-impl Stats {
-    /// Bytes of parts and key files.
-    pub fn disk_bytes(&self) -> u64 {
-        self.key_bytes + self.tables.iter().map(|table| table.bytes).sum::<u64>()
-    }
-}
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct TableStats {
-    pub table: Table,
-    pub parts: usize,
-    /// Of them, those that could not be read once.
-    pub suspects: usize,
-    /// In parts.
-    pub rows: u64,
-    /// On disk.
-    pub bytes: u64,
-    /// Not yet in parts.
-    pub memory_rows: usize,
-    /// Oldest time in any part, nanoseconds.
-    pub time_min: Option<i64>,
 }

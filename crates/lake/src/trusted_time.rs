@@ -11,7 +11,7 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
-use super::days::{DAY_NS, day_of};
+use tidewatch_store::days::{DAY_NS, day_of};
 
 /// The wall clock may be ahead of the monotonic clock by this much, nanoseconds. Suspended time does not count for the
 /// monotonic clock, so a machine that sleeps at night needs some hours.

@@ -5,8 +5,9 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail, ensure};
 use clap::Subcommand;
-use tidewatch_lake::{LakeOptions, day_of};
+use tidewatch_lake::LakeOptions;
 use tidewatch_store::StoreError;
+use tidewatch_store::days::day_of;
 
 use crate::clock::Clock;
 use crate::config::Config;

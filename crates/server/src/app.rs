@@ -7,6 +7,7 @@ use anyhow::{Context, bail};
 use tidewatch_domain::model::Signal;
 use tidewatch_journal::disk::{Disk, RealDisk};
 use tidewatch_lake::GiveUp;
+use tidewatch_store::TelemetryStore;
 use tokio::sync::Semaphore;
 
 use crate::admission::budget::Budget;
@@ -102,6 +103,8 @@ pub struct App {
     pub background: Arc<Background>,
     /// The telemetry store and its journal.
     pub intake: Arc<Intake>,
+    /// Queries and maintenance of stored telemetry.
+    pub store: Arc<dyn TelemetryStore>,
     /// For exports.
     pub ingest: IngestContext,
     pub store_metrics: Arc<StoreMetrics>,
@@ -157,7 +160,8 @@ impl App {
         let below = Below { clock: clock.clone(), disk, give_up };
         let intake = tokio::task::spawn_blocking(move || Intake::open(&settings, kept, below, known)).await??;
         let (intake, hints) = (Arc::new(intake), Arc::new(Hints::default()));
-        let highest = intake.lake().highest_project();
+        let store: Arc<dyn TelemetryStore> = intake.lake().clone();
+        let highest = store.highest_project();
         if control.number_projects_above(highest).await.context("cannot number projects")? {
             tracing::warn!(
                 "the control database is older than the telemetry here: new projects get numbers above {highest}"
@@ -178,7 +182,7 @@ impl App {
         background.add(symbols.builder.heartbeat());
         let query = Arc::new(QueryContext::new(
             (control.clone(), clock.clone()),
-            (intake.lake().clone(), config.retention_days),
+            (store.clone(), config.retention_days),
             (
                 Admission::new(askers, askers * limits::ASK_WAITING_PER_THREAD),
                 QueryThreads::start(askers).context("cannot start a thread")?,
@@ -204,6 +208,7 @@ impl App {
             per_ip: PerIpCounts::default(),
             ingest,
             intake,
+            store,
             store_metrics: Arc::default(),
             rejection_log: RejectionLog::default(),
             hints,

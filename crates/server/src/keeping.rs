@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use parking_lot::Mutex;
-use tidewatch_lake::day_of;
+use tidewatch_store::days::day_of;
 use tokio::sync::watch;
 
 use crate::app::App;
@@ -40,21 +40,21 @@ pub async fn run(app: Arc<App>, mut stopped: watch::Receiver<bool>) {
 
 /// Tells the store what to keep, and removes uploads of deleted projects. Blocks.
 pub fn look(app: &App, journalled: &Journalled) -> anyhow::Result<()> {
-    let lake = app.intake.lake();
-    let purged = lake.purged()?;
+    let store = &app.store;
+    let purged = store.purged()?;
     let keeping = retention::of(&app.control, &purged);
     let now = Some((day_of(app.clock.now_ns()), keeping.gone.clone()));
     let before = std::mem::replace(&mut *journalled.0.lock(), now.clone());
     app.intake.tidy_journal(before != now);
-    lake.set_keeping(keeping);
+    store.set_keeping(keeping);
     let settles_ns = i64::try_from(limits::PURGE_SETTLES.as_nanos()).unwrap_or(i64::MAX);
     for deleted in app.control.deleted_projects().iter().filter(|deleted| !purged.contains(&deleted.number)) {
         if let Some(id) = deleted.id {
             app.symbols.remove_all(id)?;
         }
         let is_settled = app.clock.now_ns().saturating_sub(deleted.deleted_ns) >= settles_ns;
-        if is_settled && !lake.holds(deleted.number, Instant::now() + limits::PURGE_LOOK_MAX)? {
-            lake.set_purged(deleted.number)?;
+        if is_settled && !store.holds(deleted.number, Instant::now() + limits::PURGE_LOOK_MAX)? {
+            store.set_purged(deleted.number)?;
             let project = deleted.number;
             tracing::info!(project, "nothing of the deleted project {project} is left here");
         }

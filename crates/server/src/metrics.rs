@@ -9,7 +9,7 @@ use std::time::Duration;
 use prometheus_client::encoding::{DescriptorEncoder, EncodeGaugeValue, MetricEncoder, NoLabelSet};
 use prometheus_client::metrics::MetricType;
 use tidewatch_journal::Times;
-use tidewatch_lake::{Work, Worked};
+use tidewatch_store::{Work, Worked};
 
 use crate::limits::METRIC_BUCKETS_MS;
 

@@ -19,9 +19,9 @@ use tidewatch_domain::rules::exception::{ExceptionText, Origin, RawStack, Symbol
 use tidewatch_domain::rules::issue_group::issue_group;
 use tidewatch_domain::wire;
 use tidewatch_journal::heartbeat::Heartbeat;
-use tidewatch_lake::{Changed, Rewrite};
 use tidewatch_store::StoreError;
 use tidewatch_store::tables::Table;
+use tidewatch_store::{Changed, Rewrite};
 use tidewatch_symbols::{DebugId, Hints, Trace};
 use tokio::sync::watch;
 
@@ -117,7 +117,7 @@ pub fn resolve_again(app: &App, project: &Project, stop: &dyn Fn() -> bool) -> R
         since_ns: app.clock.now_ns() - i64::try_from(days.as_nanos()).unwrap_or(i64::MAX),
     };
     let mut changed = 0;
-    app.intake.lake().rewrite(which, stop, &mut |batch| {
+    app.store.rewrite(which, stop, &mut |batch| {
         let found = changes(app, project, batch)?;
         changed += found.len();
         if found.is_empty() { Ok(None) } else { with(batch, &found).map(Some) }
@@ -287,7 +287,8 @@ fn span_origins<'r>(
     let columns = vec!["trace_id", "span_id", "resource", "scope"];
     let window = Window::first(2 * limits::RESOLVE_AGAIN_SPANS);
     let plan = ask::rows(Table::Spans, &[project.number], range, filter, columns, Vec::new(), window);
-    let answer = Answer::new(app.intake.lake().ask(&plan, Instant::now() + limits::LIST_DEADLINE)?);
+    let answer =
+        Answer::new(app.store.query(&app.store.request_memory(), &plan, Instant::now() + limits::LIST_DEADLINE)?);
     let mut known: HashSet<Arc<[u8]>> = HashSet::new();
     let mut origins = HashMap::new();
     for row in answer.rows() {

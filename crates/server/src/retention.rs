@@ -2,8 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use tidewatch_lake::{Keeping, day_of};
+use tidewatch_store::days::day_of;
 use tidewatch_store::plan::{Filter, Op, Plan, Value};
+use tidewatch_store::retention::Keeping;
 
 use crate::control::Control;
 

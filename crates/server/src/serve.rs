@@ -85,12 +85,12 @@ pub async fn serve_routes(
         _ = stopped.wait_for(|stop| *stop) => return Ok(()),
     };
     let (counted, traced) = (app.store_metrics.clone(), tracer.clone());
-    app.intake.lake().set_on_worked(move |worked| {
+    app.store.set_on_worked(Box::new(move |worked| {
         counted.add(worked);
         if let Some(tracer) = &traced {
             tracer.worked(worked);
         }
-    });
+    }));
     let _ = router.send(router_of(app.clone()));
     if let Some(socket) = figures {
         tracing::info!("own figures at http://{}/metrics", socket.address()?);

@@ -6,6 +6,7 @@
 use std::io::Read;
 use std::path::Path;
 use std::process::Command;
+use tidewatch_store::TelemetryStore;
 
 use allocation_counter::measure;
 use tidewatch_domain::decode::Encoding;

@@ -1,39 +1,10 @@
-//! Rows that were stored and are no longer to be had: parts that an operator set aside, rows that could not be written.
-//!
-//! The catalog lists them until their day is kept no longer. A question whose rows may lie in one of them is answered from
-//! the rest, and [`Lake::is_incomplete`](crate::Lake::is_incomplete) says so: an answer is never short in silence.
+//! Gaps, as the catalog lists them until their day is kept no longer.
 
 use crate::part::PartFacts;
-use tidewatch_store::plan::Plan;
-use tidewatch_store::tables::Table;
+use tidewatch_store::Gap;
 
-/// What is missing. Bounds are inclusive.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Gap {
-    /// That of the part, or one of its own.
-    pub id: u64,
-    pub table: Table,
-    /// UTC day, days since 1970-01-01.
-    pub day: i32,
-    pub rows: u64,
-    /// Of the rows, nanoseconds.
-    pub time_min: i64,
-    pub time_max: i64,
-    pub project_min: u32,
-    pub project_max: u32,
-}
-
-impl Gap {
-    /// Of a part that is no longer listed.
-    pub fn of(facts: &PartFacts) -> Gap {
-        let PartFacts { id, table, day, rows, time_min, time_max, project_min, project_max, .. } = *facts;
-        Gap { id, table, day, rows, time_min, time_max, project_min, project_max }
-    }
-
-    /// Whether rows of it may belong to the answer of a plan.
-    pub fn touches(&self, plan: &Plan) -> bool {
-        let in_time = self.time_min < plan.to && self.time_max >= plan.from;
-        let of_projects = plan.projects.iter().any(|project| (self.project_min..=self.project_max).contains(project));
-        self.table == plan.table && in_time && of_projects
-    }
+/// The gap that a part leaves which is no longer listed.
+pub fn gap_of(facts: &PartFacts) -> Gap {
+    let PartFacts { id, table, day, rows, time_min, time_max, project_min, project_max, .. } = *facts;
+    Gap { id, table, day, rows, time_min, time_max, project_min, project_max }
 }

@@ -28,10 +28,10 @@ use tidewatch_journal::Position;
 
 use super::dedup::file::SeenFacts;
 use super::part::PartFacts;
-use crate::catalog::gaps::Gap;
 use meta::{Entry, Meta, Sum};
 use reserve::Reserve;
 use tidewatch_journal::sqlite_wal;
+use tidewatch_store::Gap;
 use tidewatch_store::StoreError;
 
 /// Asked before each step of a transaction in tests; what it returns is what SQLite seems to say.

@@ -6,9 +6,9 @@ use rusqlite::{Connection, Row, Transaction, params};
 use xxhash_rust::xxh3::Xxh3;
 
 use super::meta::Entry;
-use crate::catalog::gaps::Gap;
 use crate::dedup::file::SeenFacts;
 use crate::part::PartFacts;
+use tidewatch_store::Gap;
 use tidewatch_store::tables::Table;
 
 /// Parts by id.

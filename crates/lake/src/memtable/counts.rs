@@ -11,53 +11,11 @@ use tidewatch_domain::project::DropReason;
 use crate::OTHER_NAME;
 use tidewatch_store::columns::{Fate, Rows, TableBuffer};
 use tidewatch_store::tables::Table;
+use tidewatch_store::{Counted, Outcome};
 
 const MINUTE_NS: i64 = 60 * 1_000_000_000;
 
-/// What is counted: requests, their bytes, and records.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Outcome {
-    /// A request that was acknowledged.
-    Accepted,
-    /// A request that was refused.
-    Rejected,
-    /// Bytes of bodies that were acknowledged, inflated.
-    Bytes,
-    /// A record that is stored.
-    Kept,
-    /// A record that is not.
-    Dropped,
-    /// A record that is stored, but not whole or under another name; it counts as kept too.
-    Trimmed,
-    /// A record that is stored, by the process that sent it: the reason is a [`Sender`]. It counts as kept too.
-    Sent,
-}
-
-impl Outcome {
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Outcome::Accepted => "accepted",
-            Outcome::Rejected => "rejected",
-            Outcome::Bytes => "bytes",
-            Outcome::Kept => "kept",
-            Outcome::Dropped => "dropped",
-            Outcome::Trimmed => "trimmed",
-            Outcome::Sent => "sent",
-        }
-    }
-}
-
 type Text = Cow<'static, str>;
-
-/// How many requests or records had this outcome, all projects together.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Counted {
-    pub signal: Text,
-    /// [`Outcome::as_str`]
-    pub outcome: Text,
-    pub reason: Text,
-    pub count: u64,
-}
 
 /// Counts by project, minute, signal, outcome and reason: the sort order of the table.
 #[derive(Debug, Clone, Default)]

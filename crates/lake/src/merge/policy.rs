@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Instant;
 
-use crate::days::day_of;
 use crate::options::MergeOptions;
 use crate::part::Part;
+use tidewatch_store::days::day_of;
 use tidewatch_store::tables::Table;
 
 const MERGES_WAITING_MAX: usize = 4;

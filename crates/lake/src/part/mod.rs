@@ -24,7 +24,6 @@ use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions};
 use parquet::file::metadata::PageIndexPolicy;
 
 use super::attr_columns::AttrColumns;
-use super::days::{self, latest_day};
 use crate::index::trace_id::{Blocks, Ids};
 use crate::index::trigram;
 use crate::index::trigram::{GRAMS, Grams};
@@ -38,6 +37,8 @@ use crate::rollup::directory::{Directory, Place, ROLLUP};
 use parquet::file::reader::ChunkReader;
 use tidewatch_journal::disk::{Disk, DiskFile};
 use tidewatch_store::StoreError;
+use tidewatch_store::days;
+use tidewatch_store::days::latest_day;
 use tidewatch_store::rollup::spec::Spec;
 use tidewatch_store::tables::Table;
 
@@ -317,7 +318,7 @@ impl fmt::Debug for Part {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::days::DAY_NS;
+    use tidewatch_store::days::DAY_NS;
 
     /// Earlier releases stored rows of the far future under their own days.
     #[test]

@@ -13,16 +13,17 @@ use arrow::datatypes::UInt32Type;
 use parquet::arrow::ProjectionMask;
 
 use crate::attr_columns::AttrColumns;
-use crate::catalog::gaps::Gap;
 use crate::maintenance;
 use crate::merge;
 use crate::part::Part;
-use crate::retention_policy::{Expired, Keeping};
 use crate::rewrite::{level, rows};
 use crate::sort::BATCH_ROWS;
-use crate::state::{Shared, Work, Worked};
+use crate::state::Shared;
+use tidewatch_store::Gap;
 use tidewatch_store::StoreError;
+use tidewatch_store::retention::{Expired, Keeping};
 use tidewatch_store::tables::Table;
+use tidewatch_store::{Work, Worked};
 
 /// What was given back.
 #[derive(Debug, Clone, Copy, Default)]

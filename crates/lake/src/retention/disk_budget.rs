@@ -14,16 +14,17 @@ use parquet::arrow::ProjectionMask;
 use tidewatch_domain::model::Signal;
 
 use super::delete_rows::Removed;
-use crate::days::{day_name, day_of};
 use crate::memtable::counts;
-use crate::memtable::counts::Outcome;
 use crate::merge;
 use crate::options::DiskBudget;
 use crate::part::Part;
 use crate::sort::BATCH_ROWS;
-use crate::state::{Shared, Work, Worked};
+use crate::state::Shared;
+use tidewatch_store::Outcome;
 use tidewatch_store::StoreError;
+use tidewatch_store::days::{day_name, day_of};
 use tidewatch_store::tables::Table;
+use tidewatch_store::{Work, Worked};
 
 /// Why records are gone that were stored. The name is the API's and never changes meaning.
 pub const DISK_BUDGET: &str = "disk_budget";

@@ -2,10 +2,10 @@
 
 use std::sync::atomic::Ordering;
 
-use crate::days::DAY_NS;
 use crate::state::Shared;
 use crate::trusted_time::{NOTED_EVERY_NS, TIME_NOTE, TrustedTime};
 use tidewatch_store::StoreError;
+use tidewatch_store::days::DAY_NS;
 
 impl Shared {
     /// The time that retention follows. Started by [`Shared::start_time`].

@@ -13,7 +13,6 @@ use arrow::compute::filter_record_batch;
 use arrow::datatypes::SchemaRef;
 use parquet::arrow::arrow_reader::RowSelection;
 
-use super::budget::{Budget, RequestMemory};
 use super::open_part::{BATCH_ROWS, OpenPart};
 use super::plan_check::Question;
 use super::pool::check_deadline;
@@ -26,6 +25,7 @@ use crate::source::Source;
 use tidewatch_columnar::materialize;
 use tidewatch_store::StoreError;
 use tidewatch_store::plan::{Plan, Shape};
+use tidewatch_store::query_memory::{Budget, RequestMemory};
 
 /// Decoded bytes of a piece: the number of rows of the next piece follows them.
 const PIECE_BYTES: usize = 16 << 20;

@@ -18,7 +18,6 @@
 
 mod aggregate;
 pub(crate) mod aggregators;
-mod budget;
 mod cursor;
 mod filter;
 mod from_rollups;
@@ -40,12 +39,11 @@ use arrow::datatypes::UInt64Type;
 use crate::scan::plan_check::Question;
 use crate::scan::read::sources::Opened;
 use crate::source::Source;
-use budget::Budget;
 use tidewatch_store::StoreError;
 use tidewatch_store::plan;
 use tidewatch_store::plan::{Plan, Shape};
+use tidewatch_store::query_memory::{Budget, QUESTION_BYTES_MAX, QueryMemory, RequestMemory};
 
-pub use budget::{QUESTION_BYTES_MAX, QueryMemory, QueryMemoryUse, RequestMemory};
 pub use cursor::RowCursor;
 
 /// Bytes that an answer and what a request makes of it take together, per byte of its columns: rows as structures, their

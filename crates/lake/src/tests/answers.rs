@@ -1,6 +1,7 @@
 //! The same questions to memory, to flushed parts and to merged ones: the same answers.
 
 use std::time::{Duration, Instant};
+use tidewatch_store::TelemetryStore;
 
 use arrow::array::RecordBatch;
 use tidewatch_journal::Position;
@@ -112,11 +113,11 @@ fn an_answer_counts_against_the_memory_of_its_request() {
     assert!(matches!(refused, Err(StoreError::Budget(_))), "{:?}", refused.map(|answer| answer.num_rows()));
     let request = lake.request_memory();
     for _ in 0..3 {
-        assert_eq!(lake.ask_within(&request, &thousand, deadline).expect("it fits").num_rows(), 1_000);
+        assert_eq!(lake.query(&request, &thousand, deadline).expect("it fits").num_rows(), 1_000);
     }
     let (bytes_max, used) = lake.query_memory();
     assert!(used.bytes > 3 * 1_000 * 36 && used.peak_bytes <= bytes_max / 2, "{used:?}");
-    let further = (0..99).find_map(|_| lake.ask_within(&request, &thousand, deadline).err());
+    let further = (0..99).find_map(|_| lake.query(&request, &thousand, deadline).err());
     assert!(matches!(further, Some(StoreError::Budget(_))), "all answers of a request count");
     drop(request);
     assert_eq!(lake.query_memory().1.bytes, 0);
@@ -162,7 +163,7 @@ fn reading_in_pieces_changes_no_answer() {
     let ask = || {
         let answer = |plan: &Plan| lake.ask(plan, deadline).expect("the plan can be asked");
         (
-            lake.ask_page(&lake.request_memory(), &plans[0], deadline).expect("the rows can be counted"),
+            lake.query_page(&lake.request_memory(), &plans[0], deadline).expect("the rows can be counted"),
             plans.each_ref().map(answer),
         )
     };

@@ -3,12 +3,14 @@
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use tidewatch_store::TelemetryStore;
 
 use tidewatch_journal::Position;
 
 use super::support::*;
-use crate::{DISK_BUDGET, DiskBudget, Lake, LakeOptions, Retention};
+use crate::{DISK_BUDGET, DiskBudget, Lake, LakeOptions};
 use tidewatch_store::columns::NO_KEY;
+use tidewatch_store::retention::Retention;
 
 /// Spans of two projects of each of the last ten days, a flush a day; today's last, still in memory.
 fn ten_days(lake: &Lake) {

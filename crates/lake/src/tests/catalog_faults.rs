@@ -3,6 +3,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use tidewatch_store::TelemetryStore;
 
 use tidewatch_journal::Position;
 use tidewatch_journal::disk::Disk;
@@ -12,9 +13,10 @@ use crate::catalog::Step;
 use crate::dedup::file;
 use crate::dedup::file::{Generation, SeenFacts};
 use crate::merge::policy::pick;
-use crate::{Lake, LakeOptions, LostStats, day_of};
+use crate::{Lake, LakeOptions, LostStats};
 use tidewatch_store::StoreError;
 use tidewatch_store::columns::NO_KEY;
+use tidewatch_store::days::day_of;
 use tidewatch_store::tables::Table;
 
 /// Applies request `n` with a span of its own.

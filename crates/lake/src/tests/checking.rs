@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use tidewatch_store::TelemetryStore;
 
 use tidewatch_journal::Position;
 use tidewatch_journal::disk::Disk;
@@ -12,8 +13,9 @@ use crate::check;
 use crate::check::Checked;
 use crate::rollup::builder::Builder;
 use crate::write::part_writer::PartWriter;
-use crate::{Keeping, PartFacts, RollupOptions, Source};
+use crate::{PartFacts, RollupOptions, Source};
 use tidewatch_store::columns::NO_KEY;
+use tidewatch_store::retention::Keeping;
 use tidewatch_store::tables::Table;
 
 /// Checks the store of a closed lake, by a copy of its catalog.

@@ -3,14 +3,17 @@
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
+use tidewatch_store::TelemetryStore;
 
 use tidewatch_journal::Position;
 
 use super::support::*;
-use crate::days::day_of;
-use crate::{Keeping, Lake, LakeOptions, Retention, day_name};
+use crate::{Lake, LakeOptions};
 use tidewatch_store::columns::NO_KEY;
+use tidewatch_store::days::day_name;
+use tidewatch_store::days::day_of;
 use tidewatch_store::plan::{Plan, Shape};
+use tidewatch_store::retention::{Keeping, Retention};
 use tidewatch_store::tables::Table;
 
 const HOUR_NS: i64 = 3600 * SECOND_NS;

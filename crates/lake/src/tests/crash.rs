@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
+use tidewatch_store::TelemetryStore;
 
 use tidewatch_journal::Position;
 

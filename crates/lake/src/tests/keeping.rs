@@ -1,10 +1,12 @@
 //! Rows that are kept no longer: by project, in parts that others share.
 
 use tidewatch_journal::Position;
+use tidewatch_store::TelemetryStore;
 
 use super::support::*;
-use crate::{Keeping, Lake, LakeOptions};
+use crate::{Lake, LakeOptions};
 use tidewatch_store::columns::NO_KEY;
+use tidewatch_store::retention::Keeping;
 use tidewatch_store::tables::Table;
 
 /// Projects 1 to 3 with a span of each of these days ago, flushed together; then the same again.

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 use std::sync::Arc;
+use tidewatch_store::TelemetryStore;
 
 use arrow::array::{AsArray, BooleanArray, RecordBatch, StringArray};
 use arrow::compute::filter_record_batch;
@@ -11,9 +12,10 @@ use tidewatch_journal::Position;
 use tidewatch_journal::disk::Disk;
 
 use super::support::*;
-use crate::{Changed, Lake, Outcome, Rewrite, Source};
+use crate::{Lake, Source};
 use tidewatch_store::columns::NO_KEY;
 use tidewatch_store::tables::Table;
+use tidewatch_store::{Changed, Outcome, Rewrite};
 
 /// One flush per request, `spans` in each.
 fn flushed(bench: &Bench, requests: &[Vec<TestSpan>]) -> Lake {
@@ -254,7 +256,7 @@ fn counts_of_several_flushes_are_summed() {
     let bench = Bench::new(1);
     let lake = bench.open();
     for minute in 0..9 {
-        lake.count(4, TODAY_NS + minute % 2 * 60 * SECOND_NS, Signal::Traces, Outcome::Rejected, "too_large", 3);
+        lake.count(4, TODAY_NS + minute % 2 * 60 * SECOND_NS, Signal::Traces, Outcome::Rejected, "too_large".into(), 3);
         lake.flush().unwrap();
     }
     lake.merge(TODAY_NS).unwrap();
@@ -316,7 +318,7 @@ fn the_highest_project_is_known_over_restarts_and_removals() {
     }
     assert_eq!(lake.highest_project(), 7, "in memory");
     lake.flush().unwrap();
-    let day = crate::day_of(TODAY_NS) + 1;
+    let day = tidewatch_store::days::day_of(TODAY_NS) + 1;
     for table in Table::ALL {
         lake.drop_before(table, day).unwrap();
     }

@@ -1,6 +1,7 @@
 //! Random histories against a model that is a map: apply, flush, merge, retain, restart, power cut.
 
 use std::collections::{BTreeSet, HashSet};
+use tidewatch_store::TelemetryStore;
 
 use proptest::prelude::*;
 use tidewatch_journal::Position;

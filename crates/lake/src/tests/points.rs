@@ -4,6 +4,7 @@ use arrow::array::RecordBatch;
 use tidewatch_domain::model::{AnyValue, KeyValue, Signal};
 use tidewatch_domain::wire;
 use tidewatch_journal::Position;
+use tidewatch_store::TelemetryStore;
 
 use super::support::*;
 use crate::sort::SortKeys;

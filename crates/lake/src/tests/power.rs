@@ -8,6 +8,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::mpsc::{Sender, channel};
+use tidewatch_store::TelemetryStore;
 
 use tidewatch_domain::model::Signal;
 use tidewatch_journal::disk::Disk;
@@ -15,7 +16,9 @@ use tidewatch_journal::{Journal, Opened, Options, Position};
 
 use super::support::*;
 use crate::check;
-use crate::{Keeping, Lake, LostStats, Outcome};
+use crate::{Lake, LostStats};
+use tidewatch_store::Outcome;
+use tidewatch_store::retention::Keeping;
 use tidewatch_store::tables::Table;
 
 /// A request's number, and who waits for it.
@@ -143,7 +146,7 @@ impl Process {
                 appended.is_ok() && settled.recv() == Ok(true)
             }
             Step::Flush => {
-                self.lake.count(1, TODAY_NS, Signal::Traces, Outcome::Rejected, "too_large", 1);
+                self.lake.count(1, TODAY_NS, Signal::Traces, Outcome::Rejected, "too_large".into(), 1);
                 self.lake.flush().is_ok()
             }
             Step::Merge => self.lake.merge(TODAY_NS + 2 * DAY_NS).is_ok(),

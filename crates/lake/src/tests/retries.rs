@@ -2,6 +2,7 @@
 
 use tidewatch_domain::model::SpanKind;
 use tidewatch_journal::Position;
+use tidewatch_store::TelemetryStore;
 
 use super::support::*;
 use crate::dedup::file;

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
+use tidewatch_store::TelemetryStore;
 
 use parking_lot::Mutex;
 use tidewatch_domain::model::Signal;
@@ -12,10 +13,12 @@ use tidewatch_journal::Position;
 use tidewatch_journal::disk::hooked::{HookedDisk, Use};
 
 use super::support::*;
-use crate::{Keeping, Lake, LakeOptions, Outcome, Retention, Source, set_part_aside};
+use crate::{Lake, LakeOptions, Source, set_part_aside};
+use tidewatch_store::Outcome;
 use tidewatch_store::StoreError;
 use tidewatch_store::columns::NO_KEY;
 use tidewatch_store::plan::Plan;
+use tidewatch_store::retention::{Keeping, Retention};
 use tidewatch_store::tables::Table;
 
 fn part_paths(lake: &Lake, table: Table) -> Vec<PathBuf> {
@@ -188,11 +191,11 @@ fn rows_that_cannot_be_written_are_set_aside() {
     for _ in 0..3 {
         let error = lake.flush().unwrap_err();
         assert!(matches!(error, StoreError::Internal { .. }), "{error:?}");
-        assert_eq!((lake.covered(), kept.lock().len(), lake.flush_failure().is_some()), (Position(0), 0, true));
+        assert_eq!((lake.covered(), kept.lock().len(), lake.write_failure().is_some()), (Position(0), 0, true));
         assert_eq!(contents(&lake, Table::Logs).len(), 1, "questions see the rows as long as they are in memory");
     }
     lake.flush().unwrap();
-    assert_eq!((lake.covered(), lake.set_aside(), lake.flush_failure()), (Position(2), 1, None));
+    assert_eq!((lake.covered(), lake.set_aside(), lake.write_failure()), (Position(2), 1, None));
     assert_eq!(*kept.lock(), [(Position(0), Position(2))], "before they count as covered");
     assert_eq!((stored_spans(&lake).len(), contents(&lake, Table::Logs).len()), (1, 0));
     assert!(lake.is_incomplete(&everything(Table::Logs)) && !lake.is_incomplete(&everything(Table::Spans)));
@@ -324,7 +327,7 @@ fn counts_survive_beside_rows_that_are_set_aside() {
     });
     let lake = Lake::open(LakeOptions { keep_records: Some(Arc::new(|_, _, _| Ok(()))), ..options }).unwrap();
     lake.apply(Position(1), NO_KEY, TODAY_NS, log_request(1, "poison"));
-    lake.count(1, TODAY_NS, Signal::Logs, Outcome::Rejected, "overloaded", 7);
+    lake.count(1, TODAY_NS, Signal::Logs, Outcome::Rejected, "overloaded".into(), 7);
     while lake.flush().is_err() {}
     assert_eq!((counted(&lake, "rejected", "overloaded"), lake.stats().sealed), (7, 0));
 }

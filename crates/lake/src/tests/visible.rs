@@ -1,6 +1,7 @@
 //! What was applied is answered at once, before and after every flush, and never twice.
 
 use std::sync::Arc;
+use tidewatch_store::TelemetryStore;
 
 use parking_lot::Mutex;
 use tidewatch_domain::model::Signal;
@@ -8,7 +9,8 @@ use tidewatch_journal::Position;
 
 use super::support::*;
 use crate::part::footers::Footers;
-use crate::{Applied, Outcome, Part, Source};
+use crate::{Applied, Part, Source};
+use tidewatch_store::Outcome;
 use tidewatch_store::columns::NO_KEY;
 use tidewatch_store::tables::Table;
 
@@ -205,12 +207,12 @@ fn the_journal_is_told_what_it_may_forget() {
 fn refused_requests_are_counted() {
     let bench = Bench::new(1);
     let lake = bench.open();
-    lake.count(0, TODAY_NS + 59 * SECOND_NS, Signal::Logs, Outcome::Rejected, "unknown_token", 2);
-    lake.count(0, TODAY_NS, Signal::Logs, Outcome::Rejected, "unknown_token", 1);
+    lake.count(0, TODAY_NS + 59 * SECOND_NS, Signal::Logs, Outcome::Rejected, "unknown_token".into(), 2);
+    lake.count(0, TODAY_NS, Signal::Logs, Outcome::Rejected, "unknown_token".into(), 1);
     assert_eq!(contents(&lake, Table::IngestCounts).len(), 1, "one row per minute");
     assert_eq!(counted(&lake, "rejected", "unknown_token"), 3);
     lake.flush().unwrap();
-    lake.count(0, TODAY_NS, Signal::Logs, Outcome::Rejected, "unknown_token", 1);
+    lake.count(0, TODAY_NS, Signal::Logs, Outcome::Rejected, "unknown_token".into(), 1);
     assert_eq!(counted(&lake, "rejected", "unknown_token"), 4);
 }
 

@@ -14,7 +14,6 @@ use tidewatch_journal::disk::{Disk, parent_of};
 use super::part_writer::PartWriter;
 use crate::attr_columns;
 use crate::attr_columns::AttrKey;
-use crate::days;
 use crate::dedup::KeySet;
 use crate::dedup::file as seen_file;
 use crate::dedup::file::{Generation, SeenFacts, SeenFile};
@@ -30,6 +29,7 @@ use crate::schedule::yielding::yield_point;
 use crate::sort;
 use tidewatch_columnar::materialize;
 use tidewatch_store::StoreError;
+use tidewatch_store::days;
 use tidewatch_store::tables::Table;
 
 /// Where files of the lake lie, and the ids they get.

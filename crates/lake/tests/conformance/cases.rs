@@ -10,11 +10,11 @@ use tidewatch_store::plan::{
 };
 use tidewatch_store::tables::Table;
 
-use crate::compare::assert_same;
-use crate::dice::Dice;
 use crate::holders::{Held, lake, many_batches, one_batch, tiny_parts};
-use crate::model;
-use crate::rows::{Cell, DAY, HOUR, MIDNIGHT, Row, SECOND, row};
+use tidewatch_store::conformance::compare::assert_same;
+use tidewatch_store::conformance::dice::Dice;
+use tidewatch_store::conformance::model;
+use tidewatch_store::conformance::rows::{Cell, DAY, HOUR, MIDNIGHT, Row, SECOND, row};
 
 fn deadline() -> Instant {
     Instant::now() + Duration::from_secs(600)

@@ -8,11 +8,11 @@ use tidewatch_lake::scan;
 use tidewatch_store::plan::{AttributeScope, Filter, GroupOrder, KeySource, Op, Order, Plan, Shape, Value};
 use tidewatch_store::tables::{Kind, Table};
 
-use crate::compare::assert_same;
-use crate::dice::Dice;
 use crate::holders::{Held, lake, one_batch, plenty, tiny_parts};
-use crate::model;
-use crate::rows::{Cell, DAY, HOUR, KEYS, MIDNIGHT, PROJECTS, Row, TEXTS, random_rows};
+use tidewatch_store::conformance::compare::assert_same;
+use tidewatch_store::conformance::dice::Dice;
+use tidewatch_store::conformance::model;
+use tidewatch_store::conformance::rows::{Cell, DAY, HOUR, KEYS, MIDNIGHT, PROJECTS, Row, TEXTS, random_rows};
 
 fn soon() -> Instant {
     Instant::now() + Duration::from_secs(600)

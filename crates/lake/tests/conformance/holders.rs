@@ -17,14 +17,14 @@ use tidewatch_lake::attr_columns;
 use tidewatch_lake::attr_columns::Splitter;
 pub(crate) use tidewatch_lake::index::trace_id;
 pub(crate) use tidewatch_lake::index::trigram;
-use tidewatch_lake::scan::{QueryMemory, RequestMemory};
-use tidewatch_lake::{Keeping, Lake, LakeOptions, MergeOptions, Part, PartFacts, RollupOptions, Source};
+use tidewatch_lake::{Lake, LakeOptions, MergeOptions, Part, PartFacts, RollupOptions, Source};
 use tidewatch_store::columns::{NO_KEY, Rows};
 use tidewatch_store::plan::{Filter, Plan, Shape};
+use tidewatch_store::query_memory::{QueryMemory, RequestMemory};
 use tidewatch_store::tables::Table;
 
-use crate::dice::Dice;
-use crate::rows::{Cell, DAY, MIDNIGHT, Row, batch, buffer};
+use tidewatch_store::conformance::dice::Dice;
+use tidewatch_store::conformance::rows::{Cell, DAY, MIDNIGHT, Row, batch, buffer};
 
 /// Memory for any question here.
 pub fn plenty() -> RequestMemory {
@@ -75,28 +75,32 @@ pub fn tiny_parts(table: Table, rows: &[Row], dice: &mut Dice) -> Held {
 
 /// A real lake: requests, flushes and merges in between, the rest in its memtable.
 pub fn lake(table: Table, rows: &[Row], dice: &mut Dice) -> Held {
-    held_by_lake(table, rows, dice, |_| {})
+    let (lake, folder) = filled_lake(table, rows, dice);
+    let everything = Shape::Rows { columns: Vec::new(), order: Vec::new(), limit: 0, offset: 0 };
+    let everything = Plan {
+        table,
+        projects: (0..100).collect(),
+        from: i64::MIN,
+        to: i64::MAX,
+        filter: Filter::True,
+        shape: everything,
+    };
+    Held { how: "a lake", sources: lake.sources(&everything), _folder: Some(folder) }
 }
 
-/// The same, after what is kept no longer at `now_ns` was removed.
-pub fn lake_keeping(table: Table, rows: &[Row], dice: &mut Dice, keeping: &Keeping, now_ns: i64) -> Held {
-    held_by_lake(table, rows, dice, |lake| {
-        lake.flush().expect("the disk takes it");
-        lake.set_keeping(keeping.clone());
-        lake.retain(now_ns).expect("the disk takes it");
-    })
-}
-
-fn held_by_lake(table: Table, rows: &[Row], dice: &mut Dice, at_last: impl FnOnce(&Lake)) -> Held {
+/// The lake, and the folder it lies in.
+pub fn filled_lake(table: Table, rows: &[Row], dice: &mut Dice) -> (Lake, TempDir) {
     let folder = tempfile::tempdir().expect("a folder for a lake");
     let mut rows = rows.to_vec();
     dice.shuffle(&mut rows);
+    let mut rollups = RollupOptions { shrink: if dice.once_in(3) { 2 } else { 0 }, ..RollupOptions::ALWAYS };
+    // Every width, or those that are worth it alone; asked always, or never.
+    rollups.ask_rows = if dice.once_in(2) { 0 } else { u64::MAX };
     let options = LakeOptions {
         background: false,
         attr_columns_from: if dice.once_in(2) { Some(1) } else { None },
         merge: MergeOptions { fan_in: 2, ..MergeOptions::default() },
-        // Every width, or those that are worth it alone.
-        rollups: RollupOptions { shrink: if dice.once_in(3) { 2 } else { 0 }, ..RollupOptions::ALWAYS },
+        rollups,
         ..LakeOptions::new(folder.path())
     };
     let lake = Lake::open(options).expect("an empty folder becomes a lake");
@@ -110,17 +114,7 @@ fn held_by_lake(table: Table, rows: &[Row], dice: &mut Dice, at_last: impl FnOnc
             lake.merge(MIDNIGHT + 10 * DAY).expect("the disk takes it");
         }
     }
-    at_last(&lake);
-    let everything = Shape::Rows { columns: Vec::new(), order: Vec::new(), limit: 0, offset: 0 };
-    let everything = Plan {
-        table,
-        projects: (0..100).collect(),
-        from: i64::MIN,
-        to: i64::MAX,
-        filter: Filter::True,
-        shape: everything,
-    };
-    Held { how: "a lake", sources: lake.sources(&everything), _folder: Some(folder) }
+    (lake, folder)
 }
 
 fn cut(rows: &[Row], pieces_max: usize, dice: &mut Dice) -> Vec<Vec<Row>> {

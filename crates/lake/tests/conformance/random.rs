@@ -10,12 +10,12 @@ use tidewatch_store::StoreError;
 use tidewatch_store::plan::{Plan, Shape};
 use tidewatch_store::tables::Table;
 
-use crate::compare::{assert_same, assert_same_but_quantiles, assert_same_rows};
-use crate::dice::Dice;
 use crate::holders::{lake, little, many_batches, one_batch, plenty, tiny_parts};
-use crate::model;
-use crate::plans::random_plan;
-use crate::rows::random_rows;
+use tidewatch_store::conformance::compare::{assert_same, assert_same_but_quantiles, assert_same_rows};
+use tidewatch_store::conformance::dice::Dice;
+use tidewatch_store::conformance::model;
+use tidewatch_store::conformance::plans::random_plan;
+use tidewatch_store::conformance::rows::random_rows;
 
 fn soon() -> Instant {
     Instant::now() + Duration::from_secs(600)

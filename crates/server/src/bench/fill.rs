@@ -5,6 +5,7 @@
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
+use tidewatch_store::TelemetryStore;
 
 use anyhow::{Context, bail, ensure};
 use serde::{Deserialize, Serialize};
@@ -12,8 +13,10 @@ use tidewatch_domain::decode::Encoding;
 use tidewatch_domain::model::{ProjectId, Signal};
 use tidewatch_domain::project::IngestSettings;
 use tidewatch_journal::Position;
-use tidewatch_lake::{Lake, LakeOptions, MergeOptions, Retention, Stats};
+use tidewatch_lake::{Lake, LakeOptions, MergeOptions};
+use tidewatch_store::Stats;
 use tidewatch_store::columns::NO_KEY;
+use tidewatch_store::retention::Retention;
 use tidewatch_store::tables::Table;
 
 use super::generate::{self, Generator, Kind, Period, SERIES};

@@ -15,7 +15,7 @@ use prometheus_client::encoding::DescriptorEncoder;
 use prometheus_client::encoding::text::encode_registry;
 use prometheus_client::metrics::MetricType;
 use prometheus_client::registry::Registry;
-use tidewatch_lake::Outcome;
+use tidewatch_store::Outcome;
 
 use super::connections::ConnectionCounts;
 use super::routes;
@@ -220,7 +220,7 @@ impl Scrape {
 
     fn queues(&self, families: &mut Families<'_>) -> fmt::Result {
         let app = &self.app;
-        let stats = app.intake.lake().stats();
+        let stats = app.store.stats();
         let lost = app.intake.lake().lost().stats();
         let journal = app.intake.journal_waiting();
         for (name, help, value) in [
@@ -254,7 +254,7 @@ impl Scrape {
     }
 
     fn queries(&self, families: &mut Families<'_>) -> fmt::Result {
-        let (bytes_max, questions) = self.app.intake.lake().query_memory();
+        let (bytes_max, questions) = self.app.store.query_memory();
         families.gauge("tidewatch_query_memory_bytes", "Memory held by questions.", questions.bytes as u64)?;
         families.gauge(
             "tidewatch_query_memory_peak_bytes",
@@ -277,8 +277,8 @@ impl Scrape {
 
     fn store(&self, families: &mut Families<'_>) -> fmt::Result {
         let app = &self.app;
-        let lake = app.intake.lake();
-        let stats = lake.stats();
+        let store = &app.store;
+        let stats = store.stats();
         let mut rows =
             families.family(MetricType::Gauge, "tidewatch_rows", "Rows by table, in parts and in memory.")?;
         for table in &stats.tables {
@@ -290,7 +290,7 @@ impl Scrape {
         for table in &stats.tables {
             parts.sample(&[("table", table.table.name())], table.parts as u64)?;
         }
-        let missing: u64 = lake.gaps().iter().map(|gap| gap.rows).sum();
+        let missing: u64 = store.gaps().iter().map(|gap| gap.rows).sum();
         families.gauge("tidewatch_missing_rows", "Rows that were stored and set aside since.", missing)?;
         let mut suspects =
             families.family(MetricType::Gauge, "tidewatch_suspect_parts", "Parts that could not be read, by table.")?;
@@ -318,7 +318,7 @@ impl Scrape {
         families.gauge(
             "tidewatch_clock_ahead_seconds",
             "How far the clock is ahead of what retention trusts, on account of a jump.",
-            lake.clock_ahead_ns().unsigned_abs() / NS_PER_SECOND,
+            store.clock_ahead_ns().unsigned_abs() / NS_PER_SECOND,
         )?;
         families.counter(
             "tidewatch_store_failures_total",
@@ -330,7 +330,7 @@ impl Scrape {
             "tidewatch_records_total",
             "Spans, log records and points by what became of them, and why.",
         )?;
-        for counted in lake.counted() {
+        for counted in store.counted() {
             let outcome = counted.outcome.as_ref();
             // The others are requests.
             if [Outcome::Kept, Outcome::Dropped, Outcome::Trimmed].iter().any(|known| known.as_str() == outcome) {

@@ -35,7 +35,7 @@ pub async fn ready(State(app): State<Arc<App>>) -> (StatusCode, Json<Health>) {
     if !app.intake.is_writable() {
         problems.push("the journal cannot be written".to_owned());
     }
-    if app.intake.lake().flush_failure().is_some() {
+    if app.store.write_failure().is_some() {
         problems.push("the last flush failed".to_owned());
     }
     answer(problems)

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 use std::time::Instant;
+use tidewatch_store::TelemetryStore;
 
 use bytes::Bytes;
 use tidewatch_domain::decode::Encoding;
@@ -60,7 +61,7 @@ pub struct Export<'a> {
 /// Takes an export as far as it goes: when this returns `Ok`, its records are durable and every question sees them.
 pub async fn accept(context: &IngestContext, mut export: Export<'_>) -> Result<Accepted, Refused> {
     if context.intake.is_behind() {
-        return Err(Refused::overloaded(match context.intake.lake().flush_failure() {
+        return Err(Refused::overloaded(match context.intake.lake().write_failure() {
             Some(_) => "the server cannot write to its disk; try again later",
             None => "the store is catching up; try again later",
         }));

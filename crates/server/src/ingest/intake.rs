@@ -7,16 +7,18 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
+use tidewatch_store::TelemetryStore;
 
 use bytes::Bytes;
 use tidewatch_domain::model::Signal;
 use tidewatch_journal::disk::Disk;
 use tidewatch_journal::heartbeat::Heartbeat;
 use tidewatch_journal::{AppendError, DurableSegment, Journal, Options, Position, Times, Waiting};
-use tidewatch_lake::{
-    DiskBudget, FreeBytes, GiveUp, KeepRecords, Keeping, Lake, LakeOptions, Outcome, Retention, day_of,
-};
+use tidewatch_lake::{DiskBudget, FreeBytes, GiveUp, KeepRecords, Lake, LakeOptions};
+use tidewatch_store::Outcome;
 use tidewatch_store::columns::Rows;
+use tidewatch_store::days::day_of;
+use tidewatch_store::retention::{Keeping, Retention};
 use tokio::sync::oneshot;
 
 use super::knowledge::Knowledge;
@@ -210,7 +212,7 @@ impl Intake {
 
     /// Counts a refused request. Spec: errors; DECISIONS 4.
     pub fn count_refused(&self, project: u32, signal: Signal, reason: RejectReason, now_ns: i64) {
-        self.lake.count(project, now_ns, signal, Outcome::Rejected, reason.as_str(), 1);
+        self.lake.count(project, now_ns, signal, Outcome::Rejected, reason.as_str().into(), 1);
     }
 
     /// Stops accepting, stores what waits, and flushes it all into parts. Blocks.

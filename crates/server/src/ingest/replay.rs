@@ -15,11 +15,13 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread;
 use std::time::Instant;
+use tidewatch_store::TelemetryStore;
 
 use anyhow::{Context, bail};
 use tidewatch_journal::{AppendError, Journal, OpenError, Opened, Options, Position, ReplayReport};
-use tidewatch_lake::{Lake, LakeOptions, day_of};
+use tidewatch_lake::{Lake, LakeOptions};
 use tidewatch_store::columns::Rows;
+use tidewatch_store::days::day_of;
 
 use super::outcome::Refused;
 use super::pipeline::{self, Prepared};
@@ -205,7 +207,7 @@ fn apply_all(lake: &Lake, all: &Receiver<Next>) -> Result<(), Position> {
 /// retention say, which both begin after the replay. `is_told`: the log says so once.
 fn wait_for_flushes(lake: &Lake, is_told: &mut bool) {
     let mut told = Instant::now();
-    while lake.flush_failure().is_none() {
+    while lake.write_failure().is_none() {
         if lake.wait_while_behind(limits::REPLAY_LOOK) {
             return;
         }

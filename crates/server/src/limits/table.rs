@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use tidewatch_lake::scan::QUESTION_BYTES_MAX;
 use tidewatch_lake::{CONFIRMED_AFTER, DAYS_PER_HOUR, UNTIMED_WINDOW_NS, WINDOW_NS};
+use tidewatch_store::query_memory::QUESTION_BYTES_MAX;
 
 use super::*;
 

@@ -23,7 +23,7 @@ use axum::http::{HeaderMap, Method, StatusCode};
 use parking_lot::{Condvar, Mutex};
 use tidewatch_domain::model::SpanKind;
 use tidewatch_journal::heartbeat::Heartbeat;
-use tidewatch_lake::{Work, Worked};
+use tidewatch_store::{Work, Worked};
 
 use self::parent::Parent;
 use self::span::{Span, Value};

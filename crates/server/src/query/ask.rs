@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use tidewatch_lake::RequestMemory;
 use tidewatch_store::plan::{Aggregate, Filter, GroupOrder, Key, KeySource, Order, Plan, Shape};
+use tidewatch_store::query_memory::RequestMemory;
 use tidewatch_store::tables::Table;
 
 use super::answer::Answer;
@@ -24,7 +24,7 @@ pub struct Ask {
 impl Ask {
     /// Everything asked through this has to be answered within `limit` from now; else 504.
     pub fn within(context: Arc<QueryContext>, limit: Duration) -> Ask {
-        let memory = Arc::new(context.lake.request_memory());
+        let memory = Arc::new(context.store.request_memory());
         Ask { context, deadline: Instant::now() + limit, memory }
     }
 

@@ -4,9 +4,9 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use arrow::array::RecordBatch;
-use tidewatch_lake::{Lake, RequestMemory};
-use tidewatch_store::StoreError;
 use tidewatch_store::plan::Plan;
+use tidewatch_store::query_memory::RequestMemory;
+use tidewatch_store::{StoreError, TelemetryStore};
 
 use super::incomplete;
 use crate::admission::slots::Admission;
@@ -20,7 +20,7 @@ use crate::retention;
 pub struct QueryContext {
     pub control: Arc<Control>,
     pub clock: Clock,
-    pub lake: Arc<Lake>,
+    pub store: Arc<dyn TelemetryStore>,
     /// Of projects that say nothing else; 0: for ever.
     pub retention_days: u32,
     /// Questions answered at once.
@@ -35,10 +35,10 @@ impl QueryContext {
     /// `asking`: slots for questions, as many as there are threads.
     pub fn new(
         (control, clock): (Arc<Control>, Clock),
-        (lake, retention_days): (Arc<Lake>, u32),
+        (store, retention_days): (Arc<dyn TelemetryStore>, u32),
         (asking, threads): (Admission, QueryThreads),
     ) -> QueryContext {
-        QueryContext { control, clock, lake, retention_days, asking, threads }
+        QueryContext { control, clock, store, retention_days, asking, threads }
     }
 
     /// One question to the telemetry store: on threads of their own, at most `query_concurrent` at once.
@@ -53,7 +53,7 @@ impl QueryContext {
     ) -> Result<RecordBatch, ApiError> {
         let plan = retention::only_kept(&self.control, plan, self.retention_ns());
         self.note_gaps(&plan);
-        self.scan(deadline, move |lake| lake.ask_within(&memory, &plan, deadline)).await
+        self.scan(deadline, move |store| store.query(&memory, &plan, deadline)).await
     }
 
     /// As [`QueryContext::ask`], of rows, with the number of all that pass the filter.
@@ -65,7 +65,7 @@ impl QueryContext {
     ) -> Result<(RecordBatch, u64), ApiError> {
         let plan = retention::only_kept(&self.control, plan, self.retention_ns());
         self.note_gaps(&plan);
-        self.scan(deadline, move |lake| lake.ask_page(&memory, &plan, deadline)).await
+        self.scan(deadline, move |store| store.query_page(&memory, &plan, deadline)).await
     }
 
     /// Questions that wait for their turn.
@@ -75,11 +75,11 @@ impl QueryContext {
 
     /// The time that decides what is kept no longer. It does not follow a clock that jumped. DECISIONS 25.
     fn retention_ns(&self) -> i64 {
-        self.lake.trusted_now().unwrap_or_else(|| self.clock.now_ns())
+        self.store.trusted_now().unwrap_or_else(|| self.clock.now_ns())
     }
 
     fn note_gaps(&self, plan: &Plan) {
-        if self.lake.is_incomplete(plan) {
+        if self.store.is_incomplete(plan) {
             incomplete::note();
         }
     }
@@ -87,15 +87,15 @@ impl QueryContext {
     async fn scan<T: Send + 'static>(
         &self,
         deadline: Instant,
-        ask: impl FnOnce(&Lake) -> Result<T, StoreError> + Send + 'static,
+        ask: impl FnOnce(&dyn TelemetryStore) -> Result<T, StoreError> + Send + 'static,
     ) -> Result<T, ApiError> {
         let entered = tokio::time::timeout_at(deadline.into(), self.asking.enter(ANY_PROJECT));
         let permit = entered.await.map_err(|_| ApiError::Deadline)?;
         let permit = permit.map_err(|_| ApiError::Overloaded("too many questions at once; try again later"))?;
-        let lake = self.lake.clone();
+        let store = self.store.clone();
         let scan = self.threads.run(move || {
             let _permit = permit;
-            ask(&lake)
+            ask(&*store)
         });
         Ok(scan.await.ok_or_else(|| ApiError::internal("a question panicked"))??)
     }

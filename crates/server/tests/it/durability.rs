@@ -1,5 +1,6 @@
 //! Acknowledged means durable, once. Spec: resources, span rule 2; DECISIONS 11.
 
+use tidewatch_store::TelemetryStore;
 use tidewatch_store::tables::Table;
 
 use crate::harness::Harness;

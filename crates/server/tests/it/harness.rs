@@ -5,6 +5,7 @@ use std::os::unix::fs::FileTypeExt;
 use std::path::Path;
 use std::sync::atomic::AtomicI64;
 use std::sync::{Arc, Mutex};
+use tidewatch_store::TelemetryStore;
 
 use serde_json::{Value, json};
 use tempfile::TempDir;

@@ -5,6 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use tidewatch_store::TelemetryStore;
 
 use tempfile::TempDir;
 use tidewatch_domain::decode::Encoding;

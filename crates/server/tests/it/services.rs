@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
+use tidewatch_store::TelemetryStore;
 
 use serde_json::{Value, json};
 use tidewatch_store::tables::Table;

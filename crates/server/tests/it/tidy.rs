@@ -240,7 +240,6 @@ const FLAT_LISTS: &[&str] = &["crates/server/src/limits/mod.rs", "crates/symbols
 const TO_DIVIDE: &[&str] = &[
     "crates/journal/src/disk/sim/mod.rs",
     "crates/lake/src/catalog/mod.rs",
-    "crates/lake/src/lib.rs",
     "crates/server/tests/it/symbols.rs",
     "crates/server/tests/process/sso.rs",
 ];

@@ -117,7 +117,7 @@ fn answers(server: &Server, start: u64) -> Vec<(String, u16, Value)> {
     let time = |ns: u64| {
         let days = ns / 1_000_000_000 / 86_400;
         // Whole days around: `YYYY-MM-DD` comes from the store's own names of days.
-        format!("{}T00:00:00Z", tidewatch_lake::day_name(days as i32))
+        format!("{}T00:00:00Z", tidewatch_store::days::day_name(days as i32))
     };
     let day = 86_400 * 1_000_000_000;
     let range = json!({"fromDate": time(start - day), "toDate": time(start + 2 * day)});

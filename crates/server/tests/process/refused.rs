@@ -7,6 +7,7 @@ use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::process::Command;
 use std::sync::Arc;
+use tidewatch_store::TelemetryStore;
 
 use tidewatch_server::app::{App, Outside};
 use tidewatch_server::config::Config;

@@ -9,7 +9,6 @@ use std::time::Instant;
 use arrow::array::{BooleanArray, RecordBatch};
 use arrow::compute::filter_record_batch;
 
-use super::budget::{Budget, Share};
 use super::filter::passes as passing;
 use super::passes::{self, Pass};
 use super::pool::{check_deadline, share};
@@ -27,6 +26,7 @@ use crate::scan::read::sources::{Opened, Work};
 use tidewatch_store::StoreError;
 use tidewatch_store::plan;
 use tidewatch_store::plan::{Function, GroupOrder};
+use tidewatch_store::query_memory::{Budget, Share};
 use tidewatch_store::tables::{Column, Kind, Table};
 
 /// What is asked, checked.

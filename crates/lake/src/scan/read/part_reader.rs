@@ -22,7 +22,6 @@ use crate::added_columns;
 use crate::attr_columns::AttrColumns;
 use crate::batch::projection::Projection;
 use crate::part::Part;
-use crate::scan::budget::Budget;
 use crate::scan::filter::passes_all;
 use crate::scan::open_part::{BATCH_ROWS, OpenPart};
 use crate::scan::plan_check::{Question, Test};
@@ -31,6 +30,7 @@ use crate::scan::prune;
 use crate::scan::prune::Stretch;
 use crate::schedule::yielding::yield_point;
 use tidewatch_store::StoreError;
+use tidewatch_store::query_memory::Budget;
 use tidewatch_store::tables::Table;
 
 /// Of a row group; reading less than this share costs less than its dictionaries.

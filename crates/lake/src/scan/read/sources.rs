@@ -10,7 +10,6 @@ use arrow::compute::take_record_batch;
 use super::part_reader::Want;
 use crate::batch::projection::Projection;
 use crate::part::footers::Rollup;
-use crate::scan::budget::Budget;
 use crate::scan::filter::passes_all;
 use crate::scan::from_rollups::Rolled;
 use crate::scan::open_part::OpenPart;
@@ -20,6 +19,7 @@ use crate::scan::prune::{Stretch, pieces, stretches};
 use crate::source::Source;
 use tidewatch_columnar::materialize;
 use tidewatch_store::StoreError;
+use tidewatch_store::query_memory::Budget;
 use tidewatch_store::rollup::levels::{Cover, Span, cover};
 
 /// Rows of memory looked at in one go.

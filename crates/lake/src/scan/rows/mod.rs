@@ -17,7 +17,6 @@ use arrow::compute::{concat_batches, take_record_batch};
 use arrow::datatypes::{Field, Schema, SchemaRef};
 use parking_lot::Mutex;
 
-use super::budget::{Budget, Share};
 use super::pool::{check_deadline, share};
 use super::prune::chunk_bounds;
 use crate::batch::cells::{Cells, cells};
@@ -30,6 +29,7 @@ use crate::scan::read::sources::{Opened, Work};
 use crate::scan::rows::order::{By, Encoder, total_order};
 use tidewatch_store::StoreError;
 use tidewatch_store::plan::{Op, Order};
+use tidewatch_store::query_memory::{Budget, Share};
 use tidewatch_store::tables::Table;
 
 /// What is asked.

@@ -3,11 +3,11 @@
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
+use crate::plan::{AttributeScope, Filter, Function, Key, KeySource, Op, Plan, Shape, Value};
+use crate::tables::Table;
 use tidewatch_domain::wire::for_each_attribute_text;
-use tidewatch_store::plan::{AttributeScope, Filter, Function, Key, KeySource, Op, Plan, Shape, Value};
-use tidewatch_store::tables::Table;
 
-use crate::rows::{Cell, Row, value_of};
+use super::rows::{Cell, Row, value_of};
 
 /// A cell of an answer.
 #[derive(Debug, Clone, PartialEq)]

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use parking_lot::{Condvar, Mutex};
 
-use tidewatch_store::StoreError;
+use crate::StoreError;
 
 /// Groups, samples, candidates, decode buffers and answers of one request together.
 pub const QUESTION_BYTES_MAX: usize = 512 << 20;
@@ -140,7 +140,7 @@ impl RequestMemory {
     }
 
     /// The request holds `bytes` more until it ends. May wait, and fails as [`Share::holds`] does.
-    pub(crate) fn keep(&self, bytes: usize, deadline: Instant) -> Result<(), StoreError> {
+    pub fn keep(&self, bytes: usize, deadline: Instant) -> Result<(), StoreError> {
         self.borrow(self.used.fetch_add(bytes, Ordering::Relaxed).saturating_add(bytes), deadline)
     }
 
@@ -171,14 +171,14 @@ impl Drop for RequestMemory {
 
 /// The memory of one question, shared by its threads.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Budget<'m> {
+pub struct Budget<'m> {
     memory: &'m RequestMemory,
     deadline: Instant,
 }
 
 /// What one thread has taken from the budget; dropping it gives it back.
 #[derive(Debug)]
-pub(crate) struct Share<'a> {
+pub struct Share<'a> {
     budget: &'a Budget<'a>,
     bytes: usize,
 }

@@ -2,18 +2,18 @@
 
 use std::sync::Arc;
 
+use crate::arrow_schema;
+use crate::columns::TableBuffer;
+use crate::plan::Value;
+use crate::tables::{Column, Kind, Table};
 use arrow::array::{
     ArrayRef, BinaryArray, BooleanArray, FixedSizeBinaryArray, Float64Array, Int16Array, Int64Array, RecordBatch,
     StringArray, UInt8Array, UInt32Array, UInt64Array,
 };
 use tidewatch_domain::model::{AnyValue, KeyValue};
 use tidewatch_domain::wire::encode_attributes;
-use tidewatch_store::arrow_schema;
-use tidewatch_store::columns::TableBuffer;
-use tidewatch_store::plan::Value;
-use tidewatch_store::tables::{Column, Kind, Table};
 
-use crate::dice::Dice;
+use super::dice::Dice;
 
 /// One cell.
 #[derive(Debug, Clone, PartialEq)]

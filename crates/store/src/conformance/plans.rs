@@ -1,12 +1,12 @@
 //! Random plans: mostly sensible, all allowed.
 
-use tidewatch_store::plan::{
+use crate::plan::{
     Aggregate, AttributeScope, Filter, Function, GroupOrder, Key, KeySource, Op, Order, Plan, Shape, Value,
 };
-use tidewatch_store::tables::{Column, Kind, Table};
+use crate::tables::{Column, Kind, Table};
 
-use crate::dice::Dice;
-use crate::rows::{HOUR, KEYS, MIDNIGHT, PROJECTS, Row, SECOND, time, value_of};
+use super::dice::Dice;
+use super::rows::{HOUR, KEYS, MIDNIGHT, PROJECTS, Row, SECOND, time, value_of};
 
 const OPS: [Op; 6] = [Op::Eq, Op::Ne, Op::Lt, Op::Le, Op::Gt, Op::Ge];
 

@@ -4,7 +4,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use tidewatch_store::tables::Table;
+use crate::tables::Table;
 
 /// How many days rows are kept, by table; 0 keeps them for ever.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

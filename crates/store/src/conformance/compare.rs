@@ -1,11 +1,11 @@
 //! What "the same answer" means.
 
+use crate::plan::{Plan, Shape};
 use arrow::array::{Array, AsArray, RecordBatch};
 use arrow::datatypes::{DataType, Float64Type, Int16Type, Int64Type, UInt8Type, UInt32Type, UInt64Type};
-use tidewatch_store::plan::{Plan, Shape};
 
-use crate::model::{Answer, Answered, compare_keys};
-use crate::rows::Cell;
+use super::model::{Answer, Answered, compare_keys};
+use super::rows::Cell;
 
 /// Panics with both sides when the answer is not the model's.
 #[track_caller]

@@ -1,0 +1,183 @@
+//! The queries of rankings and charts, over rows that make cells of several rows each.
+
+use super::dice::Dice;
+use super::rows::{Cell, DAY, HOUR, MIDNIGHT, PROJECTS, Row, SECOND, random_rows};
+use crate::plan::{Aggregate, Filter, Function, Key, KeySource, Op, Plan, Shape, Value};
+use crate::tables::Table;
+
+const MINUTE: i64 = 60 * SECOND;
+pub const MS: i64 = 1_000_000;
+
+/// Sets a column where the table has it.
+fn set(table: Table, row: &mut Row, name: &str, cell: Cell) {
+    if let Some((at, _)) = table.column(name) {
+        row[at] = cell;
+    }
+}
+
+/// Rows of few names over three days, with durations of all sizes and some at the very edges of the bands.
+pub fn rows(table: Table, count: usize, dice: &mut Dice) -> Vec<Row> {
+    let mut rows = random_rows(table, count, dice);
+    for row in &mut rows {
+        // Thick enough for cells of several rows.
+        let time = match dice.below(3) {
+            0 => MIDNIGHT + dice.below(3) as i64 * DAY,
+            1 => MIDNIGHT + dice.below(72) as i64 * HOUR + dice.below(3) as i64 * MINUTE,
+            _ => MIDNIGHT + dice.below(3 * 24 * 3600) as i64 * SECOND + dice.below(1000) as i64 * MS,
+        };
+        let duration = match dice.below(4) {
+            0 => *dice.pick(&[500 * MS, 500 * MS + 1, 750 * MS, 1500 * MS, 1500 * MS + 1, 2000 * MS, 0]),
+            _ => (1_i64 << dice.below(40)) + dice.below(1000) as i64,
+        };
+        set(table, row, "time", Cell::I64(time + dice.below(2) as i64));
+        set(table, row, "duration", Cell::I64(duration));
+        set(table, row, "name", Cell::Text((*dice.pick(&["GET /a", "GET /b", "UNMATCHED", ""])).to_owned()));
+    }
+    rows
+}
+
+pub fn flag(column: &'static str, value: bool) -> Filter {
+    Filter::eq(column, Value::Bool(value))
+}
+
+pub fn compare(column: &'static str, op: Op, value: i64) -> Filter {
+    Filter::Compare { column, op, value: Value::I64(value) }
+}
+
+pub fn not(filter: Filter) -> Filter {
+    Filter::Not(Box::new(filter))
+}
+
+pub fn text(value: &str) -> Value {
+    Value::Text(value.to_owned())
+}
+
+/// What the pages of a table ask of a group of rows.
+fn aggregates(table: Table, satisfied: i64, tolerated: i64) -> Vec<Aggregate> {
+    if table == Table::Exceptions {
+        return vec![
+            Function::Weight.named("weight"),
+            Function::Min("time").named("earliest"),
+            Function::Max("time").named("latest"),
+            Function::Latest { column: "row_id" }.named("latest_row"),
+            Function::Count.named("count"),
+            Function::Count.named("in_groups").only(in_groups(&[0, 9])),
+        ];
+    }
+    let quantiles = Function::Quantiles { column: "duration", qs: vec![0.5, 0.95, 0.99, 0.0, 1.0] }.named("quantiles");
+    let duration = Function::Sum("duration").named("duration");
+    let mut aggregates = vec![
+        Function::Count.named("count"),
+        Function::Weight.named("weight"),
+        Function::Max("time").named("latest"),
+        Function::Weight.named("errors").only(flag("is_error", true)),
+        Function::Count.named("non_roots").only(flag("is_root", false)),
+    ];
+    if table == Table::AiTraces {
+        let present = |column| not(Filter::IsNull { column });
+        aggregates.extend([
+            quantiles,
+            duration,
+            Function::Sum("total_cost").named("cost"),
+            Function::Sum("total_tokens").named("tokens").only(present("total_tokens")),
+            Function::Weight.named("with_input").only(present("input_tokens")),
+            Function::Weight.named("unpriced").only(Filter::IsNull { column: "total_cost" }),
+            Function::Count.named("estimated").only(flag("cost_estimated", true).and(present("total_cost"))),
+        ]);
+        return aggregates;
+    }
+    let timed = || flag("is_stream", false);
+    let served = || compare("status_code", Op::Lt, 500);
+    let within = |edge| compare("duration", Op::Le, edge);
+    let slow = timed().and(not(within(tolerated)));
+    let tolerating = timed().and(served()).and(not(within(satisfied))).and(within(tolerated));
+    aggregates.extend([
+        quantiles.only(timed()),
+        duration.only(timed()),
+        Function::Weight.named("satisfied").only(timed().and(served()).and(within(satisfied))),
+        Function::Weight.named("tolerating").only(tolerating),
+        Function::Weight.named("bad").only(Filter::Any(vec![compare("status_code", Op::Ge, 500), slow])),
+        Function::Weight.named("client_errors").only(compare("status_code", Op::Ge, 400).and(served())),
+    ]);
+    aggregates
+}
+
+fn in_groups(groups: &[u64]) -> Filter {
+    Filter::In { column: "group", values: groups.iter().map(|group| Value::U64(*group)).collect() }
+}
+
+fn filter(table: Table, dice: &mut Dice) -> Filter {
+    if table == Table::Exceptions {
+        return if dice.once_in(2) { in_groups(&[1, 9, u64::MAX]) } else { Filter::True };
+    }
+    match dice.below(8) {
+        0 => flag("is_root", true),
+        1 => flag("is_root", false),
+        2 => Filter::Contains { column: "name", needle: "/A".to_owned(), ignore_case: true },
+        3 => Filter::eq("name", text("GET /a")),
+        4 => Filter::In { column: "name", values: vec![text("GET /a"), text("UNMATCHED"), text("none")] },
+        5 => not(Filter::In { column: "name", values: vec![text("GET /a"), text("UNMATCHED")] }),
+        6 if table == Table::AiTraces => Filter::Any(vec![
+            Filter::Contains { column: "name", needle: "b".to_owned(), ignore_case: true },
+            Filter::Contains { column: "model", needle: "B".to_owned(), ignore_case: true },
+        ]),
+        _ => Filter::True,
+    }
+}
+
+fn keys(table: Table, dice: &mut Dice) -> Vec<Key> {
+    let width = *dice.pick(&[MINUTE, 5 * MINUTE, 15 * MINUTE, 30 * MINUTE, HOUR, 4 * HOUR, DAY, 2 * DAY, 7 * MINUTE]);
+    let origin = *dice.pick(&[0, MIDNIGHT, MIDNIGHT + HOUR, MIDNIGHT - MINUTE]);
+    let bucket = KeySource::TimeBucket { origin, width }.named("start");
+    if table == Table::Exceptions {
+        return match dice.below(3) {
+            0 => vec![],
+            1 => vec![Key::column("group"), bucket],
+            _ => vec![Key::column("group")],
+        };
+    }
+    let other = if table == Table::AiTraces { "model" } else { "status_code" };
+    match dice.below(7) {
+        0 => vec![],
+        1 => vec![bucket],
+        2 => vec![bucket, Key::column("name")],
+        3 => vec![Key::column("name"), Key::column(other)],
+        4 => vec![Key::column(other)],
+        5 => {
+            let texts = ["GET /a", "UNMATCHED", "none"].map(str::to_owned).into_iter().take(dice.below(4)).collect();
+            vec![bucket, KeySource::OneOf { column: "name", texts }.named("name")]
+        }
+        _ => vec![Key::column("name")],
+    }
+}
+
+/// An end of a range: on a day, an hour, a minute, or anywhere.
+fn moment(dice: &mut Dice) -> i64 {
+    MIDNIGHT
+        + match dice.below(5) {
+            0 => dice.below(4) as i64 * DAY,
+            1 => dice.below(72) as i64 * HOUR,
+            2 => dice.below(72 * 60) as i64 * MINUTE,
+            3 => dice.below(3 * 24 * 3600) as i64 * SECOND + dice.below(1000) as i64 * MS,
+            _ => *dice.pick(&[-DAY, 10 * DAY, 1, HOUR + 1, DAY - 1]),
+        }
+}
+
+pub fn plan(table: Table, dice: &mut Dice) -> Plan {
+    let (satisfied, tolerated) = *dice.pick(&[(750 * MS, 1500 * MS), (500 * MS, 2000 * MS)]);
+    let (from, to) = if dice.once_in(4) { (i64::MIN, i64::MAX) } else { (moment(dice), moment(dice)) };
+    Plan {
+        table,
+        projects: if dice.once_in(3) { vec![PROJECTS[0]] } else { PROJECTS.to_vec() },
+        from: from.min(to),
+        to: from.max(to),
+        filter: filter(table, dice),
+        shape: Shape::Groups {
+            keys: keys(table, dice),
+            aggregates: aggregates(table, satisfied, tolerated),
+            order: vec![],
+            limit: usize::MAX,
+            offset: 0,
+        },
+    }
+}
