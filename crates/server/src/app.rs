@@ -30,6 +30,7 @@ use crate::mail::{Mailer, letters};
 use crate::metrics::{IngestMetrics, StoreMetrics};
 use crate::missing_accounts;
 use crate::query::context::QueryContext;
+use crate::query::retention::keeping_of;
 use crate::query_threads::QueryThreads;
 use crate::quotas::Quotas;
 use crate::reserve::Reserve;
@@ -37,7 +38,7 @@ use crate::secrets::seal::Sealer;
 use crate::secrets::webauthn::RelyingParty;
 use crate::sso::Sso;
 use crate::symbols::Symbols;
-use crate::{files, limits, retention, secrets};
+use crate::{files, limits, secrets};
 
 /// What the process takes from the machine; tests bring their own.
 pub struct Outside {
@@ -152,11 +153,14 @@ impl App {
             None => secrets::login_key(data).context("cannot read or make the login key")?,
         };
         let sso = Sso::new(&config.sso, control.sealer())?;
-        let settings = config.clone();
-        let symbols = Arc::new(Symbols::open(data).context("cannot start a thread")?);
+        let settings = config.intake_options();
+        let symbols = Arc::new(
+            Symbols::open(data, || tidewatch_lake::stand_back(limits::SYMBOLS_NICE))
+                .context("cannot start a thread")?,
+        );
         let known = symbols.clone();
         // Before anything is removed by the server's own retention.
-        let kept = retention::of(&control, &BTreeSet::new());
+        let kept = keeping_of(&control, &BTreeSet::new());
         let below = Below { clock: clock.clone(), disk, give_up };
         let intake = tokio::task::spawn_blocking(move || Intake::open(&settings, kept, below, known)).await??;
         let (intake, hints) = (Arc::new(intake), Arc::new(Hints::default()));
@@ -185,7 +189,8 @@ impl App {
             (store.clone(), config.retention_days),
             (
                 Admission::new(askers, askers * limits::ASK_WAITING_PER_THREAD),
-                QueryThreads::start(askers).context("cannot start a thread")?,
+                QueryThreads::start(askers, || tidewatch_lake::stand_back(limits::QUERY_NICE))
+                    .context("cannot start a thread")?,
             ),
         ));
         let ingest = IngestContext {

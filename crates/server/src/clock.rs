@@ -46,14 +46,9 @@ impl Clock {
                 .map_or(0, |since| i64::try_from(since.as_nanos()).unwrap_or(i64::MAX)),
         }
     }
-}
 
-impl tidewatch_lake::Clock for Clock {
-    fn now_ns(&self) -> i64 {
-        Clock::now_ns(self)
-    }
-
-    fn uptime(&self) -> Duration {
+    /// Monotonic time since the clock was made.
+    pub fn uptime(&self) -> Duration {
         let held = |fixed: &Fixed| match &fixed.uptime {
             Some(uptime) => uptime.load(Ordering::Relaxed),
             None => fixed.wall.load(Ordering::Relaxed).saturating_sub(fixed.wall_start),

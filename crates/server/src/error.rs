@@ -9,8 +9,12 @@ use axum::response::{IntoResponse, Response};
 use serde::Serialize;
 use tidewatch_store::StoreError;
 
+use crate::admission::TooMany;
 use crate::control::{ControlError, Outage};
+use crate::ingest::error::ExportError;
 use crate::limits;
+use crate::logins::LoginError;
+use crate::query::error::QueryError;
 
 /// A request that is not answered as asked. Each variant is one status.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -210,14 +214,51 @@ impl From<ControlError> for ApiError {
     }
 }
 
+impl From<QueryError> for ApiError {
+    fn from(error: QueryError) -> ApiError {
+        match error {
+            QueryError::Malformed(message) => ApiError::Malformed(message),
+            QueryError::Forbidden(message) => ApiError::Forbidden(message),
+            QueryError::NotFound(message) => ApiError::NotFound(message),
+            QueryError::Unprocessable(message) => ApiError::Unprocessable(message),
+            QueryError::Overloaded(message) => ApiError::Overloaded(message),
+            QueryError::Deadline => ApiError::Deadline,
+            QueryError::Control(error) => error.into(),
+            QueryError::Internal => ApiError::Internal,
+        }
+    }
+}
+
+impl From<ExportError> for ApiError {
+    fn from(error: ExportError) -> ApiError {
+        match error {
+            ExportError::Malformed(message) => ApiError::Malformed(message),
+            ExportError::Unauthorized(message) => ApiError::Unauthorized(message),
+            ExportError::Forbidden(message) => ApiError::Forbidden(message),
+            ExportError::Slow => ApiError::Slow,
+            ExportError::TooLarge(bytes_max) => ApiError::TooLarge(bytes_max),
+            ExportError::UnsupportedMedia(message) => ApiError::UnsupportedMedia(message),
+            ExportError::OverQuota(message, seconds) => ApiError::OverQuota(message, seconds),
+            ExportError::Overloaded(message) => ApiError::Overloaded(message),
+            ExportError::Internal => ApiError::Internal,
+        }
+    }
+}
+
+impl From<TooMany> for ApiError {
+    fn from(TooMany(seconds): TooMany) -> ApiError {
+        ApiError::TooMany(seconds)
+    }
+}
+
+impl From<LoginError> for ApiError {
+    fn from(error: LoginError) -> ApiError {
+        ApiError::internal(error)
+    }
+}
+
 impl From<StoreError> for ApiError {
     fn from(error: StoreError) -> ApiError {
-        match error {
-            StoreError::Deadline => ApiError::Deadline,
-            StoreError::Budget(_) => {
-                ApiError::Unprocessable("the question reads too much; narrow the range".to_owned())
-            }
-            other => ApiError::internal(other),
-        }
+        QueryError::from(error).into()
     }
 }

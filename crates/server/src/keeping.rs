@@ -14,7 +14,8 @@ use tidewatch_store::days::day_of;
 use tokio::sync::watch;
 
 use crate::app::App;
-use crate::{limits, retention};
+use crate::limits;
+use crate::query::retention::keeping_of;
 
 /// The journal holds exports as they came. When this changes it lets go of all that parts cover: a day, and the deleted
 /// projects that may still be in it.
@@ -42,7 +43,7 @@ pub async fn run(app: Arc<App>, mut stopped: watch::Receiver<bool>) {
 pub fn look(app: &App, journalled: &Journalled) -> anyhow::Result<()> {
     let store = &app.store;
     let purged = store.purged()?;
-    let keeping = retention::of(&app.control, &purged);
+    let keeping = keeping_of(&app.control, &purged);
     let now = Some((day_of(app.clock.now_ns()), keeping.gone.clone()));
     let before = std::mem::replace(&mut *journalled.0.lock(), now.clone());
     app.intake.tidy_journal(before != now);

@@ -63,7 +63,6 @@ pub mod quotas;
 pub mod redact;
 pub mod reserve;
 pub mod resymbolicate;
-pub mod retention;
 pub mod secrets;
 pub mod serve;
 pub mod sso;

@@ -7,7 +7,6 @@ use jsonwebtoken::{Algorithm, DecodingKey, EncodingKey, Header, Validation, deco
 use serde::{Deserialize, Serialize};
 
 use crate::control::User;
-use crate::error::ApiError;
 use crate::limits;
 
 /// What a login says.
@@ -32,6 +31,11 @@ pub struct Claims {
     pub exp: i64,
 }
 
+/// A login could not be signed: a defect of ours.
+#[derive(Debug, thiserror::Error)]
+#[error("cannot sign a login: {0}")]
+pub struct LoginError(jsonwebtoken::errors::Error);
+
 /// Makes and checks logins.
 pub struct Logins {
     encoding: EncodingKey,
@@ -44,13 +48,13 @@ impl Logins {
     }
 
     /// A login of the session `sid` for [`limits::LOGIN_LIFE`] from `now_ns` (nanoseconds since the epoch).
-    pub fn issue(&self, user: &User, sid: i64, now_ns: i64) -> Result<String, ApiError> {
+    pub fn issue(&self, user: &User, sid: i64, now_ns: i64) -> Result<String, LoginError> {
         self.sign(user, (Some(sid), None, None), now_ns, limits::LOGIN_LIFE)
     }
 
     /// An access token for [`limits::ACCESS_LIFE`] from `at_ns`, of the client's sign-in `grant`, for `resource` (empty:
     /// the whole server). The same input gives the same token.
-    pub fn issue_access(&self, user: &User, grant: i64, resource: &str, at_ns: i64) -> Result<String, ApiError> {
+    pub fn issue_access(&self, user: &User, grant: i64, resource: &str, at_ns: i64) -> Result<String, LoginError> {
         let aud = (!resource.is_empty()).then(|| resource.to_owned());
         self.sign(user, (None, Some(grant), aud), at_ns, limits::ACCESS_LIFE)
     }
@@ -61,11 +65,11 @@ impl Logins {
         (sid, grant, aud): (Option<i64>, Option<i64>, Option<String>),
         at_ns: i64,
         life: Duration,
-    ) -> Result<String, ApiError> {
+    ) -> Result<String, LoginError> {
         let exp = at_ns / NS_PER_SECOND + life.as_secs() as i64;
         let claims =
             Claims { user_id: user.id, email: user.email.clone(), epoch: user.session_epoch, sid, grant, aud, exp };
-        encode(&Header::new(Algorithm::HS256), &claims, &self.encoding).map_err(ApiError::internal)
+        encode(&Header::new(Algorithm::HS256), &claims, &self.encoding).map_err(LoginError)
     }
 
     /// The claims of a token we signed that has not expired at `now_ns`; never says why not.

@@ -8,10 +8,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::{io, thread};
 
 use parking_lot::Mutex;
-use tidewatch_lake::stand_back;
 use tokio::sync::oneshot;
-
-use crate::limits;
 
 type Work = Box<dyn FnOnce() + Send>;
 
@@ -21,12 +18,13 @@ pub struct QueryThreads {
 }
 
 impl QueryThreads {
-    pub fn start(count: usize) -> io::Result<QueryThreads> {
+    /// `on_start` is called on each thread before its first query.
+    pub fn start(count: usize, on_start: fn()) -> io::Result<QueryThreads> {
         let (waiting, work) = channel();
         let work = Arc::new(Mutex::new(work));
         for _ in 0..count {
             let work = Arc::clone(&work);
-            thread::Builder::new().name("query".to_owned()).spawn(move || run(&work))?;
+            thread::Builder::new().name("query".to_owned()).spawn(move || run(&work, on_start))?;
         }
         Ok(QueryThreads { waiting })
     }
@@ -42,8 +40,8 @@ impl QueryThreads {
     }
 }
 
-fn run(work: &Mutex<Receiver<Work>>) {
-    stand_back(limits::QUERY_NICE);
+fn run(work: &Mutex<Receiver<Work>>, on_start: fn()) {
+    on_start();
     loop {
         // One waits for work, the others for their turn to.
         let next = work.lock().recv();
@@ -59,7 +57,7 @@ mod tests {
 
     #[tokio::test]
     async fn questions_are_answered_also_after_a_panic() {
-        let threads = QueryThreads::start(1).unwrap();
+        let threads = QueryThreads::start(1, || ()).unwrap();
         assert_eq!(threads.run(|| 7).await, Some(7));
         assert_eq!(threads.run(|| -> u8 { panic!("a bug, on purpose") }).await, None);
         assert_eq!(threads.run(|| 8).await, Some(8));
@@ -67,7 +65,7 @@ mod tests {
 
     #[tokio::test]
     async fn as_many_at_once_as_there_are_threads() {
-        let threads = QueryThreads::start(2).unwrap();
+        let threads = QueryThreads::start(2, || ()).unwrap();
         let both = Arc::new(std::sync::Barrier::new(2));
         let (a, b) = (Arc::clone(&both), both);
         let (a, b) = tokio::join!(threads.run(move || a.wait().is_leader()), threads.run(move || b.wait().is_leader()));

@@ -12,7 +12,8 @@ use tidewatch_store::plan::{Filter, Function, Key};
 use tidewatch_store::tables::Table;
 
 use crate::control::{Project, Quota};
-use crate::error::{ApiError, random_in};
+use crate::error::random_in;
+use crate::ingest::error::ExportError;
 use crate::ingest::outcome::{Refused, RejectReason};
 use crate::limits;
 use crate::query::ask::{self, Ask};
@@ -84,7 +85,7 @@ impl Used {
         if is_full(self.bytes, quota.bytes_a_day) || is_full(self.records, quota.records_a_day) {
             let seconds = spread(seconds((day + 1) * DAY - now_ns));
             let message = "the project has used up its quota of today";
-            return Err(Refused::new(RejectReason::OverQuota, ApiError::OverQuota(message, seconds)));
+            return Err(Refused::new(RejectReason::OverQuota, ExportError::OverQuota(message, seconds)));
         }
         if quota.records_a_second > 0 {
             let rate = quota.records_a_second as f64;
@@ -94,7 +95,7 @@ impl Used {
             if self.left <= 0.0 {
                 let seconds = spread((-self.left / rate).ceil() as u64);
                 let message = "the project sends more records a second than it may";
-                return Err(Refused::new(RejectReason::OverRate, ApiError::OverQuota(message, seconds)));
+                return Err(Refused::new(RejectReason::OverRate, ExportError::OverQuota(message, seconds)));
             }
         }
         Ok(())

@@ -75,6 +75,17 @@ impl Keeping {
     }
 }
 
+/// Where telemetry begins that is kept for `days`, nanoseconds since the epoch: the start of its oldest day. 0 days: for
+/// ever. `today_ns`: the time that retention follows.
+pub fn kept_from_ns(days: u32, today_ns: i64) -> i64 {
+    match days {
+        0 => i64::MIN,
+        days => {
+            i64::from(crate::days::day_of(today_ns)).saturating_sub(days.into()).saturating_mul(crate::days::DAY_NS)
+        }
+    }
+}
+
 /// `days` 0: never.
 fn is_past(days: u32, day: i32, today: i32) -> bool {
     days > 0 && day < today.saturating_sub(i32::try_from(days).unwrap_or(i32::MAX))

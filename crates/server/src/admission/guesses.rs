@@ -10,9 +10,9 @@ use std::net::IpAddr;
 use parking_lot::Mutex;
 use xxhash_rust::xxh3::xxh3_128_with_seed;
 
-use crate::error::ApiError;
+use super::TooMany;
+use super::per_ip::mask;
 use crate::limits;
-use crate::listen::client_ip::mask;
 
 /// Failed sign-ins of this process. Memory is bounded by [`limits::GUESSED_MAX`].
 pub struct Guesses {
@@ -46,7 +46,7 @@ impl Default for Guesses {
 impl Guesses {
     /// One more try at an account, which counts as failed until [`Guesses::succeeded`]. Too soon after failures, or too
     /// many of one network: 429 with the seconds to wait. Returns the failures with this one.
-    pub fn begin(&self, account: &str, guesser: Guesser<'_>, now_ns: i64) -> Result<u32, ApiError> {
+    pub fn begin(&self, account: &str, guesser: Guesser<'_>, now_ns: i64) -> Result<u32, TooMany> {
         let mut counts = self.counts.lock();
         if let Guesser::Stranger(address) = guesser {
             for (key, most) in self.networks(address) {
@@ -132,8 +132,8 @@ fn pause_ns(failures: u32) -> i64 {
     }
 }
 
-fn wait(left_ns: i64) -> ApiError {
-    ApiError::TooMany(left_ns.max(1).unsigned_abs().div_ceil(NS_PER_SECOND as u64))
+fn wait(left_ns: i64) -> TooMany {
+    TooMany(left_ns.max(1).unsigned_abs().div_ceil(NS_PER_SECOND as u64))
 }
 
 /// Old counts go first; when all are young, the oldest of them.
@@ -170,8 +170,8 @@ mod tests {
         for number in 0..limits::GUESSES_FREE {
             assert_eq!(try_at(number, NOON), Ok(number + 1));
         }
-        assert_eq!(try_at(50, NOON), Err(ApiError::TooMany(1)), "whoever tries, from wherever");
-        assert_eq!(guesses.begin("ADA@example.com", from(51), NOON), Err(ApiError::TooMany(1)));
+        assert_eq!(try_at(50, NOON), Err(TooMany(1)), "whoever tries, from wherever");
+        assert_eq!(guesses.begin("ADA@example.com", from(51), NOON), Err(TooMany(1)));
         assert!(guesses.begin("grace@example.com", from(52), NOON).is_ok(), "others do not wait");
         let mut at = NOON;
         for seconds in [1, 2, 4, 8, 16, 32, 60, 60, 60] {
@@ -186,7 +186,7 @@ mod tests {
         for number in 0..limits::GUESSES_FREE {
             assert_eq!(guesses.begin("ada@example.com", laptop, at), Ok(number + 1));
         }
-        assert_eq!(guesses.begin("ada@example.com", laptop, at), Err(ApiError::TooMany(1)));
+        assert_eq!(guesses.begin("ada@example.com", laptop, at), Err(TooMany(1)));
         assert!(guesses.begin("ada@example.com", Guesser::Known("twb_2"), at).is_ok());
         assert!(guesses.begin("grace@example.com", laptop, at).is_ok());
         guesses.succeeded("ada@example.com", laptop);
@@ -216,11 +216,7 @@ mod tests {
                 );
                 guesses.failed(subnet(number), NOON);
             }
-            assert_eq!(
-                guesses.begin("x", Guesser::Stranger(subnet(3)), NOON + SECOND),
-                Err(ApiError::TooMany(59)),
-                "/{prefix}"
-            );
+            assert_eq!(guesses.begin("x", Guesser::Stranger(subnet(3)), NOON + SECOND), Err(TooMany(59)), "/{prefix}");
             assert!(guesses.begin("x", Guesser::Stranger(ip("2001:db8:8::1")), NOON).is_ok(), "another network");
             assert!(guesses.begin("y", Guesser::Stranger(ip("10.0.0.1")), NOON).is_ok(), "IPv4 has its own windows");
             assert!(guesses.begin("z", Guesser::Stranger(subnet(4)), NOON + WINDOW_NS).is_ok(), "the next minute");

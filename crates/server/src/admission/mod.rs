@@ -9,7 +9,9 @@ pub mod per_ip;
 pub mod slots;
 pub mod turn;
 
-use crate::error::ApiError;
-
 /// The answer to a request for which there is no slot or no memory.
-pub const FULL: ApiError = ApiError::Overloaded("too many requests at once; try again later");
+pub const FULL: &str = "too many requests at once; try again later";
+
+/// More requests than a window allows. Holds the seconds until the next one may come; never 0.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TooMany(pub u64);

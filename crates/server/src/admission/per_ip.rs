@@ -9,9 +9,8 @@ use std::net::IpAddr;
 use parking_lot::Mutex;
 use xxhash_rust::xxh3::xxh3_128_with_seed;
 
-use crate::error::ApiError;
+use super::TooMany;
 use crate::limits::{self, Window};
-use crate::listen::client_ip::mask;
 
 /// The counters of every window.
 pub struct PerIpCounts {
@@ -40,7 +39,7 @@ impl Default for PerIpCounts {
 impl PerIpCounts {
     /// Counts one request at `now_ns` (nanoseconds since the epoch). Over the limit: 429, with the seconds until the
     /// window ends.
-    pub fn count(&self, window: Window, address: IpAddr, now_ns: i64) -> Result<(), ApiError> {
+    pub fn count(&self, window: Window, address: IpAddr, now_ns: i64) -> Result<(), TooMany> {
         let length_ns = limits::WINDOW.as_nanos() as i64;
         let number = now_ns.div_euclid(length_ns);
         let cells = self.cells(window, address);
@@ -51,7 +50,7 @@ impl PerIpCounts {
         let count = cells.iter().map(|cell| counts.cells[*cell]).min().unwrap_or_default();
         if count >= window.requests_max() {
             let left_ns = (number + 1) * length_ns - now_ns;
-            return Err(ApiError::TooMany((left_ns as u64).div_ceil(NS_PER_SECOND)));
+            return Err(TooMany((left_ns as u64).div_ceil(NS_PER_SECOND)));
         }
         // Only the smallest cells grow: those that others share stay as low as can be.
         for cell in cells {
@@ -74,6 +73,11 @@ impl PerIpCounts {
 
 const NS_PER_SECOND: u64 = 1_000_000_000;
 
+/// The first `prefix` bits set.
+pub fn mask(prefix: u32) -> u128 {
+    u128::MAX.checked_shl(u128::BITS - prefix).unwrap_or(0)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -94,9 +98,9 @@ mod tests {
             for _ in 0..window.requests_max() {
                 assert_eq!(counts.count(window, ip("203.0.113.7"), NOON), Ok(()), "{window:?}");
             }
-            assert_eq!(counts.count(window, ip("203.0.113.7"), NOON), Err(ApiError::TooMany(51)), "{window:?}");
+            assert_eq!(counts.count(window, ip("203.0.113.7"), NOON), Err(TooMany(51)), "{window:?}");
             let last = NOON + 51 * SECOND - 1;
-            assert_eq!(counts.count(window, ip("203.0.113.7"), last), Err(ApiError::TooMany(1)), "{window:?}");
+            assert_eq!(counts.count(window, ip("203.0.113.7"), last), Err(TooMany(1)), "{window:?}");
             assert_eq!(counts.count(window, ip("203.0.113.8"), NOON), Ok(()), "another address, {window:?}");
         }
         for &window in Window::ALL {

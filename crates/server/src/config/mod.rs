@@ -9,6 +9,7 @@ pub mod sso;
 use std::ffi::OsString;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use anyhow::{Context, bail, ensure};
 use clap::builder::BoolishValueParser;
@@ -18,6 +19,7 @@ use clap::{ArgAction, ArgMatches, Args, Command, FromArgMatches};
 use self::file::FileSettings;
 use crate::control::Location;
 use crate::control::Quota;
+use crate::ingest::intake::IntakeOptions;
 use crate::limits::{self, RouteLimits};
 use crate::listen::ListenAddress;
 use crate::listen::client_ip::{Trust, TrustError};
@@ -175,6 +177,23 @@ pub struct Config {
 }
 
 impl Config {
+    /// What the store is opened with.
+    pub fn intake_options(&self) -> IntakeOptions {
+        IntakeOptions {
+            data_dir: self.data_dir.clone(),
+            body_bytes_max: self.otlp_body_bytes_max,
+            flush_rows: self.flush_rows,
+            memtable_bytes: self.memtable_mb.saturating_mul(1024 * 1024),
+            flush_age: Duration::from_secs(self.flush_seconds),
+            retention_days: self.retention_days,
+            trusts_clock: self.retention_trust_clock,
+            names_max: self.names_max,
+            query_memory_bytes: self.query_memory_bytes(),
+            disk_bytes_max: self.disk_bytes_max,
+            disk_free_min: self.disk_free_min,
+        }
+    }
+
     /// Defaults with another address and directory.
     pub fn new(listen: SocketAddr, data_dir: impl Into<PathBuf>) -> Config {
         Config {

@@ -129,7 +129,7 @@ async fn store(app: &Arc<App>, number: u32, signal: Signal, body: Bytes) -> Resu
 }
 
 async fn export(app: &Arc<App>, project: &Project, signal: Signal, body: Bytes) -> Result<(), Refused> {
-    let full = || Refused::new(RejectReason::Overloaded, FULL);
+    let full = || Refused::overloaded(FULL);
     app.quotas.admit(&app.query, project, app.config.project_quota(), app.clock.now_ns()).await?;
     let mut turn = Turn::enter(&app.admission, &app.bodies, project.number).await.map_err(|Full| full())?;
     if !turn.grow_to(body.len()) {

@@ -9,6 +9,7 @@ use tidewatch_domain::decode::Encoding;
 use tidewatch_domain::model::{ProjectId, Signal};
 
 use super::coding::Coding;
+use super::error::ExportError;
 use super::hints::Hints;
 use super::intake::Intake;
 use super::outcome::{Refused, RejectReason, Told};
@@ -17,9 +18,8 @@ use super::record::Header;
 use crate::admission::turn::Turn;
 use crate::clock::Clock;
 use crate::control::Project;
-use crate::error::ApiError;
+use crate::limits;
 use crate::metrics::IngestMetrics;
-use crate::{limits, retention};
 
 /// What taking in exports needs of the process.
 pub struct IngestContext {
@@ -70,8 +70,10 @@ pub async fn accept(context: &IngestContext, mut export: Export<'_>) -> Result<A
     let mut settings = export.project.settings.ingest_of(export.signal);
     // Retention decides what is too old, and it does not follow a clock that jumped. DECISIONS 25.
     let today_ns = context.intake.lake().trusted_now().unwrap_or(received_ns);
-    settings.oldest_ns =
-        retention::kept_from_ns(export.project.settings.retention_days.unwrap_or(context.retention_days), today_ns);
+    settings.oldest_ns = tidewatch_store::retention::kept_from_ns(
+        export.project.settings.retention_days.unwrap_or(context.retention_days),
+        today_ns,
+    );
     let header = Header {
         project_number: export.project.number,
         project: ProjectId(*export.project.id.as_bytes()),
@@ -99,7 +101,7 @@ pub async fn accept(context: &IngestContext, mut export: Export<'_>) -> Result<A
             let prepared = prepare_within(&header, &body, bytes_max, &knowledge, holds);
             (prepared, body, turn)
         });
-        let done = work.await.map_err(|panic| Refused::new(RejectReason::Malformed, ApiError::internal(panic)))?;
+        let done = work.await.map_err(|panic| Refused::new(RejectReason::Malformed, ExportError::internal(panic)))?;
         let prepared;
         (prepared, export.body, export.turn) = done;
         prepared?

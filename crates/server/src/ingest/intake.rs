@@ -5,6 +5,7 @@
 //! ([`super::replay`]). When parts cover a position, the journal lets go of what lies before it.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 use tidewatch_store::TelemetryStore;
@@ -21,6 +22,7 @@ use tidewatch_store::days::day_of;
 use tidewatch_store::retention::{Keeping, Retention};
 use tokio::sync::oneshot;
 
+use super::error::ExportError;
 use super::knowledge::Knowledge;
 use super::outcome::{Refused, RejectReason};
 use super::pipeline::{self, Prepared};
@@ -30,8 +32,6 @@ use super::replay::{Replay, Replayed};
 use super::set_aside::{self, Reason};
 use crate::admission::turn::Turn;
 use crate::clock::Clock;
-use crate::config::Config;
-use crate::error::ApiError;
 use crate::symbols::Symbols;
 use crate::{files, limits};
 
@@ -53,6 +53,27 @@ pub struct Below {
     pub give_up: GiveUp,
 }
 
+/// What an operator chooses about the store. Sizes are in bytes; 0 days keep telemetry for ever.
+#[derive(Debug, Clone)]
+pub struct IntakeOptions {
+    pub data_dir: PathBuf,
+    /// Of one export, inflated.
+    pub body_bytes_max: usize,
+    pub flush_rows: usize,
+    pub memtable_bytes: usize,
+    pub flush_age: Duration,
+    pub retention_days: u32,
+    /// A jump of the clock ahead is followed at once.
+    pub trusts_clock: bool,
+    /// Names that a service may have on one day. DECISIONS 27.
+    pub names_max: usize,
+    pub query_memory_bytes: usize,
+    /// 0: any number.
+    pub disk_bytes_max: u64,
+    /// Free bytes of the file system; 0: it may become full.
+    pub disk_free_min: u64,
+}
+
 /// What waits for its record to be durable.
 struct Pending {
     rows: Rows,
@@ -63,9 +84,14 @@ struct Pending {
 
 impl Intake {
     /// Opens the store under `data_dir` and replays the journal. Blocks for as long as that takes.
-    pub fn open(config: &Config, keeping: Keeping, below: Below, symbols: Arc<Symbols>) -> anyhow::Result<Intake> {
+    pub fn open(
+        settings: &IntakeOptions,
+        keeping: Keeping,
+        below: Below,
+        symbols: Arc<Symbols>,
+    ) -> anyhow::Result<Intake> {
         let Below { clock, disk, give_up } = below;
-        let record_bytes_max = config.otlp_body_bytes_max + record::HEADER_BYTES_MAX;
+        let record_bytes_max = settings.body_bytes_max + record::HEADER_BYTES_MAX;
         let gives_up = give_up.clone();
         let options = Options {
             disk: disk.clone(),
@@ -74,28 +100,28 @@ impl Intake {
             record_bytes_max: record_bytes_max.max(limits::JOURNAL_QUEUE_BYTES_MAX),
             // A record may be durable and half of its rows in memory: only a replay finds out.
             on_panic: Arc::new(move || gives_up("the journal's thread has panicked")),
-            ..Options::new(config.data_dir.join("journal"))
+            ..Options::new(settings.data_dir.join("journal"))
         };
         let (kept_of, at) = (options.clone(), clock.clone());
         let keep_records: KeepRecords =
             Arc::new(move |lost, from, to| set_aside::records(lost, &kept_of, from, to, day_of(at.now_ns())));
         let lake_options = || LakeOptions {
             disk: disk.clone(),
-            flush_rows: config.flush_rows,
-            memory_bytes: config.memtable_mb.saturating_mul(1024 * 1024),
-            flush_age: Duration::from_secs(config.flush_seconds),
-            retention: Retention::all(config.retention_days),
+            flush_rows: settings.flush_rows,
+            memory_bytes: settings.memtable_bytes,
+            flush_age: settings.flush_age,
+            retention: Retention::all(settings.retention_days),
             keeping: keeping.clone(),
-            names_max: config.names_max,
-            query_bytes_max: config.query_memory_bytes(),
-            clock: Some(Arc::new(clock.clone())),
-            trusts_clock: config.retention_trust_clock,
-            budget: budget(config),
+            names_max: settings.names_max,
+            query_bytes_max: settings.query_memory_bytes,
+            clock: Some(Arc::new(LakeClock(clock.clone()))),
+            trusts_clock: settings.trusts_clock,
+            budget: budget(settings),
             keep_records: Some(keep_records.clone()),
             give_up: give_up.clone(),
-            ..LakeOptions::new(&config.data_dir)
+            ..LakeOptions::new(&settings.data_dir)
         };
-        let (prices, before) = prices::open(&config.data_dir)?;
+        let (prices, before) = prices::open(&settings.data_dir)?;
         let knowledge = Knowledge { prices, symbols: Some(symbols) };
         let prepare = |header: &Header, body: &[u8]| {
             let then = before.get(&header.prices).map(|prices| PriceTable { prices, id: header.prices });
@@ -225,12 +251,25 @@ impl Intake {
     }
 }
 
+/// The service's clock, as the lake reads it.
+struct LakeClock(Clock);
+
+impl tidewatch_lake::Clock for LakeClock {
+    fn now_ns(&self) -> i64 {
+        self.0.now_ns()
+    }
+
+    fn uptime(&self) -> Duration {
+        self.0.uptime()
+    }
+}
+
 /// What stored telemetry may take of the disk.
-fn budget(config: &Config) -> DiskBudget {
-    let folder = config.data_dir.clone();
+fn budget(settings: &IntakeOptions) -> DiskBudget {
+    let folder = settings.data_dir.clone();
     let free: FreeBytes = Arc::new(move || files::free_bytes(&folder));
     let set = |bytes: u64| (bytes > 0).then_some(bytes);
-    DiskBudget { bytes_max: set(config.disk_bytes_max), free_min: set(config.disk_free_min), free: Some(free) }
+    DiskBudget { bytes_max: set(settings.disk_bytes_max), free_min: set(settings.disk_free_min), free: Some(free) }
 }
 
 /// On the journal's thread, in its order: the rows become visible, then the sender hears of it.
@@ -253,6 +292,8 @@ fn refuse(error: &AppendError) -> Refused {
             Refused::overloaded("the server cannot write to its disk")
         }
         AppendError::Closed => Refused::overloaded("the server is stopping"),
-        AppendError::TooLarge { bytes_max, .. } => Refused::new(RejectReason::TooLarge, ApiError::TooLarge(*bytes_max)),
+        AppendError::TooLarge { bytes_max, .. } => {
+            Refused::new(RejectReason::TooLarge, ExportError::TooLarge(*bytes_max))
+        }
     }
 }

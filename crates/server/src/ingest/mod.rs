@@ -6,6 +6,7 @@
 
 pub mod accept;
 pub mod coding;
+pub mod error;
 pub mod hints;
 pub mod intake;
 pub mod knowledge;

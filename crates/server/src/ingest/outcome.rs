@@ -4,7 +4,7 @@
 
 use tidewatch_domain::model::Signal;
 
-use crate::error::ApiError;
+use super::error::ExportError;
 
 /// Why a whole request was refused. The names are the API's and never change meaning.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -68,24 +68,24 @@ impl RejectReason {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Refused {
     pub reason: RejectReason,
-    pub error: ApiError,
+    pub error: ExportError,
 }
 
 impl Refused {
-    pub fn new(reason: RejectReason, error: ApiError) -> Refused {
+    pub fn new(reason: RejectReason, error: ExportError) -> Refused {
         Refused { reason, error }
     }
 
     pub fn malformed(message: impl Into<String>) -> Refused {
-        Refused::new(RejectReason::Malformed, ApiError::malformed(message))
+        Refused::new(RejectReason::Malformed, ExportError::malformed(message))
     }
 
     pub fn too_large(bytes_max: usize) -> Refused {
-        Refused::new(RejectReason::TooLarge, ApiError::TooLarge(bytes_max))
+        Refused::new(RejectReason::TooLarge, ExportError::TooLarge(bytes_max))
     }
 
     pub fn overloaded(message: &'static str) -> Refused {
-        Refused::new(RejectReason::Overloaded, ApiError::Overloaded(message))
+        Refused::new(RejectReason::Overloaded, ExportError::Overloaded(message))
     }
 }
 

@@ -14,11 +14,11 @@ use tidewatch_store::columns::Rows;
 use xxhash_rust::xxh3::Xxh3Default;
 
 use super::coding::{Coding, InflateError, Inflater};
+use super::error::ExportError;
 use super::knowledge::Knowledge;
 use super::outcome::{Refused, RejectReason, Told};
 use super::record::Header;
 use crate::admission::FULL;
-use crate::error::ApiError;
 use crate::limits;
 
 /// An export that is understood, not yet stored.
@@ -117,7 +117,7 @@ impl Room<'_> {
     fn take(&mut self, bytes: usize) -> Result<(), Refused> {
         self.bytes = self.bytes.saturating_add(bytes);
         let fits = self.holds.as_mut().is_none_or(|holds| holds(self.bytes));
-        if fits { Ok(()) } else { Err(Refused::new(RejectReason::Overloaded, FULL)) }
+        if fits { Ok(()) } else { Err(Refused::overloaded(FULL)) }
     }
 
     /// For the lists of a batch and the rows that are made of it; texts are copied out of the body.
@@ -135,7 +135,7 @@ fn inflate<'a>(
     inflater.inflate(coding, body, bytes_max).map_err(|error| match error {
         InflateError::TooLarge => Refused::too_large(bytes_max),
         InflateError::Bad => {
-            let error = ApiError::malformed("the body is not what its content encoding says");
+            let error = ExportError::malformed("the body is not what its content encoding says");
             Refused::new(RejectReason::BadEncoding, error)
         }
     })

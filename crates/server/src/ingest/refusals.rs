@@ -104,7 +104,7 @@ pub fn unknown_credential(headers: &HeaderMap, is_upload_token: impl Fn(&str) ->
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::error::ApiError;
+    use crate::ingest::error::ExportError;
 
     fn sender(at_ns: i64) -> UnknownSender {
         UnknownSender {
@@ -135,7 +135,7 @@ mod tests {
         let refused = |message: &str| Refused::malformed(message);
         refusals.add_sentence(1, Signal::Logs, &refused("first"), 1);
         refusals.add_sentence(1, Signal::Logs, &refused("second"), 2);
-        refusals.add_sentence(2, Signal::Logs, &Refused::new(RejectReason::Slow, ApiError::Slow), 3);
+        refusals.add_sentence(2, Signal::Logs, &Refused::new(RejectReason::Slow, ExportError::Slow), 3);
         let found = |project, reason| refusals.last_sentence(project, "logs", reason).map(|last| last.message);
         assert_eq!(found(1, "malformed"), Some("second".to_owned()));
         assert_eq!(found(1, "slow"), None);

@@ -1,11 +1,7 @@
 //! Every number of the specification's "Limits", as a table. `gate/` enforces them and holds none.
 //!
 //! Each value cites its row of the spec; relations between them are checked when compiling. [`CLASSES`] are the bodies,
-//! [`Window`] the per-IP windows; [`table()`] shows everything as a person reads it.
-
-mod table;
-
-pub use table::table;
+//! [`Window`] the per-IP windows; `docs/limits.md` lists them.
 
 use std::time::Duration;
 

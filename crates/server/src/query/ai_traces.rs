@@ -26,7 +26,7 @@ use super::views::ai::*;
 use super::views::page::Page;
 use super::{attributes, filters, ids, occurrences, trace};
 use crate::control::Project;
-use crate::error::ApiError;
+use crate::query::error::QueryError;
 
 const ROW_ORDERS: [(&str, &str); 4] =
     [("recorded_at", "time"), ("duration", "duration"), ("total_cost", "total_cost"), ("total_tokens", "total_tokens")];
@@ -86,13 +86,13 @@ fn attributes_and_tools(bytes: &[u8]) -> (super::views::AttributeMap, Vec<String
     (attributes::map(bytes), conversation.tool_names)
 }
 
-async fn rows(ask: &Ask, project: &Project, list: &RowList, filter: Filter) -> Result<Vec<AiTraceRow>, ApiError> {
+async fn rows(ask: &Ask, project: &Project, list: &RowList, filter: Filter) -> Result<Vec<AiTraceRow>, QueryError> {
     let answer = ask.ask(list.plan(Table::AiTraces, project.number, filter)).await?;
     Ok(answer.rows().map(|row| view(row, project.id)).collect())
 }
 
 /// `POST /api/ai-traces`. `search`: name or model.
-pub async fn list(ask: &Ask, project: &Project, request: AiListRequest) -> Result<Page<AiTraceRow>, ApiError> {
+pub async fn list(ask: &Ask, project: &Project, request: AiListRequest) -> Result<Page<AiTraceRow>, QueryError> {
     let list = RowList::read(ask, &request.list, &ROW_ORDERS)?;
     let filter = list.filter.clone().and(search(request.list.search.as_deref())).and(narrowed(&request));
     let (answer, total) = ask.page(list.plan(Table::AiTraces, project.number, filter)).await?;
@@ -149,7 +149,7 @@ const GROUP_ORDERS: [(&str, GroupOrder); 9] = [
 ];
 
 /// `POST /api/ai-traces/grouped`. Spec: entity rows, "Default ranking": total cost.
-pub async fn groups(ask: &Ask, project: &Project, request: AiListRequest) -> Result<Page<AiTraceGroup>, ApiError> {
+pub async fn groups(ask: &Ask, project: &Project, request: AiListRequest) -> Result<Page<AiTraceGroup>, QueryError> {
     let narrowed = narrowed(&request);
     let request = request.list;
     let now = ask.context.clock.now_ns();
@@ -232,7 +232,7 @@ async fn models(
     project: u32,
     range: Range,
     filter: Filter,
-) -> Result<HashMap<String, Vec<String>>, ApiError> {
+) -> Result<HashMap<String, Vec<String>>, QueryError> {
     let keys = vec![Key::column("name"), Key::column("model")];
     let plan = ask::groups(Table::AiTraces, &[project], range, filter, keys, vec![Function::Count.named("rows")]);
     let answer = ask.ask(plan).await?;
@@ -247,14 +247,14 @@ async fn models(
 }
 
 /// `POST /api/ai-traces/trace`. `search` looks into the attributes' values.
-pub async fn one(ask: &Ask, project: &Project, name: &str, request: AiListRequest) -> Result<AiTracePage, ApiError> {
+pub async fn one(ask: &Ask, project: &Project, name: &str, request: AiListRequest) -> Result<AiTracePage, QueryError> {
     let list = RowList::read(ask, &request.list, &ROW_ORDERS)?;
     let filter = list.of_name(name, &request.list).and(narrowed(&request));
     let plan = ask::groups(Table::AiTraces, &[project.number], list.range, filter.clone(), vec![], aggregates());
     let (data, answer) = tokio::try_join!(rows(ask, project, &list, filter.clone()), ask.ask(plan))?;
     let figures = answer.first().map(Figures::read).unwrap_or_default();
     if figures.rows == 0 && !entities::is_known(ask, Table::AiTraces, project.number, name).await? {
-        return Err(ApiError::not_found("this project has never recorded an AI trace of this name"));
+        return Err(QueryError::not_found("this project has never recorded an AI trace of this name"));
     }
     let stats = AiTraceStats {
         count: whole(figures.count),
@@ -274,7 +274,7 @@ pub async fn one(ask: &Ask, project: &Project, name: &str, request: AiListReques
 }
 
 /// `POST /api/ai-traces/chart`.
-pub async fn chart(ask: &Ask, project: &Project, request: AiChartRequest) -> Result<AiChart, ApiError> {
+pub async fn chart(ask: &Ask, project: &Project, request: AiChartRequest) -> Result<AiChart, QueryError> {
     let now = ask.context.clock.now_ns();
     let range = Range::of_list(request.from_date.as_deref(), request.to_date.as_deref(), now)?;
     let metric = request.metric_type;
@@ -318,9 +318,9 @@ pub async fn detail(
     project: &Arc<Project>,
     id: [u8; 16],
     recorded_at: Option<i64>,
-) -> Result<AiTraceDetail, ApiError> {
+) -> Result<AiTraceDetail, QueryError> {
     let answer = entities::find(ask, Table::AiTraces, project.number, id, recorded_at).await?;
-    let row = answer.first().ok_or_else(|| ApiError::not_found("there is no such row in this project"))?;
+    let row = answer.first().ok_or_else(|| QueryError::not_found("there is no such row in this project"))?;
     let mut ai_trace = view(row, project.id);
     let (trace_id, span_id) = (row.trace_id("trace_id"), row.span_id("span_id"));
     let window = Range::around(row.int("time"));
@@ -350,7 +350,7 @@ async fn own_span(
     trace_id: TraceId,
     span_id: SpanId,
     window: Range,
-) -> Result<Answer, ApiError> {
+) -> Result<Answer, QueryError> {
     let filter = filters::trace(trace_id).and(filters::span(span_id));
     let columns = vec!["attributes", "events"];
     ask.ask(ask::rows(Table::Spans, &[project], window, filter, columns, vec![], Window::first(1))).await

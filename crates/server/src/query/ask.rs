@@ -10,7 +10,7 @@ use tidewatch_store::tables::Table;
 use super::answer::Answer;
 use super::context::QueryContext;
 use super::time::{Buckets, Range};
-use crate::error::ApiError;
+use crate::query::error::QueryError;
 
 /// One request's access to the store.
 #[derive(Clone)]
@@ -28,12 +28,12 @@ impl Ask {
         Ask { context, deadline: Instant::now() + limit, memory }
     }
 
-    pub async fn ask(&self, plan: Plan) -> Result<Answer, ApiError> {
+    pub async fn ask(&self, plan: Plan) -> Result<Answer, QueryError> {
         self.context.ask(self.memory.clone(), plan, self.deadline).await.map(Answer::new)
     }
 
     /// A page of rows, and how many rows pass the filter on all pages.
-    pub async fn page(&self, plan: Plan) -> Result<(Answer, u64), ApiError> {
+    pub async fn page(&self, plan: Plan) -> Result<(Answer, u64), QueryError> {
         let (answer, total) = self.context.ask_page(self.memory.clone(), plan, self.deadline).await?;
         Ok((Answer::new(answer), total))
     }

@@ -7,8 +7,8 @@ use super::answer::Row;
 use super::ask::{self, Ask, Window};
 use super::filters;
 use super::time::{Buckets, MINUTE, Range, effective_minutes};
-use crate::error::ApiError;
 use crate::limits;
+use crate::query::error::QueryError;
 
 /// Lines with a name of their own.
 pub const LINES_MAX: usize = 5;
@@ -53,7 +53,7 @@ pub struct Lines {
 }
 
 /// `number` reads [`VALUE`] of a bucket; `None` leaves the bucket out.
-pub async fn lines(ask: &Ask, chart: Chart, number: impl Fn(Row<'_>) -> Option<f64>) -> Result<Lines, ApiError> {
+pub async fn lines(ask: &Ask, chart: Chart, number: impl Fn(Row<'_>) -> Option<f64>) -> Result<Lines, QueryError> {
     let interval_minutes = effective_minutes(chart.interval_minutes, chart.range, limits::METRICS_POINTS_MAX);
     let buckets = Buckets::over(chart.range, interval_minutes * MINUTE);
     let (mut names, has_others) = names(ask, &chart).await?;
@@ -80,7 +80,7 @@ pub async fn lines(ask: &Ask, chart: Chart, number: impl Fn(Row<'_>) -> Option<f
 }
 
 /// The names with a line of their own, and whether there are more.
-async fn names(ask: &Ask, chart: &Chart) -> Result<(Vec<String>, bool), ApiError> {
+async fn names(ask: &Ask, chart: &Chart) -> Result<(Vec<String>, bool), QueryError> {
     if let Some(name) = &chart.only {
         return Ok((vec![name.clone()], false));
     }

@@ -9,12 +9,12 @@ use tidewatch_store::query_memory::RequestMemory;
 use tidewatch_store::{StoreError, TelemetryStore};
 
 use super::incomplete;
+use super::retention;
 use crate::admission::slots::Admission;
 use crate::clock::Clock;
 use crate::control::Control;
-use crate::error::ApiError;
+use crate::query::error::QueryError;
 use crate::query_threads::QueryThreads;
-use crate::retention;
 
 /// Shared by all requests that ask the store.
 pub struct QueryContext {
@@ -50,7 +50,7 @@ impl QueryContext {
         memory: Arc<RequestMemory>,
         plan: Plan,
         deadline: Instant,
-    ) -> Result<RecordBatch, ApiError> {
+    ) -> Result<RecordBatch, QueryError> {
         let plan = retention::only_kept(&self.control, plan, self.retention_ns());
         self.note_gaps(&plan);
         self.scan(deadline, move |store| store.query(&memory, &plan, deadline)).await
@@ -62,7 +62,7 @@ impl QueryContext {
         memory: Arc<RequestMemory>,
         plan: Plan,
         deadline: Instant,
-    ) -> Result<(RecordBatch, u64), ApiError> {
+    ) -> Result<(RecordBatch, u64), QueryError> {
         let plan = retention::only_kept(&self.control, plan, self.retention_ns());
         self.note_gaps(&plan);
         self.scan(deadline, move |store| store.query_page(&memory, &plan, deadline)).await
@@ -88,15 +88,15 @@ impl QueryContext {
         &self,
         deadline: Instant,
         ask: impl FnOnce(&dyn TelemetryStore) -> Result<T, StoreError> + Send + 'static,
-    ) -> Result<T, ApiError> {
+    ) -> Result<T, QueryError> {
         let entered = tokio::time::timeout_at(deadline.into(), self.asking.enter(ANY_PROJECT));
-        let permit = entered.await.map_err(|_| ApiError::Deadline)?;
-        let permit = permit.map_err(|_| ApiError::Overloaded("too many questions at once; try again later"))?;
+        let permit = entered.await.map_err(|_| QueryError::Deadline)?;
+        let permit = permit.map_err(|_| QueryError::Overloaded("too many questions at once; try again later"))?;
         let store = self.store.clone();
         let scan = self.threads.run(move || {
             let _permit = permit;
             ask(&*store)
         });
-        Ok(scan.await.ok_or_else(|| ApiError::internal("a question panicked"))??)
+        Ok(scan.await.ok_or_else(|| QueryError::internal("a question panicked"))??)
     }
 }

@@ -10,7 +10,7 @@ use super::filters;
 use super::time::{DAY, Range};
 use super::views::metrics::*;
 use crate::control::Project;
-use crate::error::ApiError;
+use crate::query::error::QueryError;
 
 /// Looked at when no range is given.
 const DEFAULT_RANGE: i64 = 7 * DAY;
@@ -26,7 +26,7 @@ const SERVER_POINTS: &str = "server_points";
 /// Output of [`texts`].
 const VALUE: &str = "value";
 
-fn range(ask: &Ask, from: Option<&str>, to: Option<&str>) -> Result<Range, ApiError> {
+fn range(ask: &Ask, from: Option<&str>, to: Option<&str>) -> Result<Range, QueryError> {
     Range::read_or(from, to, ask.context.clock.now_ns(), DEFAULT_RANGE, ["from", "to"])
 }
 
@@ -40,7 +40,7 @@ struct Found {
 }
 
 /// `GET /api/metrics/discover`.
-pub async fn metrics(ask: &Ask, project: &Project, query: DiscoverQuery) -> Result<DiscoveredMetrics, ApiError> {
+pub async fn metrics(ask: &Ask, project: &Project, query: DiscoverQuery) -> Result<DiscoveredMetrics, QueryError> {
     let range = range(ask, query.from.as_deref(), query.to.as_deref())?;
     let keys = vec![Key::column("name"), KeySource::AttributeKeys.named(TAG_KEYS)];
     let aggregates = vec![
@@ -84,7 +84,7 @@ fn metric_type(kind: i64, monotonic: bool) -> &'static str {
 }
 
 /// `GET /api/metrics/discover/tags`.
-pub async fn tag_values(ask: &Ask, project: &Project, query: TagValuesQuery) -> Result<TagValues, ApiError> {
+pub async fn tag_values(ask: &Ask, project: &Project, query: TagValuesQuery) -> Result<TagValues, QueryError> {
     let range = range(ask, query.from.as_deref(), query.to.as_deref())?;
     let key = KeySource::Attribute { scope: AttributeScope::RecordThenResource, key: query.key };
     let values = texts(ask, project.number, range, filters::text("name", &query.name), key).await?;
@@ -92,14 +92,20 @@ pub async fn tag_values(ask: &Ask, project: &Project, query: TagValuesQuery) -> 
 }
 
 /// `GET /api/metrics/discover/instances`.
-pub async fn instances(ask: &Ask, project: &Project, query: DiscoverQuery) -> Result<Instances, ApiError> {
+pub async fn instances(ask: &Ask, project: &Project, query: DiscoverQuery) -> Result<Instances, QueryError> {
     let range = range(ask, query.from.as_deref(), query.to.as_deref())?;
     let instances = texts(ask, project.number, range, Filter::True, KeySource::Column(SERVER_NAME)).await?;
     Ok(Instances { instances })
 }
 
 /// The distinct texts of a key, ascending, without the empty one.
-async fn texts(ask: &Ask, project: u32, range: Range, filter: Filter, key: KeySource) -> Result<Vec<String>, ApiError> {
+async fn texts(
+    ask: &Ask,
+    project: u32,
+    range: Range,
+    filter: Filter,
+    key: KeySource,
+) -> Result<Vec<String>, QueryError> {
     let (keys, order) = (vec![key.named(VALUE)], vec![ask::least(VALUE)]);
     let window = Window::first(VALUES_MAX + 1);
     let plan = ask::ordered_groups(Table::MetricPoints, &[project], range, filter, keys, vec![], order, window);

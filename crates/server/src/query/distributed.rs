@@ -18,7 +18,7 @@ use super::views::span::TraceType;
 use super::views::trace::{DistributedTrace, TraceNode};
 use super::{ai_traces, endpoints, filters, ids, tasks};
 use crate::control::Project;
-use crate::error::ApiError;
+use crate::query::error::QueryError;
 
 /// Entities of one kind in one trace at most.
 const NODES_MAX: usize = 2000;
@@ -29,7 +29,7 @@ pub async fn read(
     projects: Vec<Arc<Project>>,
     trace_id: TraceId,
     recorded_at: Option<i64>,
-) -> Result<DistributedTrace, ApiError> {
+) -> Result<DistributedTrace, QueryError> {
     let window = recorded_at.map_or(Range::ALL, Range::around);
     let named = Projects::new(projects.clone());
     let numbers = named.numbers();
@@ -47,7 +47,7 @@ pub async fn read(
     let exceptions = exceptions(ask, &projects, trace_id, window).await?;
     let has_nothing = [&found_endpoints, &found_tasks, &found_ai].iter().all(|answer| answer.is_empty());
     if has_nothing && trace.spans.is_empty() && exceptions.is_empty() {
-        return Err(ApiError::not_found("nothing with this trace id is stored"));
+        return Err(QueryError::not_found("nothing with this trace id is stored"));
     }
 
     let answers =
@@ -75,7 +75,7 @@ async fn exceptions(
     projects: &[Arc<Project>],
     trace_id: TraceId,
     window: Range,
-) -> Result<Vec<(u32, OccurrenceRecord)>, ApiError> {
+) -> Result<Vec<(u32, OccurrenceRecord)>, QueryError> {
     // Most of the projects one may open have no part in a trace: ask which, once, instead of each.
     let numbers: Vec<u32> = projects.iter().map(|project| project.number).collect();
     let keys = vec![Key::column("project")];

@@ -1,7 +1,6 @@
 //! What was received and what became of it: the counts that the ingest pipeline keeps per minute.
 
 use std::collections::BTreeMap;
-use std::net::IpAddr;
 
 use tidewatch_store::plan::{Filter, Function, Key};
 use tidewatch_store::tables::Table;
@@ -11,21 +10,21 @@ use super::ask::{self, Ask, Window};
 use super::filters;
 use super::time::{self, DAY, HOUR, MINUTE, Range};
 use super::views::drops::*;
-use crate::control::{Control, Membership, Project, Role};
-use crate::error::ApiError;
-use crate::ingest::hints::Hints;
-use crate::ingest::refusals::{self, UnknownSender};
+use crate::control::Project;
+use crate::query::error::QueryError;
 
 /// Minutes drawn at most.
 const MINUTES_MAX: i64 = 2000;
 
-/// `POST /api/drops`.
+/// `POST /api/drops`. `last_refusal` gets a signal and a reason, and returns the sentence that the last refused sender
+/// received, and when: nanoseconds since the epoch.
 pub async fn read(
     ask: &Ask,
     project: &Project,
     request: DropsRequest,
-    (hints, refusals): (&Hints, &refusals::Refusals),
-) -> Result<Drops, ApiError> {
+    unpromoted_ai_spans: u64,
+    last_refusal: impl Fn(&str, &str) -> Option<(String, i64)>,
+) -> Result<Drops, QueryError> {
     let now = ask.context.clock.now_ns();
     let asked = Range::of_list(request.from_date.as_deref(), request.to_date.as_deref(), now)?;
     // Counts are kept by the start of their minute.
@@ -36,7 +35,6 @@ pub async fn read(
         counts(ask, project.number, recent, true),
         last_span(ask, project.number, now),
     )?;
-    let unpromoted_ai_spans = hints.other_ai(project.number);
     let mut drops =
         Drops { data: vec![], requests: vec![], kept: vec![], series: vec![], unpromoted_ai_spans, last_span };
     for (key, count) in totals {
@@ -48,8 +46,8 @@ pub async fn read(
                 if outcome == "rejected" {
                     drops.data.push(DropCount { signal: signal.clone(), reason: reason.clone(), count });
                 }
-                let last = refusals.last_sentence(project.number, &signal, &reason);
-                let (last_message, last_at) = last.map(|last| (last.message, time::show(last.at_ns))).unzip();
+                let last = last_refusal(&signal, &reason);
+                let (last_message, last_at) = last.map(|(message, at_ns)| (message, time::show(at_ns))).unzip();
                 drops.requests.push(RequestCount { signal, outcome, reason, count, last_message, last_at });
             }
         }
@@ -67,33 +65,6 @@ pub async fn read(
     Ok(drops)
 }
 
-/// `GET /api/refusals`. The owner of the first organization runs the server and sees all; other owners see what came
-/// from the address they look from, because addresses and tokens of other organizations are none of theirs.
-pub fn refusals(
-    control: &Control,
-    refusals: &refusals::Refusals,
-    user: i64,
-    from: IpAddr,
-) -> Result<Refusals, ApiError> {
-    let owned = |membership: &Membership| membership.role == Role::Owner;
-    if !control.memberships(user).iter().any(owned) {
-        return Err(ApiError::Forbidden("this is for owners"));
-    }
-    let first = control.first_organization();
-    let sees_all = first.and_then(|first| control.membership(user, first)).is_some_and(|member| owned(&member));
-    let found = refusals.unknown(|sender| sees_all || sender.address == from);
-    let view = |sender: UnknownSender| RefusalView {
-        time: time::show(sender.at_ns),
-        address: sender.address.to_string(),
-        path: sender.path,
-        token_start: sender.token_start,
-        user_agent: sender.user_agent,
-        reason: sender.reason.as_str().to_owned(),
-        message: sender.message.to_owned(),
-    };
-    Ok(Refusals { data: found.into_iter().map(view).collect() })
-}
-
 /// What a figure is of; `minute` is 0 in totals.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 struct Counted {
@@ -103,7 +74,7 @@ struct Counted {
     reason: String,
 }
 
-async fn counts(ask: &Ask, project: u32, range: Range, by_minute: bool) -> Result<BTreeMap<Counted, u64>, ApiError> {
+async fn counts(ask: &Ask, project: u32, range: Range, by_minute: bool) -> Result<BTreeMap<Counted, u64>, QueryError> {
     let mut keys = ["signal", "outcome", "reason"].map(Key::column).to_vec();
     if by_minute {
         keys.push(Key::column("time"));
@@ -125,7 +96,7 @@ async fn counts(ask: &Ask, project: u32, range: Range, by_minute: bool) -> Resul
 }
 
 /// The span that started last. Looks near now first: the Connect page asks every two seconds.
-async fn last_span(ask: &Ask, project: u32, now_ns: i64) -> Result<Option<LastSpan>, ApiError> {
+async fn last_span(ask: &Ask, project: u32, now_ns: i64) -> Result<Option<LastSpan>, QueryError> {
     for back in [HOUR, DAY, 31 * DAY] {
         if let Some(found) = last_since(ask, project, now_ns.saturating_sub(back)).await? {
             return Ok(Some(found));
@@ -134,7 +105,7 @@ async fn last_span(ask: &Ask, project: u32, now_ns: i64) -> Result<Option<LastSp
     last_since(ask, project, i64::MIN).await
 }
 
-async fn last_since(ask: &Ask, project: u32, from: i64) -> Result<Option<LastSpan>, ApiError> {
+async fn last_since(ask: &Ask, project: u32, from: i64) -> Result<Option<LastSpan>, QueryError> {
     let columns = vec!["name", "server_name", "trace_id", "time"];
     let order = vec![ask::descending("time")];
     let range = Range { from, to: i64::MAX };

@@ -21,7 +21,7 @@ use super::views::endpoint::*;
 use super::views::page::{ListRequest, Page};
 use super::{attributes, filters, ids, occurrences, trace};
 use crate::control::{By, Project, SlowEndpoint};
-use crate::error::ApiError;
+use crate::query::error::QueryError;
 
 /// The Endpoint of requests without a route. Spec: endpoint naming, rule 2.
 pub const UNMATCHED: &str = "UNMATCHED";
@@ -52,13 +52,13 @@ pub fn view(row: Row<'_>, project: Uuid) -> EndpointRow {
 }
 
 /// One page of rows.
-async fn rows(ask: &Ask, project: &Project, list: &RowList, filter: Filter) -> Result<Vec<EndpointRow>, ApiError> {
+async fn rows(ask: &Ask, project: &Project, list: &RowList, filter: Filter) -> Result<Vec<EndpointRow>, QueryError> {
     let answer = ask.ask(list.plan(Table::Endpoints, project.number, filter)).await?;
     Ok(answer.rows().map(|row| view(row, project.id)).collect())
 }
 
 /// `POST /api/endpoints`.
-pub async fn list(ask: &Ask, project: &Project, request: ListRequest) -> Result<Page<EndpointRow>, ApiError> {
+pub async fn list(ask: &Ask, project: &Project, request: ListRequest) -> Result<Page<EndpointRow>, QueryError> {
     let list = RowList::read(ask, &request, &ROW_ORDERS)?;
     let filter = list.filter.clone().and(filters::contains("name", request.search.as_deref()));
     let (answer, total) = ask.page(list.plan(Table::Endpoints, project.number, filter)).await?;
@@ -99,7 +99,7 @@ struct Ranked {
 }
 
 /// `POST /api/endpoints/grouped`. WIRE 8.1.
-pub async fn groups(ask: &Ask, project: &Project, request: ListRequest) -> Result<Page<EndpointGroup>, ApiError> {
+pub async fn groups(ask: &Ask, project: &Project, request: ListRequest) -> Result<Page<EndpointGroup>, QueryError> {
     let now = ask.context.clock.now_ns();
     let range = Range::of_list(request.from_date.as_deref(), request.to_date.as_deref(), now)?;
     let paging = Paging::read(request.pagination)?;
@@ -115,14 +115,14 @@ pub async fn groups(ask: &Ask, project: &Project, request: ListRequest) -> Resul
 }
 
 /// The worst of the range, by impact.
-pub async fn worst(ask: &Ask, project: &Project, range: Range, count: usize) -> Result<Vec<EndpointGroup>, ApiError> {
+pub async fn worst(ask: &Ask, project: &Project, range: Range, count: usize) -> Result<Vec<EndpointGroup>, QueryError> {
     let mut ranked = ranked(ask, project, range, Filter::True).await?;
     sort(&mut ranked, GroupOrder::Impact, true);
     ranked.truncate(count);
     with_trends(ask, project, range, Filter::True, ranked).await
 }
 
-async fn ranked(ask: &Ask, project: &Project, range: Range, filter: Filter) -> Result<Vec<Ranked>, ApiError> {
+async fn ranked(ask: &Ask, project: &Project, range: Range, filter: Filter) -> Result<Vec<Ranked>, QueryError> {
     let number = project.number;
     let slow = ask.context.control.slow_endpoints(number).await?;
     let offset_ns = |slow: &SlowEndpoint| slow.offset_ms.saturating_mul(1_000_000);
@@ -178,7 +178,7 @@ async fn with_trends(
     range: Range,
     filter: Filter,
     ranked: Vec<Ranked>,
-) -> Result<Vec<EndpointGroup>, ApiError> {
+) -> Result<Vec<EndpointGroup>, QueryError> {
     let names: Vec<String> = ranked.iter().map(|row| row.name.clone()).collect();
     let filter = filter.and(filters::texts("name", &names));
     let subject = Subject { table: Table::Endpoints, project: project.number, filter, column: "name" };
@@ -216,7 +216,7 @@ fn group(row: &Ranked, trend: Vec<super::views::page::TrendPoint>) -> EndpointGr
 }
 
 /// `POST /api/endpoints/endpoint`. `search` looks into the attributes' values.
-pub async fn one(ask: &Ask, project: &Project, name: &str, request: ListRequest) -> Result<EndpointPage, ApiError> {
+pub async fn one(ask: &Ask, project: &Project, name: &str, request: ListRequest) -> Result<EndpointPage, QueryError> {
     let list = RowList::read(ask, &request, &ROW_ORDERS)?;
     let filter = list.of_name(name, &request);
     let bands = Bands::same(ApdexBands::detail());
@@ -227,7 +227,7 @@ pub async fn one(ask: &Ask, project: &Project, name: &str, request: ListRequest)
         entities::minutes_with_data(ask, Table::Endpoints, project.number, list.range),
     )?;
     if figures.rows == 0 && !entities::is_known(ask, Table::Endpoints, project.number, name).await? {
-        return Err(ApiError::not_found("this project has never recorded an endpoint of this name"));
+        return Err(QueryError::not_found("this project has never recorded an endpoint of this name"));
     }
     let stats = EndpointStats {
         count: whole(figures.total),
@@ -253,14 +253,14 @@ async fn status_counts(
     project: &Project,
     range: Range,
     filter: Filter,
-) -> Result<BTreeMap<String, u64>, ApiError> {
+) -> Result<BTreeMap<String, u64>, QueryError> {
     let (keys, aggregates) = (vec![Key::column(STATUS_CODE)], vec![Function::Weight.named(COUNT)]);
     let answer = ask.ask(ask::groups(Table::Endpoints, &[project.number], range, filter, keys, aggregates)).await?;
     Ok(answer.rows().map(|row| (row.int(STATUS_CODE).to_string(), row.count(COUNT))).collect())
 }
 
 /// `POST /api/endpoints/chart`.
-pub async fn chart(ask: &Ask, project: &Project, request: EndpointChartRequest) -> Result<EndpointChart, ApiError> {
+pub async fn chart(ask: &Ask, project: &Project, request: EndpointChartRequest) -> Result<EndpointChart, QueryError> {
     let now = ask.context.clock.now_ns();
     let range = Range::of_list(request.from_date.as_deref(), request.to_date.as_deref(), now)?;
     let only = request.endpoint.filter(|name| !name.is_empty());
@@ -288,7 +288,7 @@ pub async fn entity_chart(
     interval_minutes: Option<i64>,
     only: Option<String>,
     metric: ChartMetric,
-) -> Result<chart::Lines, ApiError> {
+) -> Result<chart::Lines, QueryError> {
     let total_time = Function::Sum("duration").named(chart::VALUE).only(entities::timed());
     let quantile = |share| {
         let function = Function::Quantiles { column: "duration", qs: vec![share] };
@@ -317,9 +317,9 @@ pub async fn detail(
     project: &Arc<Project>,
     id: [u8; 16],
     recorded_at: Option<i64>,
-) -> Result<EndpointDetail, ApiError> {
+) -> Result<EndpointDetail, QueryError> {
     let answer = entities::find(ask, Table::Endpoints, project.number, id, recorded_at).await?;
-    let row = answer.first().ok_or_else(|| ApiError::not_found("there is no such row in this project"))?;
+    let row = answer.first().ok_or_else(|| QueryError::not_found("there is no such row in this project"))?;
     let endpoint = view(row, project.id);
     let (trace_id, span_id) = (row.trace_id("trace_id"), row.span_id("span_id"));
     let window = Range::around(row.int("time"));
@@ -344,7 +344,7 @@ pub async fn detail(
 const SLOW_OFFSET_MS_MAX: i64 = 3_600_000;
 
 /// `GET /api/endpoints/slow`.
-pub async fn slow(ask: &Ask, project: &Project, endpoint: String) -> Result<SlowOffset, ApiError> {
+pub async fn slow(ask: &Ask, project: &Project, endpoint: String) -> Result<SlowOffset, QueryError> {
     let number = project.number;
     let slow = ask.context.control.slow_endpoint(number, &endpoint).await?;
     let slow = slow.unwrap_or(SlowEndpoint { offset_ms: 0, reason: String::new() });
@@ -357,12 +357,12 @@ pub async fn set_slow(
     by: &By,
     project: &Project,
     request: SlowOffsetRequest,
-) -> Result<SlowOffset, ApiError> {
+) -> Result<SlowOffset, QueryError> {
     if request.endpoint.trim().is_empty() {
-        return Err(ApiError::unprocessable("endpoint is empty"));
+        return Err(QueryError::unprocessable("endpoint is empty"));
     }
     if !(0..=SLOW_OFFSET_MS_MAX).contains(&request.offset_ms) {
-        return Err(ApiError::unprocessable(format!("offsetMs is 0 to {SLOW_OFFSET_MS_MAX}")));
+        return Err(QueryError::unprocessable(format!("offsetMs is 0 to {SLOW_OFFSET_MS_MAX}")));
     }
     let slow = SlowEndpoint { offset_ms: request.offset_ms, reason: request.reason };
     ask.context.control.set_slow_endpoint(by, project, &request.endpoint, &slow).await?;

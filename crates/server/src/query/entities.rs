@@ -9,7 +9,7 @@ use super::ask::{self, Ask, Window};
 use super::filters;
 use super::time::{Buckets, MINUTE, Range};
 use super::trend;
-use crate::error::ApiError;
+use crate::query::error::QueryError;
 
 pub const PERCENTILES: [f64; 3] = [0.50, 0.95, 0.99];
 
@@ -180,7 +180,7 @@ pub async fn by_name(
     range: Range,
     filter: Filter,
     bands: &Bands,
-) -> Result<Vec<(String, Figures)>, ApiError> {
+) -> Result<Vec<(String, Figures)>, QueryError> {
     let plan = ask::groups(table, &[project], range, filter, vec![Key::column("name")], aggregates(bands));
     let answer = ask.ask(plan).await?;
     Ok(answer.rows().map(|row| (row.text("name").to_owned(), Figures::read(row))).collect())
@@ -194,7 +194,7 @@ pub async fn figures(
     range: Range,
     filter: Filter,
     bands: &Bands,
-) -> Result<Figures, ApiError> {
+) -> Result<Figures, QueryError> {
     let plan = ask::groups(table, &[project], range, filter, vec![], aggregates(bands));
     Ok(ask.ask(plan).await?.first().map(Figures::read).unwrap_or_default())
 }
@@ -202,7 +202,7 @@ pub async fn figures(
 /// Minutes from the first to the last row that the project has in the range, whatever its name; at least one.
 ///
 /// The first is known to the minute. Roll-ups answer both plans.
-pub async fn minutes_with_data(ask: &Ask, table: Table, project: u32, range: Range) -> Result<f64, ApiError> {
+pub async fn minutes_with_data(ask: &Ask, table: Table, project: u32, range: Range) -> Result<f64, QueryError> {
     let coarse = Buckets::at_most(range, trend::BUCKETS_MAX, MINUTE);
     let Some((first, last)) = extent(ask, table, project, range, coarse).await? else { return Ok(1.0) };
     let within = Range { from: first.max(range.from), to: first.saturating_add(coarse.width).min(range.to) };
@@ -218,7 +218,7 @@ async fn extent(
     project: u32,
     range: Range,
     buckets: Buckets,
-) -> Result<Option<(i64, i64)>, ApiError> {
+) -> Result<Option<(i64, i64)>, QueryError> {
     let (keys, aggregates) = (vec![ask::bucket(&buckets)], vec![Function::Max("time").named(LAST_SEEN)]);
     let plan = ask::groups(table, &[project], range, Filter::True, keys, aggregates);
     let answer = ask.ask(plan).await?;
@@ -227,7 +227,7 @@ async fn extent(
 }
 
 /// Whether a row of this name was ever stored.
-pub async fn is_known(ask: &Ask, table: Table, project: u32, name: &str) -> Result<bool, ApiError> {
+pub async fn is_known(ask: &Ask, table: Table, project: u32, name: &str) -> Result<bool, QueryError> {
     let (filter, window) = (filters::text("name", name), Window::first(1));
     let plan = ask::rows(table, &[project], Range::ALL, filter, vec!["time"], vec![], window);
     Ok(!ask.ask(plan).await?.is_empty())
@@ -240,14 +240,14 @@ pub async fn find(
     project: u32,
     id: [u8; 16],
     recorded_at: Option<i64>,
-) -> Result<Answer, ApiError> {
+) -> Result<Answer, QueryError> {
     for range in recorded_at.map(Range::around).into_iter().chain([Range::ALL]) {
         let found = ask.ask(by_id(table, project, id, range)).await?;
         if !found.is_empty() {
             return Ok(found);
         }
     }
-    Err(ApiError::not_found("there is no such row in this project"))
+    Err(QueryError::not_found("there is no such row in this project"))
 }
 
 fn by_id(table: Table, project: u32, id: [u8; 16], range: Range) -> Plan {

@@ -3,7 +3,7 @@
 use tidewatch_domain::model::{SpanId, TraceId};
 use tidewatch_store::plan::{Filter, Op, Value};
 
-use crate::error::ApiError;
+use crate::query::error::QueryError;
 
 pub fn text(column: &'static str, value: &str) -> Filter {
     Filter::eq(column, Value::Text(value.to_owned()))
@@ -54,12 +54,12 @@ pub fn contains(column: &'static str, text: Option<&str>) -> Filter {
 }
 
 /// `rootFilter` of a list: `root`, `non_root`, or empty for both.
-pub fn root(root_filter: Option<&str>) -> Result<Filter, ApiError> {
+pub fn root(root_filter: Option<&str>) -> Result<Filter, QueryError> {
     match root_filter.unwrap_or("") {
         "" | "all" => Ok(Filter::True),
         "root" => Ok(is("is_root")),
         "non_root" => Ok(is_not("is_root")),
-        other => Err(ApiError::malformed(format!("rootFilter is root, non_root or empty, not {other}"))),
+        other => Err(QueryError::malformed(format!("rootFilter is root, non_root or empty, not {other}"))),
     }
 }
 

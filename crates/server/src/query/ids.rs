@@ -4,34 +4,34 @@ use tidewatch_domain::model::{ProjectId, SpanId, TraceId};
 use tidewatch_domain::rules::row_id::entity_row_id;
 use uuid::Uuid;
 
-use crate::error::ApiError;
+use crate::query::error::QueryError;
 
 /// 32 hexadecimal digits, dashes allowed anywhere a UUID has them.
-pub fn parse_trace(text: &str) -> Result<TraceId, ApiError> {
-    let malformed = || ApiError::malformed("a trace id is 32 hexadecimal digits");
+pub fn parse_trace(text: &str) -> Result<TraceId, QueryError> {
+    let malformed = || QueryError::malformed("a trace id is 32 hexadecimal digits");
     let digits: String = text.trim().chars().filter(|letter| *letter != '-').collect();
     let bytes = hex::<16>(&digits).ok_or_else(malformed)?;
     Some(TraceId(bytes)).filter(|id| !id.is_none()).ok_or_else(malformed)
 }
 
 /// 16 hexadecimal digits.
-pub fn parse_span(text: &str) -> Result<SpanId, ApiError> {
-    hex::<8>(text.trim()).map(SpanId).ok_or_else(|| ApiError::malformed("a span id is 16 hexadecimal digits"))
+pub fn parse_span(text: &str) -> Result<SpanId, QueryError> {
+    hex::<8>(text.trim()).map(SpanId).ok_or_else(|| QueryError::malformed("a span id is 16 hexadecimal digits"))
 }
 
 /// 16 hexadecimal digits.
-pub fn parse_hash(text: &str) -> Result<u64, ApiError> {
+pub fn parse_hash(text: &str) -> Result<u64, QueryError> {
     hex::<8>(text.trim())
         .map(u64::from_be_bytes)
-        .ok_or_else(|| ApiError::malformed("an exception hash is 16 hexadecimal digits"))
+        .ok_or_else(|| QueryError::malformed("an exception hash is 16 hexadecimal digits"))
 }
 
 pub fn show_hash(hash: u64) -> String {
     format!("{hash:016x}")
 }
 
-pub fn parse_row(text: &str) -> Result<[u8; 16], ApiError> {
-    Uuid::try_parse(text.trim()).map(Uuid::into_bytes).map_err(|_| ApiError::malformed("a row id is a UUID"))
+pub fn parse_row(text: &str) -> Result<[u8; 16], QueryError> {
+    Uuid::try_parse(text.trim()).map(Uuid::into_bytes).map_err(|_| QueryError::malformed("a row id is a UUID"))
 }
 
 pub fn show_row(id: [u8; 16]) -> String {

@@ -19,7 +19,7 @@ use super::views::issue::*;
 use super::views::page::{Page, TrendPoint};
 use super::{filters, ids};
 use crate::control::{By, Project};
-use crate::error::ApiError;
+use crate::query::error::QueryError;
 
 /// Points of a trend at most: a week of hours.
 const TREND_POINTS_MAX: i64 = 168;
@@ -68,7 +68,7 @@ impl Group {
     }
 }
 
-async fn groups(ask: &Ask, project: u32, range: Range, filter: Filter) -> Result<Vec<Group>, ApiError> {
+async fn groups(ask: &Ask, project: u32, range: Range, filter: Filter) -> Result<Vec<Group>, QueryError> {
     let aggregates = vec![
         Function::Weight.named(COUNT),
         Function::Min("time").named(FIRST_SEEN),
@@ -96,7 +96,11 @@ const ORDERS: [(&str, Order); 3] =
     [("last_seen", Order::LastSeen), ("first_seen", Order::FirstSeen), ("count", Order::Count)];
 
 /// `POST /api/exception-stack-traces`.
-pub async fn list(ask: &Ask, project: &Arc<Project>, request: IssueListRequest) -> Result<Page<IssueGroup>, ApiError> {
+pub async fn list(
+    ask: &Ask,
+    project: &Arc<Project>,
+    request: IssueListRequest,
+) -> Result<Page<IssueGroup>, QueryError> {
     let now = ask.context.clock.now_ns();
     let range = Range::of_list(request.from_date.as_deref(), request.to_date.as_deref(), now)?;
     let paging = Paging::read(request.pagination)?;
@@ -105,7 +109,7 @@ pub async fn list(ask: &Ask, project: &Arc<Project>, request: IssueListRequest) 
         "" | "all" | "issues" => {}
         "messages" => return Ok(paging.page(Vec::new(), 0)),
         other => {
-            return Err(ApiError::malformed(format!("searchType is all, issues or messages, not {other}")));
+            return Err(QueryError::malformed(format!("searchType is all, issues or messages, not {other}")));
         }
     }
     let mut found = listed(ask, project.number, range, request.search.as_deref(), request.include_archived).await?;
@@ -121,7 +125,7 @@ pub async fn recent(
     project: &Arc<Project>,
     range: Range,
     count: usize,
-) -> Result<Vec<IssueGroup>, ApiError> {
+) -> Result<Vec<IssueGroup>, QueryError> {
     let mut found = listed(ask, project.number, range, None, false).await?;
     sort(&mut found, Order::LastSeen, true);
     found.truncate(count);
@@ -147,7 +151,7 @@ async fn listed(
     range: Range,
     search: Option<&str>,
     include_archived: bool,
-) -> Result<Vec<Group>, ApiError> {
+) -> Result<Vec<Group>, QueryError> {
     let mut filter = Filter::True;
     if let Some(needle) = search.map(str::trim).filter(|needle| !needle.is_empty()) {
         // First which Issues, then all their occurrences: the count of an Issue does not depend on the search.
@@ -175,7 +179,7 @@ fn matching(needle: &str) -> Filter {
 }
 
 /// Issues that were archived and have not occurred since.
-async fn archived(ask: &Ask, project: u32) -> Result<std::collections::HashSet<u64>, ApiError> {
+async fn archived(ask: &Ask, project: u32) -> Result<std::collections::HashSet<u64>, QueryError> {
     let when = ask.context.control.archived(project).await?;
     if when.is_empty() {
         return Ok(Default::default());
@@ -196,7 +200,7 @@ async fn views(
     project: &Arc<Project>,
     range: Range,
     shown: Vec<Group>,
-) -> Result<Vec<IssueGroup>, ApiError> {
+) -> Result<Vec<IssueGroup>, QueryError> {
     if shown.is_empty() {
         return Ok(Vec::new());
     }
@@ -214,7 +218,7 @@ async fn views(
     Ok(shown.iter().map(|group| view(group, latest.get(&group.hash), trends.line(&group.hash))).collect())
 }
 
-async fn trends(ask: &Ask, project: u32, range: Range, hashes: Vec<u64>) -> Result<trend::Trends<u64>, ApiError> {
+async fn trends(ask: &Ask, project: u32, range: Range, hashes: Vec<u64>) -> Result<trend::Trends<u64>, QueryError> {
     let filter = in_groups(hashes);
     let subject = Subject { table: Table::Exceptions, project, filter, column: GROUP };
     trend::by_key(ask, subject, range, Buckets::at_most(range, TREND_POINTS_MAX, HOUR), |row| row.u64(GROUP)).await
@@ -246,7 +250,7 @@ pub async fn detail(
     project: &Arc<Project>,
     hash: u64,
     request: IssueDetailRequest,
-) -> Result<IssueDetail, ApiError> {
+) -> Result<IssueDetail, QueryError> {
     let now = ask.context.clock.now_ns();
     let paging = Paging::read(request.pagination)?;
     let range = match (&request.from_date, &request.to_date) {
@@ -254,7 +258,7 @@ pub async fn detail(
         (from, to) => Range::of_list(from.as_deref(), to.as_deref(), now)?,
     };
     let mut found = groups(ask, project.number, range, in_groups([hash])).await?;
-    let mut group = found.pop().ok_or_else(|| ApiError::not_found("there is no such issue in this project"))?;
+    let mut group = found.pop().ok_or_else(|| QueryError::not_found("there is no such issue in this project"))?;
     group.is_archived = archived(ask, project.number).await?.contains(&hash);
     let rows = group.rows;
     // All of time has too many hours: the trend is drawn over the time the Issue was seen.
@@ -267,10 +271,10 @@ pub async fn detail(
         async { occurrences::read(ask, project, &select(paging.window()).await?).await },
         async {
             let tagged = select(Window::first(TAGGED_MAX)).await?;
-            Ok::<_, ApiError>((tags(&tagged), tagged.len() as u64))
+            Ok::<_, QueryError>((tags(&tagged), tagged.len() as u64))
         },
     )?;
-    let group = views.pop().ok_or_else(|| ApiError::not_found("there is no such issue in this project"))?;
+    let group = views.pop().ok_or_else(|| QueryError::not_found("there is no such issue in this project"))?;
     let related_entity = match page.first() {
         Some(latest) => occurrences::related(ask, project, latest).await?,
         None => None,
@@ -325,31 +329,36 @@ pub async fn occurrence(
     project: &Arc<Project>,
     id: [u8; 16],
     recorded_at: Option<i64>,
-) -> Result<OccurrenceDetail, ApiError> {
+) -> Result<OccurrenceDetail, QueryError> {
     let answer = super::entities::find(ask, Table::Exceptions, project.number, id, recorded_at).await?;
     let records = occurrences::read(ask, project, &answer).await?;
     let record =
-        records.into_iter().next().ok_or_else(|| ApiError::not_found("there is no such row in this project"))?;
+        records.into_iter().next().ok_or_else(|| QueryError::not_found("there is no such row in this project"))?;
     let related_entity = occurrences::related(ask, project, &record).await?;
     Ok(OccurrenceDetail { exception: record.view, related_entity })
 }
 
 /// Hashes of archive and unarchive.
-fn hashes(request: &HashesRequest) -> Result<Vec<u64>, ApiError> {
+fn hashes(request: &HashesRequest) -> Result<Vec<u64>, QueryError> {
     if request.hashes.len() > HASHES_MAX {
-        return Err(ApiError::unprocessable(format!("at most {HASHES_MAX} hashes in one request")));
+        return Err(QueryError::unprocessable(format!("at most {HASHES_MAX} hashes in one request")));
     }
     request.hashes.iter().map(|hash| ids::parse_hash(hash)).collect()
 }
 
 /// `POST /api/exception-stack-traces/archive`.
-pub async fn archive(ask: &Ask, by: &By, project: &Project, request: HashesRequest) -> Result<Archived, ApiError> {
+pub async fn archive(ask: &Ask, by: &By, project: &Project, request: HashesRequest) -> Result<Archived, QueryError> {
     let archived = ask.context.control.archive(by, project, &hashes(&request)?).await? as u64;
     Ok(Archived { archived })
 }
 
 /// `POST /api/exception-stack-traces/unarchive`.
-pub async fn unarchive(ask: &Ask, by: &By, project: &Project, request: HashesRequest) -> Result<Unarchived, ApiError> {
+pub async fn unarchive(
+    ask: &Ask,
+    by: &By,
+    project: &Project,
+    request: HashesRequest,
+) -> Result<Unarchived, QueryError> {
     let unarchived = ask.context.control.unarchive(by, project, &hashes(&request)?).await? as u64;
     Ok(Unarchived { unarchived })
 }

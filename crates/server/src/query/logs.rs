@@ -15,7 +15,7 @@ use super::views::log::*;
 use super::views::page::Page;
 use super::{attributes, filters, ids};
 use crate::control::Project;
-use crate::error::ApiError;
+use crate::query::error::QueryError;
 
 /// Conditions on attributes at most.
 const ATTRIBUTE_FILTERS_MAX: usize = 20;
@@ -50,7 +50,7 @@ struct Conditions {
     others: Filter,
 }
 
-fn conditions(request: &LogListRequest, now_ns: i64) -> Result<Conditions, ApiError> {
+fn conditions(request: &LogListRequest, now_ns: i64) -> Result<Conditions, QueryError> {
     let range = Range::of_list(request.from_date.as_deref(), request.to_date.as_deref(), now_ns)?;
     let given = |text: &Option<String>| text.clone().filter(|text| !text.is_empty());
     let mut others = Vec::new();
@@ -62,7 +62,7 @@ fn conditions(request: &LogListRequest, now_ns: i64) -> Result<Conditions, ApiEr
     }
     match request.min_severity {
         Some(severity) if severity > SEVERITY_MAX => {
-            return Err(ApiError::unprocessable(format!("minSeverity is 0 to {SEVERITY_MAX}")));
+            return Err(QueryError::unprocessable(format!("minSeverity is 0 to {SEVERITY_MAX}")));
         }
         Some(severity) if severity > 0 => {
             others.push(Filter::Compare { column: "severity", op: Op::Ge, value: Value::U64(severity.into()) });
@@ -70,7 +70,7 @@ fn conditions(request: &LogListRequest, now_ns: i64) -> Result<Conditions, ApiEr
         _ => {}
     }
     if request.attribute_filters.len() > ATTRIBUTE_FILTERS_MAX {
-        return Err(ApiError::unprocessable(format!("at most {ATTRIBUTE_FILTERS_MAX} attribute filters")));
+        return Err(QueryError::unprocessable(format!("at most {ATTRIBUTE_FILTERS_MAX} attribute filters")));
     }
     others.extend(request.attribute_filters.iter().map(attribute_filter));
     let service = given(&request.service_name).map_or(Filter::True, |name| filters::text("server_name", &name));
@@ -79,7 +79,7 @@ fn conditions(request: &LogListRequest, now_ns: i64) -> Result<Conditions, ApiEr
     if let Some(needle) = request.search.as_deref().map(str::trim).filter(|needle| !needle.is_empty()) {
         others.push(match request.search_type {
             LogSearch::Body if is_free && range.length() > FREE_SEARCH_MAX => {
-                return Err(ApiError::unprocessable(
+                return Err(QueryError::unprocessable(
                     "a body search over more than 24 hours needs a service, a trace, a severity or an attribute filter",
                 ));
             }
@@ -115,9 +115,9 @@ fn attribute_filter(condition: &LogAttributeFilter) -> Filter {
 }
 
 /// `POST /api/logs`. `projects`: the one that is asked about, or all that the caller may open.
-pub async fn list(ask: &Ask, projects: &Projects, request: LogListRequest) -> Result<Page<LogView>, ApiError> {
+pub async fn list(ask: &Ask, projects: &Projects, request: LogListRequest) -> Result<Page<LogView>, QueryError> {
     if request.all_projects && request.trace_id.as_deref().unwrap_or_default().is_empty() {
-        return Err(ApiError::unprocessable("allProjects needs a traceId"));
+        return Err(QueryError::unprocessable("allProjects needs a traceId"));
     }
     let Conditions { range, service, others } = conditions(&request, ask.context.clock.now_ns())?;
     let paging = Paging::read(request.pagination)?;
@@ -179,7 +179,7 @@ fn view(row: Row<'_>, id: u128, projects: &Projects) -> LogView {
 const COUNT: &str = "count";
 
 /// `POST /api/logs/histogram`. The services are counted whatever service is asked for, so that one can be picked.
-pub async fn histogram(ask: &Ask, project: &Project, request: LogListRequest) -> Result<LogHistogram, ApiError> {
+pub async fn histogram(ask: &Ask, project: &Project, request: LogListRequest) -> Result<LogHistogram, QueryError> {
     let Conditions { range, service, others } = conditions(&request, ask.context.clock.now_ns())?;
     let buckets = Buckets::at_most(range, HISTOGRAM_BUCKETS_MAX, automatic_minutes(range) * MINUTE);
     let keys = vec![ask::bucket(&buckets), Key::column("severity_text")];

@@ -18,7 +18,7 @@ use super::views::issue::{ExceptionBrief, Occurrence, OwnerType, RelatedEntity};
 use super::views::span::TraceType;
 use super::{attributes, filters, ids};
 use crate::control::Project;
-use crate::error::ApiError;
+use crate::query::error::QueryError;
 
 /// Exceptions of one trace at most.
 const OF_TRACE_MAX: usize = 1000;
@@ -34,7 +34,7 @@ pub struct OccurrenceRecord {
 }
 
 /// Rows of exceptions (all columns) with their owners, in the order answered.
-pub async fn read(ask: &Ask, project: &Arc<Project>, answer: &Answer) -> Result<Vec<OccurrenceRecord>, ApiError> {
+pub async fn read(ask: &Ask, project: &Arc<Project>, answer: &Answer) -> Result<Vec<OccurrenceRecord>, QueryError> {
     let stored: Vec<Stored> = answer.rows().map(Stored::read).collect();
     let climbs: Vec<Climb> = answer
         .rows()
@@ -126,7 +126,7 @@ pub async fn of_trace(
     project: &Arc<Project>,
     trace_id: TraceId,
     range: Range,
-) -> Result<Vec<OccurrenceRecord>, ApiError> {
+) -> Result<Vec<OccurrenceRecord>, QueryError> {
     let filter = filters::trace(trace_id);
     let answer = select(ask, project, range, filter, ask::ascending("time"), Window::first(OF_TRACE_MAX)).await?;
     read(ask, project, &answer).await
@@ -140,7 +140,7 @@ pub async fn select(
     filter: Filter,
     order: tidewatch_store::plan::Order,
     window: Window,
-) -> Result<Answer, ApiError> {
+) -> Result<Answer, QueryError> {
     let columns = ask::all_columns(Table::Exceptions);
     ask.ask(ask::rows(Table::Exceptions, &[project.number], range, filter, columns, vec![order], window)).await
 }
@@ -150,7 +150,7 @@ pub async fn related(
     ask: &Ask,
     project: &Project,
     occurrence: &OccurrenceRecord,
-) -> Result<Option<RelatedEntity>, ApiError> {
+) -> Result<Option<RelatedEntity>, QueryError> {
     let Some(owner) = &occurrence.owner else { return Ok(None) };
     let (table, trace_type) = match owner.kind {
         EntityKind::Endpoint => (Table::Endpoints, TraceType::Endpoint),

@@ -12,7 +12,7 @@ use super::answer::{Answer, Row};
 use super::ask::{self, Ask, Window};
 use super::time::Range;
 use super::{filters, spans};
-use crate::error::ApiError;
+use crate::query::error::QueryError;
 
 /// Spans looked at for the owners of one page.
 const SPANS_MAX: usize = 500_000;
@@ -57,7 +57,7 @@ pub struct Climb {
 }
 
 /// The owners found; a climb without one is absent.
-pub async fn climb(ask: &Ask, project: u32, climbs: &[Climb]) -> Result<HashMap<(TraceId, SpanId), Owner>, ApiError> {
+pub async fn climb(ask: &Ask, project: u32, climbs: &[Climb]) -> Result<HashMap<(TraceId, SpanId), Owner>, QueryError> {
     let traces: BTreeSet<TraceId> = climbs.iter().map(|climb| climb.trace_id).collect();
     let Some(range) = climbs.iter().map(|climb| Range::around(climb.time)).reduce(Range::join) else {
         return Ok(HashMap::new());

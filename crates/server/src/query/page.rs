@@ -2,7 +2,7 @@
 
 use super::ask::Window;
 use super::views::page::{Page, PageInfo, PageRequest, SortDirection};
-use crate::error::ApiError;
+use crate::query::error::QueryError;
 
 /// Rows per page at most. WIRE 3.2.
 pub const PAGE_SIZE_MAX: i64 = 100;
@@ -18,16 +18,16 @@ pub struct Paging {
 
 impl Paging {
     /// Out of bounds: 422.
-    pub fn read(request: Option<PageRequest>) -> Result<Paging, ApiError> {
+    pub fn read(request: Option<PageRequest>) -> Result<Paging, QueryError> {
         let PageRequest { page, page_size } = request.unwrap_or_default();
         if page < 1 {
-            return Err(ApiError::unprocessable("page is counted from 1"));
+            return Err(QueryError::unprocessable("page is counted from 1"));
         }
         if !(1..=PAGE_SIZE_MAX).contains(&page_size) {
-            return Err(ApiError::unprocessable(format!("pageSize is 1 to {PAGE_SIZE_MAX}")));
+            return Err(QueryError::unprocessable(format!("pageSize is 1 to {PAGE_SIZE_MAX}")));
         }
         if (page - 1).saturating_mul(page_size) > OFFSET_MAX {
-            return Err(ApiError::unprocessable(format!("no more than {OFFSET_MAX} rows can be skipped")));
+            return Err(QueryError::unprocessable(format!("no more than {OFFSET_MAX} rows can be skipped")));
         }
         Ok(Paging { page: page as u64, size: page_size as u64 })
     }
@@ -54,14 +54,14 @@ impl Paging {
 /// An order asked for by name.
 ///
 /// `names` pairs the API's names with what they mean; the first is the default. An unknown name is 400.
-pub fn order<T: Copy>(asked: Option<&str>, names: &[(&str, T)]) -> Result<T, ApiError> {
+pub fn order<T: Copy>(asked: Option<&str>, names: &[(&str, T)]) -> Result<T, QueryError> {
     let wanted = asked.unwrap_or("");
     if wanted.is_empty() {
         return Ok(names[0].1);
     }
     names.iter().find(|(name, _)| *name == wanted).map(|(_, meaning)| *meaning).ok_or_else(|| {
         let known: Vec<&str> = names.iter().map(|(name, _)| *name).collect();
-        ApiError::malformed(format!("orderBy is one of {}", known.join(", ")))
+        QueryError::malformed(format!("orderBy is one of {}", known.join(", ")))
     })
 }
 

@@ -8,7 +8,7 @@ use super::filters;
 use super::page::{self, Paging};
 use super::time::Range;
 use super::views::page::ListRequest;
-use crate::error::ApiError;
+use crate::query::error::QueryError;
 
 /// A checked list body.
 pub struct RowList {
@@ -21,7 +21,7 @@ pub struct RowList {
 
 impl RowList {
     /// `orders` pairs the API's names with columns; the first is the default.
-    pub fn read(ask: &Ask, request: &ListRequest, orders: &[(&str, &'static str)]) -> Result<RowList, ApiError> {
+    pub fn read(ask: &Ask, request: &ListRequest, orders: &[(&str, &'static str)]) -> Result<RowList, QueryError> {
         let now = ask.context.clock.now_ns();
         let column = page::order(request.order_by.as_deref(), orders)?;
         Ok(RowList {

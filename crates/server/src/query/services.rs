@@ -13,11 +13,11 @@ use super::time::{self, HOUR, MINUTE, Range};
 use super::views::services::*;
 use super::{ai_figures, filters, ids};
 use crate::control::Project;
-use crate::error::ApiError;
 use crate::limits;
+use crate::query::error::QueryError;
 
 /// `GET /api/services`.
-pub async fn read(ask: &Ask, project: &Project, query: ServicesQuery) -> Result<Services, ApiError> {
+pub async fn read(ask: &Ask, project: &Project, query: ServicesQuery) -> Result<Services, QueryError> {
     let now = ask.context.clock.now_ns();
     let asked = Range::read(query.from.as_deref(), query.to.as_deref(), now, ["from", "to"])?;
     // Counts are kept by the start of their minute.
@@ -56,7 +56,12 @@ const RECENT_RECORDS: &str = "recent_records";
 const LAST: &str = "last";
 
 /// Services by name.
-async fn senders(ask: &Ask, project: u32, range: Range, recent_from: i64) -> Result<BTreeMap<String, Found>, ApiError> {
+async fn senders(
+    ask: &Ask,
+    project: u32,
+    range: Range,
+    recent_from: i64,
+) -> Result<BTreeMap<String, Found>, QueryError> {
     let keys = vec![KeySource::Column("reason").named(SENDER), Key::column(SIGNAL)];
     let aggregates = vec![
         Function::Sum("count").named(RECORDS),
@@ -120,7 +125,7 @@ fn add(found: &mut BTreeMap<String, Found>, row: Row<'_>) {
 const OCCURRENCES: &str = "occurrences";
 
 /// Names and occurrences, from roll-ups. Names beyond [`limits::PROMOTED_NAMES_MAX`] are not counted.
-async fn promoted(ask: &Ask, project: u32, range: Range, table: Table) -> Result<PromotedCount, ApiError> {
+async fn promoted(ask: &Ask, project: u32, range: Range, table: Table) -> Result<PromotedCount, QueryError> {
     let filter = if table == Table::AiTraces { ai_figures::model_calls() } else { Filter::True };
     let is_issue = table == Table::Exceptions;
     let key = if is_issue { "group" } else { "name" };

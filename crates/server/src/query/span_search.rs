@@ -12,8 +12,8 @@ use super::ask::{self, Ask, Window};
 use super::time::{HOUR, Range};
 use super::views::span::SpanListRequest;
 use super::{filters, ids};
-use crate::error::ApiError;
 use crate::limits;
+use crate::query::error::QueryError;
 
 /// Conditions on attributes at most.
 pub const ATTRIBUTE_FILTERS_MAX: usize = 20;
@@ -29,7 +29,7 @@ pub struct Search {
 
 impl Search {
     /// Reads the request; asks for the traces whose inner spans match where the request lists roots.
-    pub async fn of(ask: &Ask, project: u32, range: Range, request: &SpanListRequest) -> Result<Search, ApiError> {
+    pub async fn of(ask: &Ask, project: u32, range: Range, request: &SpanListRequest) -> Result<Search, QueryError> {
         let (own, anywhere) = (own(request)?, anywhere(request)?);
         if !request.roots_only {
             return Ok(Search { filter: own.and(anywhere), is_partial: false });
@@ -51,7 +51,12 @@ fn root() -> Filter {
 /// The traces of which an inner span passes, and whether there were more spans than are looked at.
 ///
 /// Rows of ids in the order of time need memory for the limit only, however many spans pass.
-async fn traces(ask: &Ask, project: u32, range: Range, filter: Filter) -> Result<(BTreeSet<[u8; 16]>, bool), ApiError> {
+async fn traces(
+    ask: &Ask,
+    project: u32,
+    range: Range,
+    filter: Filter,
+) -> Result<(BTreeSet<[u8; 16]>, bool), QueryError> {
     let range = Range { from: range.from, to: range.to.saturating_add(INNER_AFTER) };
     let filter = filter.and(filters::not(root()));
     let (order, window) = (vec![ask::descending("time")], Window::first(limits::TRACE_MATCHES_MAX + 1));
@@ -61,7 +66,7 @@ async fn traces(ask: &Ask, project: u32, range: Range, filter: Filter) -> Result
 }
 
 /// What the listed span itself has to meet.
-fn own(request: &SpanListRequest) -> Result<Filter, ApiError> {
+fn own(request: &SpanListRequest) -> Result<Filter, QueryError> {
     let mut all = vec![filters::contains("name", request.name.as_deref())];
     if let Some(id) = given(&request.trace_id) {
         all.push(filters::trace(ids::parse_trace(&id)?));
@@ -69,7 +74,7 @@ fn own(request: &SpanListRequest) -> Result<Filter, ApiError> {
     for (column, wanted, max) in [("kind", request.kind, 5), ("status", request.status, 2)] {
         match wanted {
             Some(number) if number > max => {
-                return Err(ApiError::unprocessable(format!("{column} is a number from 0 to {max}")));
+                return Err(QueryError::unprocessable(format!("{column} is a number from 0 to {max}")));
             }
             Some(number) => all.push(Filter::eq(column, Value::U64(number.into()))),
             None => {}
@@ -84,9 +89,9 @@ fn own(request: &SpanListRequest) -> Result<Filter, ApiError> {
 }
 
 /// What one span of the trace has to meet: service and attributes together.
-fn anywhere(request: &SpanListRequest) -> Result<Filter, ApiError> {
+fn anywhere(request: &SpanListRequest) -> Result<Filter, QueryError> {
     if request.attribute_filters.len() > ATTRIBUTE_FILTERS_MAX {
-        return Err(ApiError::unprocessable(format!("at most {ATTRIBUTE_FILTERS_MAX} attribute filters")));
+        return Err(QueryError::unprocessable(format!("at most {ATTRIBUTE_FILTERS_MAX} attribute filters")));
     }
     let service = given(&request.service_name).map_or(Filter::True, |service| filters::text("server_name", &service));
     let attributes = request.attribute_filters.iter().map(|condition| Filter::Attribute {

@@ -17,8 +17,8 @@ use super::views::AttributeMap;
 use super::views::span::{SpanListRequest, SpanPage, SpanView};
 use super::{attributes, filters, ids};
 use crate::control::Project;
-use crate::error::ApiError;
 use crate::limits;
+use crate::query::error::QueryError;
 
 /// Services named beside a list.
 const SERVICES_MAX: usize = 200;
@@ -114,12 +114,12 @@ fn statement(attributes: &AttributeMap) -> Option<String> {
 }
 
 /// `POST /api/spans`.
-pub async fn list(ask: &Ask, project: &Arc<Project>, request: SpanListRequest) -> Result<SpanPage, ApiError> {
+pub async fn list(ask: &Ask, project: &Arc<Project>, request: SpanListRequest) -> Result<SpanPage, QueryError> {
     let now = ask.context.clock.now_ns();
     let range = Range::of_list(request.from_date.as_deref(), request.to_date.as_deref(), now)?;
     let days_max = days_max(project.settings.retention_days.unwrap_or(ask.context.retention_days));
     if range.length() > days_max.saturating_mul(DAY) {
-        return Err(ApiError::unprocessable(format!("spans can be listed over at most {days_max} days")));
+        return Err(QueryError::unprocessable(format!("spans can be listed over at most {days_max} days")));
     }
     let paging = Paging::read(request.pagination)?;
     let column = page::order(request.order_by.as_deref(), &[("start_time", "time"), ("duration", "duration")])?;
@@ -144,7 +144,7 @@ fn days_max(retention_days: u32) -> i64 {
     }
 }
 
-async fn services(ask: &Ask, project: u32, range: Range) -> Result<Vec<String>, ApiError> {
+async fn services(ask: &Ask, project: u32, range: Range) -> Result<Vec<String>, QueryError> {
     let keys = vec![Key::column("server_name")];
     let order = vec![ask::least("server_name")];
     let window = Window::first(SERVICES_MAX);
@@ -161,7 +161,7 @@ pub async fn one(
     trace_id: TraceId,
     span_id: SpanId,
     at: Option<i64>,
-) -> Result<SpanView, ApiError> {
+) -> Result<SpanView, QueryError> {
     let filter = filters::trace(trace_id).and(filters::span(span_id));
     let mut columns = COLUMNS.to_vec();
     columns.push("resource");
@@ -178,11 +178,11 @@ pub async fn one(
             return Ok(record.view);
         }
     }
-    Err(ApiError::not_found("there is no such span in this project"))
+    Err(QueryError::not_found("there is no such span in this project"))
 }
 
 /// Looks up the names of the Endpoints, Tasks and AI Traces that the spans are. No question when none is one.
-pub async fn name_entities(ask: &Ask, records: &mut [SpanRecord]) -> Result<(), ApiError> {
+pub async fn name_entities(ask: &Ask, records: &mut [SpanRecord]) -> Result<(), QueryError> {
     for (bit, table) in [(ENDPOINT, Table::Endpoints), (TASK, Table::Tasks), (AI_TRACE, Table::AiTraces)] {
         let wanted: Vec<&SpanRecord> = records.iter().filter(|record| record.promoted & bit != 0).collect();
         let Some(first) = wanted.first() else { continue };

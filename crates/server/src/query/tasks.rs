@@ -20,7 +20,7 @@ use super::views::page::{ListRequest, Page};
 use super::views::task::*;
 use super::{attributes, endpoints, filters, ids, occurrences, trace};
 use crate::control::Project;
-use crate::error::ApiError;
+use crate::query::error::QueryError;
 
 const ROW_ORDERS: [(&str, &str); 2] = [("recorded_at", "time"), ("duration", "duration")];
 
@@ -45,13 +45,13 @@ pub fn view(row: Row<'_>, project: Uuid) -> TaskRow {
     }
 }
 
-async fn rows(ask: &Ask, project: &Project, list: &RowList, filter: Filter) -> Result<Vec<TaskRow>, ApiError> {
+async fn rows(ask: &Ask, project: &Project, list: &RowList, filter: Filter) -> Result<Vec<TaskRow>, QueryError> {
     let answer = ask.ask(list.plan(Table::Tasks, project.number, filter)).await?;
     Ok(answer.rows().map(|row| view(row, project.id)).collect())
 }
 
 /// `POST /api/tasks`.
-pub async fn list(ask: &Ask, project: &Project, request: ListRequest) -> Result<Page<TaskRow>, ApiError> {
+pub async fn list(ask: &Ask, project: &Project, request: ListRequest) -> Result<Page<TaskRow>, QueryError> {
     let list = RowList::read(ask, &request, &ROW_ORDERS)?;
     let filter = list.filter.clone().and(filters::contains("name", request.search.as_deref()));
     let (answer, total) = ask.page(list.plan(Table::Tasks, project.number, filter)).await?;
@@ -89,7 +89,7 @@ fn rank(figures: &Figures) -> f64 {
 }
 
 /// `POST /api/tasks/grouped`.
-pub async fn groups(ask: &Ask, project: &Project, request: ListRequest) -> Result<Page<TaskGroup>, ApiError> {
+pub async fn groups(ask: &Ask, project: &Project, request: ListRequest) -> Result<Page<TaskGroup>, QueryError> {
     let now = ask.context.clock.now_ns();
     let range = Range::of_list(request.from_date.as_deref(), request.to_date.as_deref(), now)?;
     let paging = Paging::read(request.pagination)?;
@@ -147,7 +147,7 @@ fn sort(found: &mut [(String, Figures)], order: GroupOrder, is_descending: bool)
 }
 
 /// `POST /api/tasks/task`. `search` looks into the attributes' values.
-pub async fn one(ask: &Ask, project: &Project, name: &str, request: ListRequest) -> Result<TaskPage, ApiError> {
+pub async fn one(ask: &Ask, project: &Project, name: &str, request: ListRequest) -> Result<TaskPage, QueryError> {
     let list = RowList::read(ask, &request, &ROW_ORDERS)?;
     let filter = list.of_name(name, &request);
     let bands = Bands::same(ApdexBands::detail());
@@ -157,7 +157,7 @@ pub async fn one(ask: &Ask, project: &Project, name: &str, request: ListRequest)
         entities::minutes_with_data(ask, Table::Tasks, project.number, list.range),
     )?;
     if figures.rows == 0 && !entities::is_known(ask, Table::Tasks, project.number, name).await? {
-        return Err(ApiError::not_found("this project has never recorded a task of this name"));
+        return Err(QueryError::not_found("this project has never recorded a task of this name"));
     }
     let stats = TaskStats {
         count: whole(figures.total),
@@ -172,7 +172,7 @@ pub async fn one(ask: &Ask, project: &Project, name: &str, request: ListRequest)
 }
 
 /// `POST /api/tasks/chart`.
-pub async fn chart(ask: &Ask, project: &Project, request: TaskChartRequest) -> Result<TaskChart, ApiError> {
+pub async fn chart(ask: &Ask, project: &Project, request: TaskChartRequest) -> Result<TaskChart, QueryError> {
     let now = ask.context.clock.now_ns();
     let range = Range::of_list(request.from_date.as_deref(), request.to_date.as_deref(), now)?;
     let only = request.task.filter(|name| !name.is_empty());
@@ -196,9 +196,9 @@ pub async fn detail(
     project: &Arc<Project>,
     id: [u8; 16],
     recorded_at: Option<i64>,
-) -> Result<TaskDetail, ApiError> {
+) -> Result<TaskDetail, QueryError> {
     let answer = entities::find(ask, Table::Tasks, project.number, id, recorded_at).await?;
-    let row = answer.first().ok_or_else(|| ApiError::not_found("there is no such row in this project"))?;
+    let row = answer.first().ok_or_else(|| QueryError::not_found("there is no such row in this project"))?;
     let task = view(row, project.id);
     let (trace_id, span_id) = (row.trace_id("trace_id"), row.span_id("span_id"));
     let window = Range::around(row.int("time"));

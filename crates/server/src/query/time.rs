@@ -2,8 +2,8 @@
 
 use jiff::Timestamp;
 
-use crate::error::ApiError;
 use crate::limits;
+use crate::query::error::QueryError;
 
 pub const SECOND: i64 = 1_000_000_000;
 pub const MINUTE: i64 = 60 * SECOND;
@@ -23,7 +23,7 @@ impl Range {
 
     /// The range of a request. What is missing: until now, and 24 hours before the end.
     /// A malformed time is 400; an end before the start 422. Equal times hold that one instant.
-    pub fn read(from: Option<&str>, to: Option<&str>, now_ns: i64, names: [&str; 2]) -> Result<Range, ApiError> {
+    pub fn read(from: Option<&str>, to: Option<&str>, now_ns: i64, names: [&str; 2]) -> Result<Range, QueryError> {
         Range::read_or(from, to, now_ns, DAY, names)
     }
 
@@ -34,7 +34,7 @@ impl Range {
         now_ns: i64,
         length: i64,
         [from_name, to_name]: [&str; 2],
-    ) -> Result<Range, ApiError> {
+    ) -> Result<Range, QueryError> {
         let given = |text: Option<&str>, name: &str| {
             text.filter(|text| !text.is_empty()).map(|text| parse(text, name)).transpose()
         };
@@ -45,13 +45,13 @@ impl Range {
         };
         let from = given(from, from_name)?.unwrap_or(to.saturating_sub(length));
         if to < from {
-            return Err(ApiError::unprocessable(format!("{to_name} is before {from_name}")));
+            return Err(QueryError::unprocessable(format!("{to_name} is before {from_name}")));
         }
         Ok(Range { from, to: to.max(from.saturating_add(1)) })
     }
 
     /// The range of a list body.
-    pub fn of_list(from: Option<&str>, to: Option<&str>, now_ns: i64) -> Result<Range, ApiError> {
+    pub fn of_list(from: Option<&str>, to: Option<&str>, now_ns: i64) -> Result<Range, QueryError> {
         Range::read(from, to, now_ns, ["fromDate", "toDate"])
     }
 
@@ -73,13 +73,13 @@ impl Range {
 }
 
 /// RFC 3339 with any offset.
-pub fn parse(text: &str, name: &str) -> Result<i64, ApiError> {
-    let malformed = || ApiError::malformed(format!("{name} is not an RFC 3339 time"));
+pub fn parse(text: &str, name: &str) -> Result<i64, QueryError> {
+    let malformed = || QueryError::malformed(format!("{name} is not an RFC 3339 time"));
     let timestamp: Timestamp = text.trim().parse().map_err(|_| malformed())?;
     i64::try_from(timestamp.as_nanosecond()).map_err(|_| malformed())
 }
 
-pub fn parse_optional(text: Option<&str>, name: &str) -> Result<Option<i64>, ApiError> {
+pub fn parse_optional(text: Option<&str>, name: &str) -> Result<Option<i64>, QueryError> {
     text.filter(|text| !text.is_empty()).map(|text| parse(text, name)).transpose()
 }
 

@@ -13,8 +13,8 @@ use super::projects::Projects;
 use super::spans::{self, SpanRecord};
 use super::time::Range;
 use super::views::span::{GraphReason, GraphState, SpanGraphStatus, SpanView};
-use crate::error::ApiError;
 use crate::limits;
+use crate::query::error::QueryError;
 
 /// The spans of a trace in waterfall order.
 pub struct Trace {
@@ -35,7 +35,7 @@ pub async fn load(
     trace_id: TraceId,
     window: Range,
     opened: Option<SpanId>,
-) -> Result<Trace, ApiError> {
+) -> Result<Trace, QueryError> {
     let numbers = projects.numbers();
     let rows = |filter: Filter, limit: usize| {
         let order = vec![ask::ascending("time")];
@@ -71,7 +71,7 @@ pub async fn load(
 }
 
 /// Spans of the trace in all time, and inside the window.
-async fn counts(ask: &Ask, projects: &[u32], filter: Filter, window: Range) -> Result<(u64, u64), ApiError> {
+async fn counts(ask: &Ask, projects: &[u32], filter: Filter, window: Range) -> Result<(u64, u64), QueryError> {
     let inside = filters::compare("time", Op::Ge, window.from).and(filters::compare("time", Op::Lt, window.to));
     let aggregates = vec![Function::Count.named("everywhere"), Function::Count.named("inside").only(inside)];
     let plan = ask::groups(Table::Spans, projects, Range::ALL, filter, vec![], aggregates);

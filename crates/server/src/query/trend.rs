@@ -10,7 +10,7 @@ use super::answer::Row;
 use super::ask::{self, Ask};
 use super::time::{self, Buckets, MINUTE, Range};
 use super::views::page::TrendPoint;
-use crate::error::ApiError;
+use crate::query::error::QueryError;
 
 /// Buckets of a trend line at most.
 pub const BUCKETS_MAX: i64 = 24;
@@ -34,7 +34,7 @@ pub struct Subject {
 }
 
 /// Asks for the trends over `range` in at most [`BUCKETS_MAX`] buckets.
-pub async fn trends(ask: &Ask, subject: Subject, range: Range) -> Result<Trends<String>, ApiError> {
+pub async fn trends(ask: &Ask, subject: Subject, range: Range) -> Result<Trends<String>, QueryError> {
     let column = subject.column;
     by_key(ask, subject, range, Buckets::at_most(range, BUCKETS_MAX, MINUTE), |row| row.text(column).to_owned()).await
 }
@@ -46,7 +46,7 @@ pub async fn by_key<K: Eq + Hash>(
     range: Range,
     buckets: Buckets,
     key_of: impl Fn(Row<'_>) -> K,
-) -> Result<Trends<K>, ApiError> {
+) -> Result<Trends<K>, QueryError> {
     let keys = vec![Key::column(subject.column), ask::bucket(&buckets)];
     let aggregates = vec![Function::Weight.named(COUNT)];
     let plan = ask::groups(subject.table, &[subject.project], range, subject.filter, keys, aggregates);

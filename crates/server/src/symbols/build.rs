@@ -13,7 +13,6 @@ use std::time::{Duration, Instant};
 
 use parking_lot::{Condvar, Mutex};
 use tidewatch_journal::heartbeat::Heartbeat;
-use tidewatch_lake::stand_back;
 use tidewatch_symbols::{Arch, DebugId, SymbolError, Upload, detect, slices_of};
 use tidewatch_symbols::{convert_mapping_unless, convert_native_unless, convert_source_map_unless};
 use uuid::Uuid;
@@ -66,18 +65,19 @@ pub enum NoArtifact {
 
 impl Builder {
     /// What it makes, the cache looks for again, and stack traces of its project are resolved again. A conversion that takes
-    /// longer than `build_max` is given up.
+    /// longer than `build_max` is given up. `on_start` is called on the thread that converts.
     pub fn start(
         store: Arc<SymbolStore>,
         cache: Arc<Cache>,
         again: Arc<Waiting>,
         build_max: Duration,
+        on_start: fn(),
     ) -> io::Result<Builder> {
         let shared = Arc::new(Shared::new());
         let worker = shared.clone();
         let run = move || {
             let _running = Running(worker.heartbeat.clone());
-            stand_back(limits::SYMBOLS_NICE);
+            on_start();
             worker.run(&store, &cache, &again, build_max);
         };
         let thread = std::thread::Builder::new().name("symbols".into()).spawn(run)?;
@@ -339,7 +339,7 @@ mod tests {
         }
         let start = |build_max| {
             let again = Arc::new(Waiting::open(folder.path().join("again")).expect("a folder"));
-            Builder::start(store.clone(), Arc::new(Cache::new(1 << 20)), again, build_max).expect("a thread")
+            Builder::start(store.clone(), Arc::new(Cache::new(1 << 20)), again, build_max, || ()).expect("a thread")
         };
         let has_artifacts = || keys.iter().filter(|key| store.has_artifact(project, key)).count();
         for (build_max, figures, made) in [(Duration::ZERO, (0, 2), 0), (limits::ARTIFACT_BUILD_MAX, (2, 0), 2)] {

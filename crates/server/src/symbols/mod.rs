@@ -63,13 +63,14 @@ pub struct Symbols {
 
 impl Symbols {
     /// Below the server's data directory.
-    pub fn open(data_dir: &Path) -> std::io::Result<Symbols> {
+    pub fn open(data_dir: &Path, on_start: fn()) -> std::io::Result<Symbols> {
         let blobs = data_dir.join("blobs");
         let missing = Missing::open(blobs.join("missing"));
         let again = Arc::new(Waiting::open(blobs.join("again"))?);
         let store = Arc::new(SymbolStore::new(blobs));
         let cache = Arc::new(Cache::new(limits::ARTIFACT_CACHE_BYTES));
-        let builder = Builder::start(store.clone(), cache.clone(), again.clone(), limits::ARTIFACT_BUILD_MAX)?;
+        let builder =
+            Builder::start(store.clone(), cache.clone(), again.clone(), limits::ARTIFACT_BUILD_MAX, on_start)?;
         let (uses, reading) = (Uses::default(), Semaphore::new(1));
         Ok(Symbols { store, builder, cache, missing, uses, again, reading, over_quota: AtomicU64::new(0) })
     }

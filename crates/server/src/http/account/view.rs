@@ -32,7 +32,7 @@ pub async fn begin_proved_session(app: &App, from: &Origin, user: &User, proved_
         let device = app.control.remember_device(user.id, from.device.as_deref(), by.at_ns).await?;
         from.cookies.keep(Cookie::Device, &device, limits::DEVICE_LIFE.as_secs() as i64);
     }
-    app.logins.issue(user, begun.id, by.at_ns)
+    Ok(app.logins.issue(user, begun.id, by.at_ns)?)
 }
 
 /// The time of a proof that was not given.

@@ -43,7 +43,7 @@ async fn list(
     JsonBody(request): JsonBody<AiListRequest>,
 ) -> Result<Json<Page<AiTraceRow>>, ApiError> {
     let ask = Ask::within(app.query.clone(), limits::LIST_DEADLINE);
-    ai_traces::list(&ask, &access.project, request).await.map(Json)
+    Ok(Json(ai_traces::list(&ask, &access.project, request).await?))
 }
 
 /// One row per AI Trace name. Orders: `total_cost` (default), `count`, `total_tokens`, `p50_duration`, `p95_duration`, `avg_duration`, `last_seen`, `trace_name`, `error_rate`.
@@ -62,7 +62,7 @@ async fn groups(
     JsonBody(request): JsonBody<AiListRequest>,
 ) -> Result<Json<Page<AiTraceGroup>>, ApiError> {
     let ask = Ask::within(app.query.clone(), limits::LIST_DEADLINE);
-    ai_traces::groups(&ask, &access.project, request).await.map(Json)
+    Ok(Json(ai_traces::groups(&ask, &access.project, request).await?))
 }
 
 /// The calls of one name, with its figures. Orders as `listAiTraces`.
@@ -83,7 +83,7 @@ async fn one(
 ) -> Result<Json<AiTracePage>, ApiError> {
     let Query(query) = query.map_err(|error| ApiError::malformed(error.body_text()))?;
     let ask = Ask::within(app.query.clone(), limits::LIST_DEADLINE);
-    ai_traces::one(&ask, &access.project, &query.trace, request).await.map(Json)
+    Ok(Json(ai_traces::one(&ask, &access.project, &query.trace, request).await?))
 }
 
 /// The five names that weigh most, over time.
@@ -102,7 +102,7 @@ async fn chart(
     JsonBody(request): JsonBody<AiChartRequest>,
 ) -> Result<Json<AiChart>, ApiError> {
     let ask = Ask::within(app.query.clone(), limits::LIST_DEADLINE);
-    ai_traces::chart(&ask, &access.project, request).await.map(Json)
+    Ok(Json(ai_traces::chart(&ask, &access.project, request).await?))
 }
 
 /// One call with its conversation and trace.
@@ -124,5 +124,5 @@ async fn detail(
     let id = ids::parse_row(&id)?;
     let recorded_at = time::parse_optional(request.recorded_at.as_deref(), "recordedAt")?;
     let ask = Ask::within(app.query.clone(), limits::LIST_DEADLINE);
-    ai_traces::detail(&ask, &access.project, id, recorded_at).await.map(Json)
+    Ok(Json(ai_traces::detail(&ask, &access.project, id, recorded_at).await?))
 }

@@ -7,13 +7,16 @@ use axum::Json;
 use axum::extract::State;
 
 use crate::app::App;
+use crate::control::{Membership, Role};
 use crate::error::ApiError;
 use crate::http::gate::auth::{InPerson, ProjectAccess};
 use crate::http::gate::body::JsonBody;
 use crate::http::openapi::{Failures, ProjectQuery};
+use crate::ingest::refusals::UnknownSender;
 use crate::limits;
 use crate::query::ask::Ask;
 use crate::query::drops;
+use crate::query::time;
 use crate::query::views::drops::*;
 
 pub fn routes() -> Api {
@@ -36,10 +39,17 @@ async fn drops(
     JsonBody(request): JsonBody<DropsRequest>,
 ) -> Result<Json<Drops>, ApiError> {
     let ask = Ask::within(app.query.clone(), limits::LIST_DEADLINE);
-    drops::read(&ask, &access.project, request, (&app.hints, &app.refusals)).await.map(Json)
+    let project = &access.project;
+    let last_refusal = |signal: &str, reason: &str| {
+        let last = app.refusals.last_sentence(project.number, signal, reason)?;
+        Some((last.message, last.at_ns))
+    };
+    Ok(Json(drops::read(&ask, project, request, app.hints.other_ai(project.number), last_refusal).await?))
 }
 
 /// The latest exports whose token belongs to no project, since the server's start.
+// The owner of the first organization runs the server and sees all. Other owners see what came from the address they look
+// from, because addresses and tokens of other organizations are not theirs.
 #[utoipa::path(
     get,
     path = "/api/refusals",
@@ -48,5 +58,21 @@ async fn drops(
     responses((status = 200, description = "The answer", body = Refusals), Failures)
 )]
 async fn refusals(State(app): State<Arc<App>>, InPerson(caller): InPerson) -> Result<Json<Refusals>, ApiError> {
-    drops::refusals(&app.control, &app.refusals, caller.user.id, caller.from.address).map(Json)
+    let (user, owned) = (caller.user.id, |membership: &Membership| membership.role == Role::Owner);
+    if !app.control.memberships(user).iter().any(owned) {
+        return Err(ApiError::Forbidden("this is for owners"));
+    }
+    let first = app.control.first_organization();
+    let sees_all = first.and_then(|first| app.control.membership(user, first)).is_some_and(|member| owned(&member));
+    let found = app.refusals.unknown(|sender| sees_all || sender.address == caller.from.address);
+    let view = |sender: UnknownSender| RefusalView {
+        time: time::show(sender.at_ns),
+        address: sender.address.to_string(),
+        path: sender.path,
+        token_start: sender.token_start,
+        user_agent: sender.user_agent,
+        reason: sender.reason.as_str().to_owned(),
+        message: sender.message.to_owned(),
+    };
+    Ok(Json(Refusals { data: found.into_iter().map(view).collect() }))
 }

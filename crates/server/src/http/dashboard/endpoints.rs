@@ -44,7 +44,7 @@ async fn list(
     JsonBody(request): JsonBody<ListRequest>,
 ) -> Result<Json<Page<EndpointRow>>, ApiError> {
     let ask = Ask::within(app.query.clone(), limits::LIST_DEADLINE);
-    endpoints::list(&ask, &access.project, request).await.map(Json)
+    Ok(Json(endpoints::list(&ask, &access.project, request).await?))
 }
 
 /// One row per Endpoint. Orders: `impact` (default), `count`, `p50_duration`, `p95_duration`, `p99_duration`, `avg_duration`, `last_seen`, `endpoint`, `error_rate`, `server_error_rate`.
@@ -63,7 +63,7 @@ async fn groups(
     JsonBody(request): JsonBody<ListRequest>,
 ) -> Result<Json<Page<EndpointGroup>>, ApiError> {
     let ask = Ask::within(app.query.clone(), limits::LIST_DEADLINE);
-    endpoints::groups(&ask, &access.project, request).await.map(Json)
+    Ok(Json(endpoints::groups(&ask, &access.project, request).await?))
 }
 
 /// The requests of one Endpoint, with its figures. Orders as `listEndpoints`.
@@ -84,7 +84,7 @@ async fn one(
 ) -> Result<Json<EndpointPage>, ApiError> {
     let Query(query) = query.map_err(|error| ApiError::malformed(error.body_text()))?;
     let ask = Ask::within(app.query.clone(), limits::LIST_DEADLINE);
-    endpoints::one(&ask, &access.project, &query.endpoint, request).await.map(Json)
+    Ok(Json(endpoints::one(&ask, &access.project, &query.endpoint, request).await?))
 }
 
 /// The five Endpoints that weigh most, over time.
@@ -103,7 +103,7 @@ async fn chart(
     JsonBody(request): JsonBody<EndpointChartRequest>,
 ) -> Result<Json<EndpointChart>, ApiError> {
     let ask = Ask::within(app.query.clone(), limits::LIST_DEADLINE);
-    endpoints::chart(&ask, &access.project, request).await.map(Json)
+    Ok(Json(endpoints::chart(&ask, &access.project, request).await?))
 }
 
 /// The accepted slowness of an Endpoint.
@@ -122,7 +122,7 @@ async fn slow(
 ) -> Result<Json<SlowOffset>, ApiError> {
     let Query(query) = query.map_err(|error| ApiError::malformed(error.body_text()))?;
     let ask = Ask::within(app.query.clone(), limits::LIST_DEADLINE);
-    endpoints::slow(&ask, &access.project, query.endpoint).await.map(Json)
+    Ok(Json(endpoints::slow(&ask, &access.project, query.endpoint).await?))
 }
 
 /// Accepts a slowness of an Endpoint: its impact is judged with that many milliseconds more.
@@ -142,7 +142,7 @@ async fn set_slow(
 ) -> Result<Json<SlowOffset>, ApiError> {
     let by = access.by(&app);
     let ask = Ask::within(app.query.clone(), limits::LIST_DEADLINE);
-    endpoints::set_slow(&ask, &by, &access.project, request).await.map(Json)
+    Ok(Json(endpoints::set_slow(&ask, &by, &access.project, request).await?))
 }
 
 /// One request with its trace.
@@ -164,5 +164,5 @@ async fn detail(
     let id = ids::parse_row(&id)?;
     let recorded_at = time::parse_optional(request.recorded_at.as_deref(), "recordedAt")?;
     let ask = Ask::within(app.query.clone(), limits::LIST_DEADLINE);
-    endpoints::detail(&ask, &access.project, id, recorded_at).await.map(Json)
+    Ok(Json(endpoints::detail(&ask, &access.project, id, recorded_at).await?))
 }

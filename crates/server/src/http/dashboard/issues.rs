@@ -42,7 +42,7 @@ async fn list(
     JsonBody(request): JsonBody<IssueListRequest>,
 ) -> Result<Json<Page<IssueGroup>>, ApiError> {
     let ask = Ask::within(app.query.clone(), limits::LIST_DEADLINE);
-    issues::list(&ask, &access.project, request).await.map(Json)
+    Ok(Json(issues::list(&ask, &access.project, request).await?))
 }
 
 /// Hides Issues until they occur again.
@@ -62,7 +62,7 @@ async fn archive(
 ) -> Result<Json<Archived>, ApiError> {
     let by = access.by(&app);
     let ask = Ask::within(app.query.clone(), limits::LIST_DEADLINE);
-    issues::archive(&ask, &by, &access.project, request).await.map(Json)
+    Ok(Json(issues::archive(&ask, &by, &access.project, request).await?))
 }
 
 /// Shows archived Issues again.
@@ -82,7 +82,7 @@ async fn unarchive(
 ) -> Result<Json<Unarchived>, ApiError> {
     let by = access.by(&app);
     let ask = Ask::within(app.query.clone(), limits::LIST_DEADLINE);
-    issues::unarchive(&ask, &by, &access.project, request).await.map(Json)
+    Ok(Json(issues::unarchive(&ask, &by, &access.project, request).await?))
 }
 
 /// One occurrence.
@@ -104,7 +104,7 @@ async fn occurrence(
     let id = ids::parse_row(&id)?;
     let recorded_at = time::parse_optional(request.recorded_at.as_deref(), "recordedAt")?;
     let ask = Ask::within(app.query.clone(), limits::LIST_DEADLINE);
-    issues::occurrence(&ask, &access.project, id, recorded_at).await.map(Json)
+    Ok(Json(issues::occurrence(&ask, &access.project, id, recorded_at).await?))
 }
 
 /// One Issue with its occurrences.
@@ -125,5 +125,5 @@ async fn detail(
 ) -> Result<Json<IssueDetail>, ApiError> {
     let hash = ids::parse_hash(&hash)?;
     let ask = Ask::within(app.query.clone(), limits::LIST_DEADLINE);
-    issues::detail(&ask, &access.project, hash, request).await.map(Json)
+    Ok(Json(issues::detail(&ask, &access.project, hash, request).await?))
 }

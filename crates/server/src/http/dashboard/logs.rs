@@ -42,7 +42,7 @@ async fn list(
         false => Projects::one(&access.project),
     };
     let ask = Ask::within(app.query.clone(), limits::LIST_DEADLINE);
-    logs::list(&ask, &projects, request).await.map(Json)
+    Ok(Json(logs::list(&ask, &projects, request).await?))
 }
 
 /// Log records over time, by severity, and by service.
@@ -61,5 +61,5 @@ async fn histogram(
     JsonBody(request): JsonBody<LogListRequest>,
 ) -> Result<Json<LogHistogram>, ApiError> {
     let ask = Ask::within(app.query.clone(), limits::LIST_DEADLINE);
-    logs::histogram(&ask, &access.project, request).await.map(Json)
+    Ok(Json(logs::histogram(&ask, &access.project, request).await?))
 }

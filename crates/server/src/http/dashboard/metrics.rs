@@ -37,7 +37,7 @@ async fn query(
     JsonBody(request): JsonBody<MetricsRequest>,
 ) -> Result<Json<MetricsAnswer>, ApiError> {
     let ask = Ask::within(app.query.clone(), limits::METRICS_DEADLINE);
-    metrics::query(&ask, &access.project, request).await.map(Json)
+    Ok(Json(metrics::query(&ask, &access.project, request).await?))
 }
 
 /// Which metrics there are.
@@ -56,7 +56,7 @@ async fn discover(
 ) -> Result<Json<DiscoveredMetrics>, ApiError> {
     let Query(query) = query.map_err(|error| ApiError::malformed(error.body_text()))?;
     let ask = Ask::within(app.query.clone(), limits::METRICS_DEADLINE);
-    discover::metrics(&ask, &access.project, query).await.map(Json)
+    Ok(Json(discover::metrics(&ask, &access.project, query).await?))
 }
 
 /// The values of one tag of one metric.
@@ -75,7 +75,7 @@ async fn tags(
 ) -> Result<Json<TagValues>, ApiError> {
     let Query(query) = query.map_err(|error| ApiError::malformed(error.body_text()))?;
     let ask = Ask::within(app.query.clone(), limits::METRICS_DEADLINE);
-    discover::tag_values(&ask, &access.project, query).await.map(Json)
+    Ok(Json(discover::tag_values(&ask, &access.project, query).await?))
 }
 
 /// The services that send metrics.
@@ -94,5 +94,5 @@ async fn instances(
 ) -> Result<Json<Instances>, ApiError> {
     let Query(query) = query.map_err(|error| ApiError::malformed(error.body_text()))?;
     let ask = Ask::within(app.query.clone(), limits::METRICS_DEADLINE);
-    discover::instances(&ask, &access.project, query).await.map(Json)
+    Ok(Json(discover::instances(&ask, &access.project, query).await?))
 }

@@ -36,5 +36,5 @@ async fn overview(
 ) -> Result<Json<Overview>, ApiError> {
     let Query(query) = query.map_err(|error| ApiError::malformed(error.body_text()))?;
     let ask = Ask::within(app.query.clone(), limits::LIST_DEADLINE);
-    overview::read(&ask, &access.project, query).await.map(Json)
+    Ok(Json(overview::read(&ask, &access.project, query).await?))
 }

@@ -36,5 +36,5 @@ async fn services(
 ) -> Result<Json<Services>, ApiError> {
     let Query(query) = query.map_err(|error| ApiError::malformed(error.body_text()))?;
     let ask = Ask::within(app.query.clone(), limits::LIST_DEADLINE);
-    services::read(&ask, &access.project, query).await.map(Json)
+    Ok(Json(services::read(&ask, &access.project, query).await?))
 }

@@ -69,7 +69,7 @@ async fn list(
         is_descending: page::is_descending(query.sort_direction),
         shows_addresses: access.role.meets(Need::Admin),
     };
-    files::list(&app, &access.project, asked).await.map(Json)
+    Ok(Json(files::list(&app, &access.project, asked).await?))
 }
 
 #[derive(Debug, Deserialize, IntoParams)]
@@ -129,7 +129,7 @@ async fn resolve(
     access: ProjectAccess,
     JsonBody(request): JsonBody<ResolveRequest>,
 ) -> Result<Json<ResolvedTrace>, ApiError> {
-    files::resolve(&app, &access.project, request).await.map(Json)
+    Ok(Json(files::resolve(&app, &access.project, request).await?))
 }
 
 /// The source around the frames of a raw stack trace, where uploaded source maps embed it. Frames are named as
@@ -148,5 +148,5 @@ async fn sources(
     access: ProjectAccess,
     JsonBody(request): JsonBody<ResolveRequest>,
 ) -> Result<Json<FrameSources>, ApiError> {
-    files::sources(&app, &access.project, request).await.map(Json)
+    Ok(Json(files::sources(&app, &access.project, request).await?))
 }

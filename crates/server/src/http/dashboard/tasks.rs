@@ -43,7 +43,7 @@ async fn list(
     JsonBody(request): JsonBody<ListRequest>,
 ) -> Result<Json<Page<TaskRow>>, ApiError> {
     let ask = Ask::within(app.query.clone(), limits::LIST_DEADLINE);
-    tasks::list(&ask, &access.project, request).await.map(Json)
+    Ok(Json(tasks::list(&ask, &access.project, request).await?))
 }
 
 /// One row per Task. Orders: `impact` (default), `count`, `p50_duration`, `p95_duration`, `p99_duration`, `avg_duration`, `last_seen`, `task` or `task_name`, `error_rate`.
@@ -62,7 +62,7 @@ async fn groups(
     JsonBody(request): JsonBody<ListRequest>,
 ) -> Result<Json<Page<TaskGroup>>, ApiError> {
     let ask = Ask::within(app.query.clone(), limits::LIST_DEADLINE);
-    tasks::groups(&ask, &access.project, request).await.map(Json)
+    Ok(Json(tasks::groups(&ask, &access.project, request).await?))
 }
 
 /// The runs of one Task, with its figures. Orders as `listTasks`.
@@ -83,7 +83,7 @@ async fn one(
 ) -> Result<Json<TaskPage>, ApiError> {
     let Query(query) = query.map_err(|error| ApiError::malformed(error.body_text()))?;
     let ask = Ask::within(app.query.clone(), limits::LIST_DEADLINE);
-    tasks::one(&ask, &access.project, &query.task, request).await.map(Json)
+    Ok(Json(tasks::one(&ask, &access.project, &query.task, request).await?))
 }
 
 /// The five Tasks that weigh most, over time.
@@ -102,7 +102,7 @@ async fn chart(
     JsonBody(request): JsonBody<TaskChartRequest>,
 ) -> Result<Json<TaskChart>, ApiError> {
     let ask = Ask::within(app.query.clone(), limits::LIST_DEADLINE);
-    tasks::chart(&ask, &access.project, request).await.map(Json)
+    Ok(Json(tasks::chart(&ask, &access.project, request).await?))
 }
 
 /// One run with its trace.
@@ -124,5 +124,5 @@ async fn detail(
     let id = ids::parse_row(&id)?;
     let recorded_at = time::parse_optional(request.recorded_at.as_deref(), "recordedAt")?;
     let ask = Ask::within(app.query.clone(), limits::LIST_DEADLINE);
-    tasks::detail(&ask, &access.project, id, recorded_at).await.map(Json)
+    Ok(Json(tasks::detail(&ask, &access.project, id, recorded_at).await?))
 }

@@ -39,7 +39,7 @@ async fn spans(
     JsonBody(request): JsonBody<SpanListRequest>,
 ) -> Result<Json<SpanPage>, ApiError> {
     let ask = Ask::within(app.query.clone(), limits::SPANS_DEADLINE);
-    spans::list(&ask, &access.project, request).await.map(Json)
+    Ok(Json(spans::list(&ask, &access.project, request).await?))
 }
 
 /// One span with everything it carries.
@@ -61,7 +61,7 @@ async fn span(
     let (trace_id, span_id) = (ids::parse_trace(&trace_id)?, ids::parse_span(&span_id)?);
     let at = time::parse_optional(query.at.as_deref(), "at")?;
     let ask = Ask::within(app.query.clone(), limits::SPANS_DEADLINE);
-    spans::one(&ask, &access.project, trace_id, span_id, at).await.map(Json)
+    Ok(Json(spans::one(&ask, &access.project, trace_id, span_id, at).await?))
 }
 
 /// Everything with this trace id, in all projects the user may open.
@@ -84,5 +84,5 @@ async fn distributed(
     let recorded_at = time::parse_optional(request.recorded_at.as_deref(), "recordedAt")?;
     let projects = access.readable_projects(&app);
     let ask = Ask::within(app.query.clone(), limits::SPANS_DEADLINE);
-    distributed::read(&ask, projects, trace_id, recorded_at).await.map(Json)
+    Ok(Json(distributed::read(&ask, projects, trace_id, recorded_at).await?))
 }

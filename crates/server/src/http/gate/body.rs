@@ -111,7 +111,7 @@ pub async fn admit(app: &App, project: u32, request: Request, limits: &RouteLimi
     let coding = content_coding(request.headers())?;
     let declared = declared_length(request.headers());
     let entered = Turn::enter(&app.admission, &app.bodies, project).await;
-    let mut turn = entered.map_err(|Full| FULL)?;
+    let mut turn = entered.map_err(|Full| ApiError::Overloaded(FULL))?;
     let body = turn.read(request.into_body(), declared, limits).await.map_err(|cut| cut_error(cut, limits))?;
     let received = body.len();
     let bytes = inflate(coding, body, limits, |inflated| turn.grow_to(received + inflated)).await?;
@@ -133,7 +133,7 @@ async fn inflate(
         InflateError::TooLarge => ApiError::TooLarge(bytes_max),
         InflateError::Bad => ApiError::malformed("the body is not what its content encoding says"),
     })?;
-    if holds(inflated.len()) { Ok(inflated) } else { Err(FULL) }
+    if holds(inflated.len()) { Ok(inflated) } else { Err(ApiError::Overloaded(FULL)) }
 }
 
 fn content_coding(headers: &HeaderMap) -> Result<Coding, ApiError> {
@@ -152,6 +152,6 @@ pub fn cut_error(cut: Cut, limits: &RouteLimits) -> ApiError {
         (Cut::Slow, SlowAnswer::Timeout408) => ApiError::Slow,
         (Cut::Slow, SlowAnswer::Retry503) => ApiError::Overloaded("the request body came too slowly"),
         (Cut::Broken, _) => ApiError::malformed("the request body ended early"),
-        (Cut::NoMemory, _) => FULL,
+        (Cut::NoMemory, _) => ApiError::Overloaded(FULL),
     }
 }

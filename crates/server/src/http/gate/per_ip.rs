@@ -19,7 +19,8 @@ impl<W: Named + Send> FromRequestParts<Arc<App>> for PerIp<W> {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<PerIp<W>, ApiError> {
-        app.per_ip.count(W::WINDOW, client_address(&parts.extensions), app.clock.now_ns()).map(|()| PerIp(PhantomData))
+        app.per_ip.count(W::WINDOW, client_address(&parts.extensions), app.clock.now_ns())?;
+        Ok(PerIp(PhantomData))
     }
 }
 

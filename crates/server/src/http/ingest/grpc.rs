@@ -17,7 +17,7 @@ use tidewatch_domain::model::Signal;
 
 use super::otlp;
 use crate::app::App;
-use crate::error::ApiError;
+use crate::ingest::error::ExportError;
 use crate::ingest::outcome::{Refused, RejectReason};
 use crate::limits;
 
@@ -48,7 +48,7 @@ async fn logs(State(app): State<Arc<App>>, request: Request) -> Response {
 async fn refused(app: &App, signal: Signal, request: Request) -> Response {
     let sentence = format!("OTLP/gRPC is not supported here: send http/protobuf to /api/otel/v1/{}", signal.as_str());
     let project = otlp::project_of(app, request.headers());
-    let refused = Refused::new(RejectReason::Grpc, ApiError::UnsupportedMedia(sentence.clone()));
+    let refused = Refused::new(RejectReason::Grpc, ExportError::UnsupportedMedia(sentence.clone()));
     otlp::count_refused(app, signal, &request, project.as_deref(), &refused);
     discard(request.into_body()).await;
     status(UNIMPLEMENTED, &sentence)

@@ -24,13 +24,14 @@ use crate::app::App;
 use crate::control::Project;
 use crate::error::ApiError;
 use crate::http::gate::auth::{Origin, bearer};
-use crate::http::gate::body::{cut_error, declared_length};
+use crate::http::gate::body::declared_length;
 use crate::ingest::accept::{self, Accepted, Export};
 use crate::ingest::coding;
+use crate::ingest::error::ExportError;
 use crate::ingest::origins;
 use crate::ingest::outcome::{Refused, RejectReason, Told};
 use crate::ingest::refusals::{self, UnknownSender};
-use crate::limits::{self, RouteLimits};
+use crate::limits::{self, RouteLimits, SlowAnswer};
 
 /// Counts of refused requests whose token belongs to no project.
 const NO_PROJECT: u32 = 0;
@@ -76,9 +77,9 @@ async fn answered(app: Arc<App>, signal: Signal, request: Request) -> Response {
     // The refusal of a type we do not know is for a person to read: JSON.
     let encoding = content_type.unwrap_or(Encoding::Json);
     let Some(project) = project_of(&app, request.headers()) else {
-        let refused = Refused::new(RejectReason::BadToken, ApiError::Unauthorized("missing or wrong project token"));
+        let refused = Refused::new(RejectReason::BadToken, ExportError::Unauthorized("missing or wrong project token"));
         count_refused(&app, signal, &request, None, &refused);
-        return answer::failure(encoding, &refused.error);
+        return answer::failure(encoding, &refused.error.clone().into());
     };
     match accept(&app, signal, content_type, &project, request).await {
         Ok(told) => {
@@ -87,7 +88,7 @@ async fn answered(app: Arc<App>, signal: Signal, request: Request) -> Response {
         }
         Err(refused) => {
             app.refused(project.number, signal, &refused);
-            answer::failure(encoding, &refused.error)
+            answer::failure(encoding, &refused.error.clone().into())
         }
     }
 }
@@ -99,11 +100,11 @@ async fn accept(
     project: &Project,
     request: Request,
 ) -> Result<Told, Refused> {
-    let unsupported = |what| Refused::new(RejectReason::UnsupportedMediaType, ApiError::UnsupportedMedia(what));
+    let unsupported = |what| Refused::new(RejectReason::UnsupportedMediaType, ExportError::UnsupportedMedia(what));
     if let Some(origin) = request.headers().get(ORIGIN)
         && !origins::allows(&project.settings.allowed_origins, origin.as_bytes())
     {
-        let error = ApiError::Forbidden("this project takes nothing from pages of this origin");
+        let error = ExportError::Forbidden("this project takes nothing from pages of this origin");
         return Err(Refused::new(RejectReason::Origin, error));
     }
     app.quotas.admit(&app.query, project, app.config.project_quota(), app.clock.now_ns()).await?;
@@ -115,20 +116,24 @@ async fn accept(
     let asked = Instant::now();
     let entered = Turn::enter(&app.admission, &app.bodies, project.number).await;
     app.ingest.metrics.admission.add(asked.elapsed());
-    let mut turn = entered.map_err(|Full| Refused::new(RejectReason::Overloaded, FULL))?;
-    let body = turn.read(request.into_body(), declared, &limits).await.map_err(|cut| {
-        let reason = match cut {
-            Cut::TooLarge => RejectReason::TooLarge,
-            Cut::Slow => RejectReason::Slow,
-            Cut::Broken => RejectReason::Malformed,
-            Cut::NoMemory => RejectReason::Overloaded,
-        };
-        Refused::new(reason, cut_error(cut, &limits))
+    let mut turn = entered.map_err(|Full| Refused::overloaded(FULL))?;
+    let body = turn.read(request.into_body(), declared, &limits).await.map_err(|cut| match cut {
+        Cut::TooLarge => Refused::too_large(limits.body_bytes_max),
+        Cut::Slow => Refused::new(RejectReason::Slow, slow_error(limits.slow_answer)),
+        Cut::Broken => Refused::malformed("the request body ended early"),
+        Cut::NoMemory => Refused::overloaded(FULL),
     })?;
     let export = Export { project, signal, encoding, coding, body, turn };
     let Accepted { told, bytes, records } = accept::accept(&app.ingest, export).await?;
     app.quotas.charge(project.number, bytes, records);
     Ok(told)
+}
+
+fn slow_error(answer: SlowAnswer) -> ExportError {
+    match answer {
+        SlowAnswer::Timeout408 => ExportError::Slow,
+        SlowAnswer::Retry503 => ExportError::Overloaded("the request body came too slowly"),
+    }
 }
 
 /// The project that the request's token belongs to.

@@ -4,6 +4,7 @@
 //! (docs/spec-decisions.md); then, from a trusted peer, `X-Forwarded-For` (the right-most address that is no trusted proxy;
 //! where all peers are trusted, the right-most) and `X-Real-IP`; else the peer itself.
 
+use crate::admission::per_ip::mask;
 use std::net::{IpAddr, Ipv4Addr};
 use std::str::FromStr;
 
@@ -165,11 +166,6 @@ fn left_aligned(address: IpAddr) -> (u128, u32) {
         IpAddr::V4(address) => (u128::from(u32::from(address)) << (u128::BITS - Ipv4Addr::BITS), Ipv4Addr::BITS),
         IpAddr::V6(address) => (u128::from(address), u128::BITS),
     }
-}
-
-/// The first `prefix` bits set.
-pub fn mask(prefix: u32) -> u128 {
-    u128::MAX.checked_shl(u128::BITS - prefix).unwrap_or(0)
 }
 
 /// The last address of a header; of a list, what our own neighbour wrote.

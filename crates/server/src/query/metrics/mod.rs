@@ -17,8 +17,8 @@ use super::time::{self, Buckets, DAY, MINUTE, Range, effective_minutes};
 use super::views::metrics::{Aggregation, MetricQuery, MetricResult, MetricsAnswer, MetricsRequest};
 use super::views::page::ValuePoint;
 use crate::control::Project;
-use crate::error::ApiError;
 use crate::limits;
+use crate::query::error::QueryError;
 
 /// The series of a query without `groupBy`.
 pub const ALL: &str = "__all__";
@@ -44,31 +44,31 @@ pub struct Checked {
 
 impl Checked {
     /// Spec: `/api/metrics/query`, rules 1 to 3. 400 what cannot be read, 422 what is out of bounds.
-    pub fn read(request: MetricsRequest, now_ns: i64) -> Result<Checked, ApiError> {
+    pub fn read(request: MetricsRequest, now_ns: i64) -> Result<Checked, QueryError> {
         if request.queries.is_empty() {
-            return Err(ApiError::unprocessable("queries is empty"));
+            return Err(QueryError::unprocessable("queries is empty"));
         }
         if request.queries.len() > limits::METRICS_QUERIES_MAX {
-            return Err(ApiError::unprocessable(format!("at most {} queries", limits::METRICS_QUERIES_MAX)));
+            return Err(QueryError::unprocessable(format!("at most {} queries", limits::METRICS_QUERIES_MAX)));
         }
         for query in &request.queries {
             if query.name.is_empty() {
-                return Err(ApiError::unprocessable("a query has no metric name"));
+                return Err(QueryError::unprocessable("a query has no metric name"));
             }
             if query.tag_filters.len() > limits::METRICS_TAG_FILTERS_MAX {
                 let max = limits::METRICS_TAG_FILTERS_MAX;
-                return Err(ApiError::unprocessable(format!("at most {max} tag filters in one query")));
+                return Err(QueryError::unprocessable(format!("at most {max} tag filters in one query")));
             }
         }
         if request.from.is_empty() || request.to.is_empty() {
-            return Err(ApiError::malformed("from and to are RFC 3339 times"));
+            return Err(QueryError::malformed("from and to are RFC 3339 times"));
         }
         let range = Range::read(Some(&request.from), Some(&request.to), now_ns, ["from", "to"])?;
         if range.length() > limits::METRICS_DAYS_MAX * DAY {
-            return Err(ApiError::unprocessable(format!("at most {} days", limits::METRICS_DAYS_MAX)));
+            return Err(QueryError::unprocessable(format!("at most {} days", limits::METRICS_DAYS_MAX)));
         }
         if request.interval_minutes.is_some_and(|minutes| minutes > INTERVAL_MINUTES_MAX) {
-            return Err(ApiError::unprocessable(format!("intervalMinutes is at most {INTERVAL_MINUTES_MAX}")));
+            return Err(QueryError::unprocessable(format!("intervalMinutes is at most {INTERVAL_MINUTES_MAX}")));
         }
         let interval_minutes = effective_minutes(request.interval_minutes, range, limits::METRICS_POINTS_MAX);
         Ok(Checked { range, interval_minutes, queries: request.queries })
@@ -76,7 +76,7 @@ impl Checked {
 }
 
 /// `POST /api/metrics/query`.
-pub async fn query(ask: &Ask, project: &Project, request: MetricsRequest) -> Result<MetricsAnswer, ApiError> {
+pub async fn query(ask: &Ask, project: &Project, request: MetricsRequest) -> Result<MetricsAnswer, QueryError> {
     let Checked { range, interval_minutes, queries } = Checked::read(request, ask.context.clock.now_ns())?;
     let mut results = Vec::with_capacity(queries.len());
     for query in queries {
@@ -95,7 +95,7 @@ struct Series {
 }
 
 impl Series {
-    async fn result(&self, ask: &Ask) -> Result<MetricResult, ApiError> {
+    async fn result(&self, ask: &Ask) -> Result<MetricResult, QueryError> {
         let Some((groups, truncated_groups)) = self.groups(ask).await? else {
             return Ok(self.finish(String::new(), BTreeMap::new(), false));
         };
@@ -174,7 +174,7 @@ impl Series {
     }
 
     /// Which groups are shown: a condition on them, and whether there are more. `None` when there is no point at all.
-    async fn groups(&self, ask: &Ask) -> Result<Option<(Filter, bool)>, ApiError> {
+    async fn groups(&self, ask: &Ask) -> Result<Option<(Filter, bool)>, QueryError> {
         let Some(key) = self.group_key() else { return Ok(Some((Filter::True, false))) };
         let answer = ask.ask(self.groups_plan(key.clone())).await?;
         let mut values: Vec<Option<&str>> = answer.rows().map(|row| row.opt_text(GROUP)).collect();
@@ -214,7 +214,7 @@ impl Series {
         names: &[String],
         aggregates: Vec<Aggregate>,
         groups: &Filter,
-    ) -> Result<BTreeMap<String, Vec<ValuePoint>>, ApiError> {
+    ) -> Result<BTreeMap<String, Vec<ValuePoint>>, QueryError> {
         let buckets = Buckets::over(self.range, self.interval_minutes * MINUTE);
         // A rate is a difference to the point before, which may lie in the bucket before the first.
         let look_back = if self.query.aggregation == Aggregation::Rate { buckets.width } else { 0 };
@@ -251,7 +251,7 @@ impl Series {
     }
 
     /// Of the latest point; `count` for counts, per second for rates.
-    async fn unit(&self, ask: &Ask) -> Result<String, ApiError> {
+    async fn unit(&self, ask: &Ask) -> Result<String, QueryError> {
         if self.query.aggregation == Aggregation::Count {
             return Ok("count".to_owned());
         }

@@ -1,4 +1,4 @@
-//! How long projects keep what they have: for the store, which removes the rest, and for questions, which leave it out.
+//! How long projects keep their telemetry: for the store, which removes the rest, and for queries, which leave it out.
 
 use std::collections::BTreeSet;
 
@@ -10,20 +10,11 @@ use crate::control::Control;
 
 const DAY_NS: i64 = 24 * 60 * 60 * 1_000_000_000;
 
-/// What the projects ask of the store. `purged`: deleted projects that need no more looking after.
-pub fn of(control: &Control, purged: &BTreeSet<u32>) -> Keeping {
+/// The retention that projects choose, for the store. `purged`: deleted projects of which nothing is left.
+pub fn keeping_of(control: &Control, purged: &BTreeSet<u32>) -> Keeping {
     let deleted = control.deleted_projects();
     let gone = deleted.iter().map(|deleted| deleted.number).filter(|number| !purged.contains(number));
     Keeping { days: control.retention_days(), gone: gone.collect() }
-}
-
-/// Where telemetry begins that is kept for `days`, nanoseconds since the epoch: the start of its oldest day. 0 days: for
-/// ever. `today_ns`: the time that retention follows.
-pub fn kept_from_ns(days: u32, today_ns: i64) -> i64 {
-    match days {
-        0 => i64::MIN,
-        days => i64::from(day_of(today_ns)).saturating_sub(days.into()).saturating_mul(DAY_NS),
-    }
 }
 
 /// The plan without the days that its projects keep no longer, whether or not their rows are removed yet.
