@@ -9,12 +9,13 @@ use tidewatch_lake::LakeOptions;
 use tidewatch_store::StoreError;
 use tidewatch_store::days::day_of;
 
-use crate::clock::Clock;
 use crate::config::Config;
-use crate::control::{By, Control, NewUser, Role};
 use crate::http::account::password_hash_now;
-use crate::secrets::seal::Sealer;
-use crate::{limits, secrets};
+use tidewatch_accounts::secrets;
+use tidewatch_accounts::secrets::seal::Sealer;
+use tidewatch_accounts::{By, Control, NewUser, Role};
+use tidewatch_limits as limits;
+use tidewatch_limits::clock::Clock;
 
 #[derive(Debug, Clone, Subcommand)]
 pub enum AdminCommand {
@@ -176,7 +177,7 @@ fn shown(password: &str, is_made: bool) -> String {
 /// The password, and whether it was made up.
 fn password(arguments: &AdminArgs) -> anyhow::Result<(String, bool)> {
     if !arguments.password_stdin {
-        let token = crate::control::tokens::prefixed_token("")?;
+        let token = tidewatch_accounts::tokens::prefixed_token("")?;
         return Ok((token[..20].to_owned(), true));
     }
     let mut text = String::new();

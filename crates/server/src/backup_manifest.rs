@@ -7,7 +7,7 @@ use std::path::{Component, Path, PathBuf};
 use anyhow::{Context, bail, ensure};
 use serde::{Deserialize, Serialize};
 
-use crate::files::copy_hashed;
+use tidewatch_runtime::files::copy_hashed;
 
 pub const NAME: &str = "manifest.json";
 pub const SQLITE: &str = "sqlite";

@@ -17,10 +17,9 @@ use tidewatch_lake::check as lake_check;
 
 use crate::backup_manifest::{self as manifest, Manifest};
 use crate::config::Config;
-use crate::control;
-use crate::ingest::{prices, record};
 use crate::missing_accounts::{self, copy_database};
-use crate::symbols;
+use tidewatch_ingest::symbols;
+use tidewatch_ingest::{prices, record};
 
 const LOCK: &str = "lake.lock";
 
@@ -109,7 +108,7 @@ pub fn check_directory(data: &Path, in_full: bool) -> anyhow::Result<Checked> {
         checked
             .findings
             .extend(sqlite_wal::find_damage(&place).with_context(|| format!("cannot read {}", place.display()))?);
-        match control::integrity(&control) {
+        match tidewatch_accounts::integrity(&control) {
             Ok(lines) => {
                 checked.findings.extend(lines.iter().map(|line| format!("{}: {line}", place.display())));
             }

@@ -9,12 +9,12 @@ use axum::response::{IntoResponse, Response};
 use serde::Serialize;
 use tidewatch_store::StoreError;
 
-use crate::admission::TooMany;
-use crate::control::{ControlError, Outage};
-use crate::ingest::error::ExportError;
-use crate::limits;
-use crate::logins::LoginError;
-use crate::query::error::QueryError;
+use tidewatch_accounts::logins::LoginError;
+use tidewatch_accounts::{ControlError, Outage};
+use tidewatch_ingest::error::ExportError;
+use tidewatch_limits as limits;
+use tidewatch_limits::admission::TooMany;
+use tidewatch_query::error::QueryError;
 
 /// A request that is not answered as asked. Each variant is one status.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

@@ -14,8 +14,8 @@ use tidewatch_store::days::day_of;
 use tokio::sync::watch;
 
 use crate::app::App;
-use crate::limits;
-use crate::query::retention::keeping_of;
+use tidewatch_limits as limits;
+use tidewatch_query::retention::keeping_of;
 
 /// The journal holds exports as they came. When this changes it lets go of all that parts cover: a day, and the deleted
 /// projects that may still be in it.

@@ -8,7 +8,7 @@ use tracing::callsite::Identifier;
 use tracing::{Level, Metadata};
 use tracing_subscriber::layer::{Context, Filter};
 
-use crate::limits;
+use tidewatch_limits as limits;
 
 /// Crates whose warnings are caused by what clients send.
 const LIBRARIES: [&str; 4] = ["h2", "hyper", "hyper_util", "rustls"];

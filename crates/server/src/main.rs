@@ -8,11 +8,12 @@ use std::io::Write;
 use std::process::ExitCode;
 
 use clap::{Args, CommandFactory, Parser, Subcommand};
+use tidewatch_runtime::files;
 use tidewatch_server::app::Outside;
 use tidewatch_server::config::{self, Config, Loaded};
 use tidewatch_server::http::setup_code;
 use tidewatch_server::listen::ListenAddress;
-use tidewatch_server::{admin, backup, bench, check, demo, files, http, serve, symbols_cli, telemetry};
+use tidewatch_server::{admin, backup, bench, check, demo, http, logging, serve, symbols_cli};
 
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
@@ -65,7 +66,7 @@ enum Asked {
 }
 
 fn main() -> ExitCode {
-    telemetry::start();
+    logging::start();
     let command = Arguments::parse().command;
     let is_server = matches!(command, Command::Serve(_));
     let done = match command {

@@ -14,8 +14,6 @@ use tidewatch_journal::disk::RealDisk;
 use tidewatch_journal::sqlite_wal;
 use tidewatch_lake::check as lake_check;
 
-use crate::control;
-
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MissingAccounts {
     /// The control database.
@@ -34,7 +32,7 @@ pub fn find(data: &Path) -> anyhow::Result<Option<MissingAccounts>> {
     let file = data.join("control.sqlite");
     let cannot_read = || format!("cannot read {}", file.display());
     if sqlite_wal::find_damage(&file).with_context(cannot_read)?.is_some()
-        || control::has_had_accounts(&file).with_context(cannot_read)?
+        || tidewatch_accounts::has_had_accounts(&file).with_context(cannot_read)?
     {
         return Ok(None);
     }

@@ -11,14 +11,15 @@ use parking_lot::Mutex;
 use tidewatch_store::plan::{Filter, Function, Key};
 use tidewatch_store::tables::Table;
 
-use crate::control::{Project, Quota};
 use crate::error::random_in;
-use crate::ingest::error::ExportError;
-use crate::ingest::outcome::{Refused, RejectReason};
-use crate::limits;
-use crate::query::ask::{self, Ask};
-use crate::query::context::QueryContext;
-use crate::query::time::{DAY, Range, SECOND};
+use tidewatch_accounts::{Project, Quota};
+use tidewatch_ingest::error::ExportError;
+use tidewatch_ingest::outcome::{Refused, RejectReason};
+use tidewatch_limits as limits;
+use tidewatch_query::ask;
+use tidewatch_query::ask::Ask;
+use tidewatch_query::context::QueryContext;
+use tidewatch_query::time::{DAY, Range, SECOND};
 
 /// What projects have sent, of those that have a quota.
 #[derive(Default)]
@@ -143,6 +144,14 @@ mod tests {
 
     use super::*;
 
+    /// The seconds that a refused sender is told to wait.
+    fn told(refused: &Refused) -> Option<u64> {
+        match &refused.error {
+            ExportError::OverQuota(_, seconds) => Some(*seconds),
+            _ => None,
+        }
+    }
+
     const NOON: i64 = 20_000 * DAY + DAY / 2;
 
     fn used() -> Used {
@@ -161,7 +170,7 @@ mod tests {
             if refused.is_err() {
                 const NOON_TO_MIDNIGHT: u64 = 12 * 60 * 60;
                 let waits: BTreeSet<u64> =
-                    (0..50).filter_map(|_| project.check(quota, NOON).err()?.error.retry_after_seconds()).collect();
+                    (0..50).filter_map(|_| project.check(quota, NOON).err().as_ref().and_then(told)).collect();
                 let (first, last) = (waits.first().copied(), waits.last().copied());
                 assert!(first >= Some(NOON_TO_MIDNIGHT) && last <= Some(NOON_TO_MIDNIGHT + 15 * 60), "{waits:?}");
                 assert!(waits.len() > 9, "not all at once: {waits:?}");
@@ -178,7 +187,7 @@ mod tests {
         assert!(project.check(quota, NOON).is_ok());
         project.left -= 30.0;
         let refused = project.check(quota, NOON).expect_err("ten records too many");
-        let wait = refused.error.retry_after_seconds().expect("it is told when");
+        let wait = told(&refused).expect("it is told when");
         assert!(refused.reason == RejectReason::OverRate && (5..=9).contains(&wait), "{wait}");
         assert!(project.check(quota, NOON + 5 * SECOND).is_err(), "none is left");
         assert!(project.check(quota, NOON + 6 * SECOND).is_ok());

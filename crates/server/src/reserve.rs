@@ -7,7 +7,7 @@ use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use crate::limits::CONTROL_RESERVE_BYTES;
+use tidewatch_limits::CONTROL_RESERVE_BYTES;
 
 /// The file of one data directory.
 pub struct Reserve(PathBuf);

@@ -5,7 +5,7 @@
 //! be done as often as symbols change.
 //!
 //! A trace is resolved with the symbols of the build that it names itself: on the exception, its span, its scope or its
-//! resource ([`crate::symbols::named`]). What is resolved already stays: only frames that are still raw change.
+//! resource ([`tidewatch_ingest::symbols::named`]). What is resolved already stays: only frames that are still raw change.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -26,16 +26,17 @@ use tidewatch_symbols::{DebugId, Hints, Trace};
 use tokio::sync::watch;
 
 use crate::app::App;
-use crate::background::Running;
-use crate::control::Project;
-use crate::limits;
-use crate::query::answer::{Answer, Row};
-use crate::query::ask::{self, Window};
-use crate::query::filters;
-use crate::query::time::Range;
-use crate::symbols::named::Named;
-use crate::symbols::resolve::symbolic;
-use crate::symbols::waiting::Turn;
+use tidewatch_accounts::Project;
+use tidewatch_ingest::symbols::named::Named;
+use tidewatch_ingest::symbols::resolve::symbolic;
+use tidewatch_ingest::symbols::waiting::Turn;
+use tidewatch_limits as limits;
+use tidewatch_query::answer::{Answer, Row};
+use tidewatch_query::ask;
+use tidewatch_query::ask::Window;
+use tidewatch_query::filters;
+use tidewatch_query::time::Range;
+use tidewatch_runtime::background::Running;
 
 /// Until `stopped`: resolves again what waits, project by project.
 pub async fn run(app: Arc<App>, mut stopped: watch::Receiver<bool>) {

@@ -10,20 +10,21 @@ use tidewatch_journal::heartbeat::Heartbeat;
 use tokio::sync::watch;
 
 use crate::app::{App, Outside, Settings};
-use crate::background::{self, Running};
 use crate::backup::socket;
 use crate::config::{self, Config};
 use crate::http::door::Door;
 use crate::http::socket::Socket;
 use crate::http::{exposition, listen, routes};
 use crate::keeping;
-use crate::limits;
 use crate::listen::ListenAddress;
 use crate::listen::client_ip::Trust;
 use crate::listen::tls::Tls;
 use crate::own_traces::Tracer;
 use crate::resymbolicate;
-use crate::symbols::notes;
+use tidewatch_ingest::symbols::notes;
+use tidewatch_limits as limits;
+use tidewatch_runtime::background;
+use tidewatch_runtime::background::Running;
 
 /// Serves until `stop` completes, then finishes what is in flight and flushes.
 ///

@@ -12,13 +12,13 @@ use allocation_counter::measure;
 use tidewatch_domain::decode::Encoding;
 use tidewatch_domain::model::{ProjectId, Signal};
 use tidewatch_domain::project::IngestSettings;
+use tidewatch_ingest::coding::Coding;
+use tidewatch_ingest::knowledge::Knowledge;
+use tidewatch_ingest::pipeline::prepare;
+use tidewatch_ingest::prices::{NO_TABLE, PriceTable};
+use tidewatch_ingest::record::Header;
 use tidewatch_journal::Position;
 use tidewatch_lake::{Lake, LakeOptions};
-use tidewatch_server::ingest::coding::Coding;
-use tidewatch_server::ingest::knowledge::Knowledge;
-use tidewatch_server::ingest::pipeline::prepare;
-use tidewatch_server::ingest::prices::{NO_TABLE, PriceTable};
-use tidewatch_server::ingest::record::Header;
 use tidewatch_store::columns::NO_KEY;
 
 /// An export of `fixtures/bench`, and what it may cost.

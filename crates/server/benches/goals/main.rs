@@ -16,8 +16,8 @@ use std::time::Duration;
 use goals::Measured;
 use measure::{ack, data, machine, memory, reads, stages, stalls, start, sustained};
 use settings::Settings;
-use tidewatch_server::clock::Clock;
-use tidewatch_server::query::time;
+use tidewatch_limits::clock::Clock;
+use tidewatch_query::time;
 
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;

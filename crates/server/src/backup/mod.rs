@@ -18,10 +18,10 @@ use anyhow::{Context, bail, ensure};
 
 use crate::backup_manifest::{self, Manifest};
 use crate::check;
-use crate::clock::Clock;
 use crate::config::Config;
 use socket::{Answer, Request};
 use source::Idle;
+use tidewatch_limits::clock::Clock;
 
 #[derive(Debug, Clone, clap::Args)]
 pub struct BackupArgs {

@@ -7,7 +7,7 @@ use anyhow::{Context, ensure};
 
 use super::write::{copy_bytes, make_parent, sync_folders};
 use crate::backup_manifest::{Manifest, NAME};
-use crate::files;
+use tidewatch_runtime::files;
 
 const LAST: &str = "catalog.sqlite";
 /// What an empty file system may have at its root.

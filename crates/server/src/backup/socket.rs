@@ -20,7 +20,7 @@ use tokio::sync::{Mutex, watch};
 use super::source::Serving;
 use super::write;
 use crate::app::App;
-use crate::limits;
+use tidewatch_limits as limits;
 
 pub const NAME: &str = "admin.sock";
 

@@ -11,7 +11,7 @@ use tokio::runtime::Handle;
 
 use crate::app::App;
 use crate::config::Config;
-use crate::control::{self, Location};
+use tidewatch_accounts::Location;
 
 /// A store that can be copied. Every method blocks.
 pub trait Source {
@@ -90,7 +90,7 @@ impl Source for Idle {
     }
 
     fn copy_control(&self, to: &Path) -> anyhow::Result<bool> {
-        Ok(self.runtime.block_on(control::copy_database(&self.control, to))?)
+        Ok(self.runtime.block_on(tidewatch_accounts::copy_database(&self.control, to))?)
     }
 
     fn segments(&self) -> anyhow::Result<Vec<DurableSegment>> {

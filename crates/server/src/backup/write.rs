@@ -12,9 +12,9 @@ use tidewatch_lake::check::{ListedFile, listed_files};
 
 use super::source::Source;
 use crate::backup_manifest::{self as manifest, Entry, Manifest};
-use crate::files::copy_hashed;
-use crate::symbols::check::is_upload;
-use crate::symbols::info::Info;
+use tidewatch_ingest::symbols::check::is_upload;
+use tidewatch_ingest::symbols::info::Info;
+use tidewatch_runtime::files::copy_hashed;
 
 const CATALOG: &str = "catalog.sqlite";
 /// Attempts to copy a file that may be renamed or replaced in between.

@@ -22,16 +22,18 @@ use tidewatch_store::tables::Table;
 use super::generate::{self, Generator, Kind, Period, SERIES};
 use super::grouped;
 use super::reads::{self, Sample};
-use crate::clock::Clock;
-use crate::control::{By, Control, Location, NewAccount};
-use crate::files;
 use crate::http::account::password_hash_now;
-use crate::ingest::coding::Coding;
-use crate::ingest::knowledge::Knowledge;
-use crate::ingest::pipeline;
-use crate::ingest::prices::{self, PriceTable};
-use crate::ingest::record::Header;
-use crate::secrets::{self, seal::Sealer};
+use tidewatch_accounts::secrets;
+use tidewatch_accounts::secrets::seal::Sealer;
+use tidewatch_accounts::{By, Control, Location, NewAccount};
+use tidewatch_ingest::coding::Coding;
+use tidewatch_ingest::knowledge::Knowledge;
+use tidewatch_ingest::pipeline;
+use tidewatch_ingest::prices;
+use tidewatch_ingest::prices::PriceTable;
+use tidewatch_ingest::record::Header;
+use tidewatch_limits::clock::Clock;
+use tidewatch_runtime::files;
 
 /// What describes the data, in its directory.
 pub const MANIFEST: &str = "bench.json";

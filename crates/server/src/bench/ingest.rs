@@ -14,7 +14,7 @@ use super::http::{self, Request, Target};
 use super::load::{self, Outcome, Pace, Plan};
 use super::payload::Payload;
 use super::process::{self, Usage};
-use crate::clock::Clock;
+use tidewatch_limits::clock::Clock;
 
 /// A server that did next to nothing for so long has nothing left to do …
 pub const CALM: Duration = Duration::from_secs(7);

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::generate::{ENDPOINTS_PER_SERVICE, RARE_KEY, RARE_WORD, SERVICES, endpoint_name};
 use super::protobuf::fields;
 use super::query::Read;
-use crate::query::time::show;
+use tidewatch_query::time::show;
 
 const HOUR_NS: i64 = 3600 * 1_000_000_000;
 const DAY_NS: i64 = 24 * HOUR_NS;

@@ -4,7 +4,6 @@
 
 pub mod file;
 pub mod show;
-pub mod sso;
 
 use std::ffi::OsString;
 use std::net::SocketAddr;
@@ -17,17 +16,19 @@ use clap::parser::ValueSource;
 use clap::{ArgAction, ArgMatches, Args, Command, FromArgMatches};
 
 use self::file::FileSettings;
-use crate::control::Location;
-use crate::control::Quota;
-use crate::ingest::intake::IntakeOptions;
-use crate::limits::{self, RouteLimits};
 use crate::listen::ListenAddress;
 use crate::listen::client_ip::{Trust, TrustError};
 use crate::listen::tls::Tls;
-use crate::machine;
-use crate::mail::settings::MailSettings;
 use crate::own_traces::target::Target;
-use crate::secrets::webauthn::RelyingParty;
+use tidewatch_accounts::Location;
+use tidewatch_accounts::Quota;
+use tidewatch_accounts::mail::settings::MailSettings;
+use tidewatch_accounts::secrets::given::{given, key};
+use tidewatch_accounts::secrets::webauthn::RelyingParty;
+use tidewatch_ingest::intake::IntakeOptions;
+use tidewatch_limits as limits;
+use tidewatch_limits::RouteLimits;
+use tidewatch_runtime::machine;
 
 /// `REPORT_MAX_BODY_MB` counts in these.
 const MB: usize = 1 << 20;
@@ -173,7 +174,7 @@ pub struct Config {
     #[arg(long, env = "TIDEWATCH_DISK_FREE_MIN", default_value_t = 0)]
     pub disk_free_min: u64,
     #[command(flatten)]
-    pub sso: sso::SsoSettings,
+    pub sso: tidewatch_accounts::sso::settings::SsoSettings,
 }
 
 impl Config {
@@ -238,7 +239,7 @@ impl Config {
             retention_trust_clock: false,
             disk_bytes_max: 0,
             disk_free_min: 0,
-            sso: sso::SsoSettings::default(),
+            sso: tidewatch_accounts::sso::settings::SsoSettings::default(),
         }
     }
 
@@ -418,25 +419,6 @@ impl Config {
 
 /// Settings that a running server takes up on SIGHUP; certificates are read again besides.
 pub const RELOADED: &[&str] = &["trusted_proxies", "trusted_proxy_header"];
-
-/// A secret setting, or what is in its file.
-fn given(value: &Option<String>, file: &Option<PathBuf>, what: &str) -> anyhow::Result<Option<String>> {
-    let text = match (value, file) {
-        (Some(value), _) => value.clone(),
-        (None, Some(path)) => {
-            std::fs::read_to_string(path).with_context(|| format!("cannot read the {what} from {}", path.display()))?
-        }
-        (None, None) => return Ok(None),
-    };
-    Ok(Some(text.trim().to_owned()))
-}
-
-fn key(value: &Option<String>, file: &Option<PathBuf>, what: &str) -> anyhow::Result<Option<Vec<u8>>> {
-    let Some(key) = given(value, file, what)? else { return Ok(None) };
-    let least = limits::LOGIN_KEY_BYTES_MIN;
-    ensure!(key.len() >= least, "the {what} is shorter than {least} bytes");
-    Ok(Some(key.into_bytes()))
-}
 
 /// A configuration with all its sources, checked.
 pub struct Loaded {

@@ -12,17 +12,18 @@ use tidewatch_domain::decode::Encoding;
 use tidewatch_domain::model::Signal;
 
 use super::traffic::Traffic;
-use crate::admission::FULL;
-use crate::admission::slots::Full;
-use crate::admission::turn::Turn;
 use crate::app::App;
-use crate::control::{By, Demo, NewProject, Project};
 use crate::demos::{End, Load};
 use crate::error::ApiError;
-use crate::ingest::accept::{self, Export};
-use crate::ingest::coding::Coding;
-use crate::ingest::outcome::{Refused, RejectReason};
-use crate::limits;
+use tidewatch_accounts::{By, Demo, NewProject, Project};
+use tidewatch_ingest::accept;
+use tidewatch_ingest::accept::Export;
+use tidewatch_ingest::coding::Coding;
+use tidewatch_ingest::outcome::{Refused, RejectReason};
+use tidewatch_limits as limits;
+use tidewatch_limits::admission::FULL;
+use tidewatch_limits::admission::slots::Full;
+use tidewatch_limits::admission::turn::Turn;
 
 /// Of the project; several may have it.
 const NAME: &str = "Demo";

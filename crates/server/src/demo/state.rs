@@ -1,11 +1,11 @@
 //! How far the demo data of an organization is, and whether anything else is there.
 
-use crate::control::Demo;
 use crate::demos::Demos;
 use crate::error::ApiError;
-use crate::query::ask::Ask;
-use crate::query::demo::is_empty;
-use crate::query::views::demo::{DemoState, DemoView};
+use tidewatch_accounts::Demo;
+use tidewatch_query::ask::Ask;
+use tidewatch_query::demo::is_empty;
+use tidewatch_query::views::demo::{DemoState, DemoView};
 
 /// `GET /api/organizations/{id}/demo`.
 pub async fn read(ask: &Ask, demos: &Demos, organization: i64) -> Result<DemoView, ApiError> {

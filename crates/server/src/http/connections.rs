@@ -13,8 +13,8 @@ use parking_lot::Mutex;
 use tokio::time::Instant;
 
 use super::timeouts::Activity;
-use crate::admission::per_ip::mask;
-use crate::limits;
+use tidewatch_limits as limits;
+use tidewatch_limits::admission::per_ip::mask;
 
 /// What is counted for `/metrics`.
 #[derive(Debug, Default)]

@@ -18,10 +18,10 @@ use super::exposition::Traffic;
 use super::gate::per_ip::ClientAddress;
 use super::gate::session_cookie::CookieJar;
 use super::security_headers;
-use crate::clock::Clock;
-use crate::limits;
 use crate::listen::client_ip::{self, Trust};
 use crate::own_traces::Tracer;
+use tidewatch_limits as limits;
+use tidewatch_limits::clock::Clock;
 
 /// The other end of a connection.
 #[derive(Debug, Clone, Copy)]

@@ -21,11 +21,11 @@ use super::connections::ConnectionCounts;
 use super::routes;
 use crate::app::App;
 use crate::error::ApiError;
-use crate::files;
-use crate::limits::{BACKGROUND_SILENCE_MAX, HEARTBEAT_SILENCE_MAX};
-use crate::metrics::{Durations, Families, Histogram};
+use crate::logging::log_writer;
 use crate::own_traces::Tracer;
-use crate::telemetry::log_writer;
+use tidewatch_ingest::metrics::{Durations, Families, Histogram};
+use tidewatch_limits::{BACKGROUND_SILENCE_MAX, HEARTBEAT_SILENCE_MAX};
+use tidewatch_runtime::files;
 
 const NS_PER_SECOND: u64 = 1_000_000_000;
 

@@ -18,8 +18,8 @@ use axum::http::StatusCode;
 use tidewatch_journal::heartbeat::Missing;
 
 use crate::app::App;
-use crate::limits;
-use crate::query::views::account::Health;
+use tidewatch_limits as limits;
+use tidewatch_query::views::account::Health;
 
 /// Whether the server is ready: started, and able to store what comes.
 #[utoipa::path(

@@ -5,7 +5,7 @@ use axum::http::{HeaderName, HeaderValue};
 use axum::middleware::Next;
 use axum::response::Response;
 
-use crate::query::incomplete;
+use tidewatch_query::incomplete;
 
 /// On answers that lack rows.
 pub const HEADER: HeaderName = HeaderName::from_static("tidewatch-incomplete");

@@ -21,7 +21,7 @@ use super::request_body;
 use super::socket::{Accepted, Socket, Stream};
 use super::timeouts::{Activity, Watched};
 use crate::error::ApiError;
-use crate::limits;
+use tidewatch_limits as limits;
 
 /// Serves what comes through `sockets` at `door`, until `stop` completes; then accepts nothing more and gives what is in
 /// flight [`limits::DRAIN_MAX`]. At most `connections_max` are open at once, and a few for probes.

@@ -10,7 +10,7 @@ use axum::body::Body;
 use bytes::Bytes;
 use hyper::body::{Body as _, Frame, Incoming, SizeHint};
 
-use crate::limits;
+use tidewatch_limits as limits;
 
 /// What is known of a body whose reader has it.
 #[derive(Debug)]

@@ -29,7 +29,7 @@ use super::ingest::{cors, grpc, otlp, starting};
 use super::{account, auth, dashboard, health, openapi, ui, uploads};
 use crate::app::App;
 use crate::error::ApiError;
-use crate::limits;
+use tidewatch_limits as limits;
 
 /// Everything the OpenAPI document knows about.
 pub fn api() -> Api {

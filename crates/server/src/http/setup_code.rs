@@ -5,8 +5,8 @@
 //! strangers look like that. Each node with the same key for secrets has the same code.
 
 use crate::app::App;
-use crate::control::tokens;
 use crate::error::ApiError;
+use tidewatch_accounts::tokens;
 
 /// What the operator writes when no code shall be asked for.
 const OFF: &str = "off";

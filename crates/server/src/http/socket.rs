@@ -10,9 +10,9 @@ use tokio::net::{TcpListener, TcpStream, UnixListener, UnixStream};
 use tokio_rustls::TlsAcceptor;
 
 use super::door::Caller;
-use crate::files;
 use crate::listen::ListenAddress;
 use crate::listen::tls::Tls;
+use tidewatch_runtime::files;
 
 /// A bound socket.
 pub enum Socket {

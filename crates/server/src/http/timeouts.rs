@@ -16,7 +16,7 @@ use tokio::time::{Duration, Instant, sleep_until};
 
 use super::framing::Framing;
 use super::unparsed_request;
-use crate::limits;
+use tidewatch_limits as limits;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Phase {

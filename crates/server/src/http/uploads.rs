@@ -17,13 +17,14 @@ use super::gate::auth::{Origin, bearer};
 use super::gate::upload::{self, Upload, UploadedFile};
 use super::openapi::Failures;
 use crate::app::App;
-use crate::control::Project;
 use crate::error::ApiError;
-use crate::limits;
-use crate::redact::plain;
-use crate::symbols::Symbols;
-use crate::symbols::sort::{self, Fields, Kept};
-use crate::symbols::store::{Growth, Info, Put, Uploader};
+use tidewatch_accounts::Project;
+use tidewatch_ingest::symbols::Symbols;
+use tidewatch_ingest::symbols::sort;
+use tidewatch_ingest::symbols::sort::{Fields, Kept};
+use tidewatch_ingest::symbols::store::{Growth, Info, Put, Uploader};
+use tidewatch_limits as limits;
+use tidewatch_runtime::redact::plain;
 
 /// What was kept.
 #[derive(Debug, Default, Serialize, ToSchema)]

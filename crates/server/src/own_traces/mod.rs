@@ -28,8 +28,9 @@ use tidewatch_store::{Work, Worked};
 use self::parent::Parent;
 use self::span::{Span, Value};
 use self::target::Target;
-use crate::clock::Clock;
-use crate::{limits, redact};
+use tidewatch_limits as limits;
+use tidewatch_limits::clock::Clock;
+use tidewatch_runtime::redact;
 
 /// Takes spans and sends them.
 pub struct Tracer {

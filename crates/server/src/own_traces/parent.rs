@@ -2,7 +2,7 @@
 
 use axum::http::HeaderMap;
 
-use crate::limits;
+use tidewatch_limits as limits;
 
 /// The caller's span.
 #[derive(Debug, Clone, PartialEq, Eq)]

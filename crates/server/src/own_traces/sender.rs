@@ -11,8 +11,9 @@ use tidewatch_domain::model::SpanKind;
 use super::Shared;
 use super::span::{self, Span};
 use super::target::Target;
-use crate::background::Running;
-use crate::{limits, outbound};
+use tidewatch_limits as limits;
+use tidewatch_runtime::background::Running;
+use tidewatch_runtime::outbound;
 
 /// The content type of what is sent.
 const PROTOBUF: &str = "application/x-protobuf";

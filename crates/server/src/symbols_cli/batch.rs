@@ -1,7 +1,7 @@
 //! Files grouped into requests that the server takes.
 
 use super::find::Found;
-use crate::limits;
+use tidewatch_limits as limits;
 
 /// What the parts of a form add to their files, generously.
 const FORM_BYTES: u64 = 64 << 10;

@@ -11,9 +11,10 @@ use std::path::{Path, PathBuf};
 
 use tidewatch_symbols::{Arch, DebugId, Upload, detect, source_hash};
 
-use crate::limits;
-use crate::symbols::keys::{ScriptPath, SymbolKey};
-use crate::symbols::sort::{self, Content, Fields, Kept};
+use tidewatch_ingest::symbols::keys::{ScriptPath, SymbolKey};
+use tidewatch_ingest::symbols::sort;
+use tidewatch_ingest::symbols::sort::{Content, Fields, Kept};
+use tidewatch_limits as limits;
 
 /// One usable file.
 #[derive(Debug)]

@@ -8,7 +8,7 @@ use uuid::Uuid;
 
 use super::find::{Found, find};
 use super::{Said, counted, megabytes, remark};
-use crate::symbols::keys::SymbolKey;
+use tidewatch_ingest::symbols::keys::SymbolKey;
 
 /// Looks into files; no server is asked.
 #[derive(Debug, clap::Args)]

@@ -58,8 +58,8 @@ struct Said {
 }
 
 impl Said {
-    fn fields(&self) -> crate::symbols::sort::Fields<'_> {
-        crate::symbols::sort::Fields {
+    fn fields(&self) -> tidewatch_ingest::symbols::sort::Fields<'_> {
+        tidewatch_ingest::symbols::sort::Fields {
             arch: self.arch.as_deref(),
             debug_id: self.debug_id.as_deref(),
             proguard_uuid: self.proguard_uuid.as_deref(),

@@ -13,13 +13,13 @@ use tidewatch_symbols::{DebugId, Hints, Need, Trace, limits};
 use super::find::{Found, FoundKey, find};
 use super::send::sentence;
 use super::{CALL_MAX, base_url, counted, debug_id, is_project_token, remark};
-use crate::outbound;
-use crate::symbols::build::Original;
-use crate::symbols::gather::{Gathered, Source};
-use crate::symbols::index::Index;
-use crate::symbols::info::Info;
-use crate::symbols::keys::SymbolKey;
-use crate::symbols::sort::Fields;
+use tidewatch_ingest::symbols::build::Original;
+use tidewatch_ingest::symbols::gather::{Gathered, Source};
+use tidewatch_ingest::symbols::index::Index;
+use tidewatch_ingest::symbols::info::Info;
+use tidewatch_ingest::symbols::keys::SymbolKey;
+use tidewatch_ingest::symbols::sort::Fields;
+use tidewatch_runtime::outbound;
 
 /// Prints the trace again, resolved as far as the files go.
 #[derive(Debug, clap::Args)]

@@ -11,8 +11,8 @@ use ureq::SendBody;
 use super::find::{Found, Refused};
 use super::progress::Progress;
 use super::{CALL_MAX, counted};
-use crate::outbound;
-use crate::symbols::sort::Fields;
+use tidewatch_ingest::symbols::sort::Fields;
+use tidewatch_runtime::outbound;
 
 /// Where uploads go, and on whose behalf.
 pub struct Door<'a> {

@@ -10,8 +10,8 @@ use super::find::{Found, Refused, find};
 use super::progress::Progress;
 use super::send::{Answer, Door};
 use super::{Said, base_url, counted, environment, megabytes, remark};
-use crate::symbols::keys::SymbolKey;
-use crate::symbols::sort;
+use tidewatch_ingest::symbols::keys::SymbolKey;
+use tidewatch_ingest::symbols::sort;
 
 /// Sends what is usable: files, folders (looked through), dSYM bundles.
 #[derive(Debug, clap::Args)]

@@ -12,7 +12,7 @@ use tokio::sync::Mutex;
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, MissedTickBehavior};
 
-use tidewatch_server::limits::INGEST_INLINE_BYTES_MAX;
+use tidewatch_limits::INGEST_INLINE_BYTES_MAX;
 
 use super::exporter::{try_post, try_send};
 use super::otlp::{gzip, span, traces, zstd};

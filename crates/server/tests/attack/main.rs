@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 use server::Server;
-use tidewatch_server::limits;
+use tidewatch_limits as limits;
 
 /// Bodies and their rows, the memtable as set below, 2,300 connections with a head of at most 64 KiB each, and the
 /// process itself, unoptimised, with what waits for the disk.
@@ -77,7 +77,7 @@ const OTHERS_PERCENT_MAX: u64 = 10;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn well_behaved_exporters_go_on_under_attack() {
-    tidewatch_server::files::allow_as_many_as_possible();
+    tidewatch_runtime::files::allow_as_many_as_possible();
     let folder = tempfile::tempdir().expect("a temporary folder");
     let mut server = Server::start(
         &folder.path().join("data"),

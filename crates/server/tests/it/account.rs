@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use tidewatch_server::control::{NewUser, Role};
+use tidewatch_accounts::{NewUser, Role};
 
 use crate::client;
 use crate::harness::{Harness, text};
@@ -387,7 +387,7 @@ on_both! {
 }
 
 /// Somebody without any membership.
-pub async fn person(harness: &Harness, email: &str) -> std::sync::Arc<tidewatch_server::control::User> {
+pub async fn person(harness: &Harness, email: &str) -> std::sync::Arc<tidewatch_accounts::User> {
     let app = harness.app();
     let new = NewUser { email: email.into(), name: "A person".into(), password_hash: None, is_email_verified: true };
     app.control.create_user(&app.by_server(), &new).await.expect("a user")

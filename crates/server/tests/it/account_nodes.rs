@@ -4,10 +4,8 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 use sqlx::{Connection, Row, SqliteConnection};
-use tidewatch_server::control::{
-    By, Control, ControlError, Location, NewAccount, NewProject, NewUser, Role, TokenKind,
-};
-use tidewatch_server::secrets::seal::Sealer;
+use tidewatch_accounts::secrets::seal::Sealer;
+use tidewatch_accounts::{By, Control, ControlError, Location, NewAccount, NewProject, NewUser, Role, TokenKind};
 
 use crate::harness::{Harness, text};
 
@@ -151,7 +149,7 @@ async fn two_nodes_agree() {
 async fn version_one(path: &Path) {
     let url = format!("sqlite://{}?mode=rwc", path.display());
     let mut old = SqliteConnection::connect(&url).await.expect("an old database");
-    sqlx::raw_sql(include_str!("../../src/control/migrations/0001_accounts.sql"))
+    sqlx::raw_sql(include_str!("../../../accounts/src/migrations/0001_accounts.sql"))
         .execute(&mut old)
         .await
         .expect("an old database");

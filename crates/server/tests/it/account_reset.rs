@@ -53,11 +53,11 @@ on_both! {
         let now = app.clock.now_ns();
         let minute = 60_000_000_000;
         let ask = async |email: &str, at_ns: i64| {
-            let by = tidewatch_server::control::By { at_ns, ..app.by_server() };
+            let by = tidewatch_accounts::By { at_ns, ..app.by_server() };
             let mut asked = None;
             let mail = |token: &str| {
                 asked = Some(token.to_owned());
-                tidewatch_server::mail::letters::password_reset("https://tide.example.com", email, token)
+                tidewatch_accounts::mail::letters::password_reset("https://tide.example.com", email, token)
             };
             app.control.begin_reset(&by, email, mail).await.expect("a database");
             asked
@@ -69,7 +69,7 @@ on_both! {
         // The token lives an hour.
         assert!(app.control.reset_email(&first, now).await.expect("a database").is_some());
         assert!(app.control.reset_email(&first, now + minute).await.expect("a database").is_none());
-        assert!(!app.control.finish_reset(&tidewatch_server::control::By { at_ns: now + minute, ..app.by_server() }, &first, "x", false).await.expect("a database"));
+        assert!(!app.control.finish_reset(&tidewatch_accounts::By { at_ns: now + minute, ..app.by_server() }, &first, "x", false).await.expect("a database"));
         assert!(ask("owner@example.com", now + 2 * minute).await.is_some());
         assert!(app.control.reset_email(&first, now).await.expect("a database").is_none(), "the older link is over");
     }

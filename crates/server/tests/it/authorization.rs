@@ -8,7 +8,7 @@ mod table;
 
 use std::collections::BTreeSet;
 
-use tidewatch_server::control::ScopeLevel;
+use tidewatch_accounts::ScopeLevel;
 use tidewatch_server::http::routes;
 
 use crate::client;

@@ -22,8 +22,8 @@ use std::time::{Duration, Instant};
 
 use sqlx::{Connection, Executor, PgConnection};
 use tempfile::TempDir;
+use tidewatch_accounts::Location;
 use tidewatch_server::config::Config;
-use tidewatch_server::control::Location;
 use tokio::sync::OnceCell;
 
 /// The control database of one test.

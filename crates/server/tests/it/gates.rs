@@ -10,14 +10,15 @@ use axum::routing::{get, post};
 use axum::{Json, Router};
 use bytes::Bytes;
 use serde_json::{Value, json};
+use tidewatch_limits as limits;
+use tidewatch_limits::Window;
+use tidewatch_limits::per_ip::Token;
 use tidewatch_server::app::App;
 use tidewatch_server::error::ApiError;
 use tidewatch_server::http::gate::body::{AnonymousBody, JsonBody, admit};
 use tidewatch_server::http::gate::per_ip::{PerIp, client_address};
 use tidewatch_server::http::gate::upload;
 use tidewatch_server::http::routes;
-use tidewatch_server::limits::per_ip::Token;
-use tidewatch_server::limits::{self, Window};
 use tokio::sync::mpsc;
 
 /// The real routes and these.
@@ -57,7 +58,7 @@ async fn uploaded(State(app): State<Arc<App>>, request: Request) -> Result<Json<
 
 async fn window(State(app): State<Arc<App>>, Path(number): Path<usize>, request: Request) -> Result<(), ApiError> {
     let (parts, _) = request.into_parts();
-    app.per_ip.count(Window::ALL[number], client_address(&parts.extensions), app.clock.now_ns())
+    Ok(app.per_ip.count(Window::ALL[number], client_address(&parts.extensions), app.clock.now_ns())?)
 }
 
 /// As the token endpoints will: the window first, then the body that says which grant it is.

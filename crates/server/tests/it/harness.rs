@@ -9,11 +9,11 @@ use tidewatch_store::TelemetryStore;
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
+use tidewatch_accounts::{By, NewUser, User};
 use tidewatch_journal::disk::{Disk, RealDisk};
+use tidewatch_limits::clock::Clock;
 use tidewatch_server::app::{App, Outside};
-use tidewatch_server::clock::Clock;
 use tidewatch_server::config::Config;
-use tidewatch_server::control::{By, NewUser, User};
 use tidewatch_server::listen::ListenAddress;
 use tidewatch_server::serve;
 use tidewatch_store::tables::Table;

@@ -1,6 +1,6 @@
 //! Clients that do not mean well, over raw TCP, bounded in count; the server goes on answering.
 
-use tidewatch_server::limits;
+use tidewatch_limits as limits;
 
 use crate::client::{self, Connection};
 use crate::harness::Harness;

@@ -1,7 +1,7 @@
 //! Invitations, from the mail to the membership. WIRE 5.2. Each on both control databases, with a real mail server.
 
 use serde_json::{Value, json};
-use tidewatch_server::control::{NewUser, Role};
+use tidewatch_accounts::{NewUser, Role};
 
 use crate::harness::text;
 use crate::mailbox::{Mailbox, invite, member, organization};

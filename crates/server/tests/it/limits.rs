@@ -6,7 +6,7 @@ use std::fmt::Write;
 use std::fs;
 use std::path::Path;
 
-use tidewatch_server::limits;
+use tidewatch_limits as limits;
 
 use crate::client;
 use crate::harness::Harness;
@@ -15,11 +15,11 @@ use crate::otlp::{PROTOBUF, gzip, span, traces, traces_of_bytes, zlib, zstd};
 #[test]
 fn snapshot_of_the_limits() {
     let mut text = String::from(
-        "# Limits\n\nMade from `crates/server/src/limits.rs` by a test (`make snapshots`). Rows in quotes are those of \
+        "# Limits\n\nMade from `crates/limits/src/lib.rs` by a test (`make snapshots`). Rows in quotes are those of \
          [spec.md](spec.md), \"Limits\".\nWhat an operator may change is in [configuration.md](configuration.md).\nReports, \
          profiles and public status pages have no routes yet.\n\n| Limit | Value | Source |\n|---|---|---|\n",
     );
-    for [name, value, source] in limits::table() {
+    for [name, value, source] in tidewatch_server::limits_table::table() {
         writeln!(text, "| {name} | {value} | {source} |").expect("writing to a string");
     }
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/limits.md");

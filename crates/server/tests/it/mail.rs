@@ -85,7 +85,7 @@ on_both! {
         }
         // ... and one that is there all the same does no harm.
         let app = harness.app().clone();
-        let change = tidewatch_server::control::Profile { name: Some("a\r\nBcc: eve@example.com".into()), ..Default::default() };
+        let change = tidewatch_accounts::Profile { name: Some("a\r\nBcc: eve@example.com".into()), ..Default::default() };
         app.control.change_profile(&app.by_server(), 1, &change).await.expect("a database");
         let path = format!("/api/organizations/{organization}/invitations");
         harness.api("POST", &path, &json!({"email": "ada@example.com", "role": "user"})).await.expect(201);

@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
 use serde_json::{Value, json};
-use tidewatch_server::control::By;
-use tidewatch_server::limits;
+use tidewatch_accounts::By;
+use tidewatch_limits as limits;
 
 use crate::client::Answer;
 use crate::harness::{Harness, text};

@@ -4,12 +4,12 @@ use std::path::{Component, Path};
 
 use axum::http::{HeaderMap, HeaderValue};
 use clap::Args;
+use tidewatch_ingest::{coding, origins};
 use tidewatch_server::backup::socket::Request;
 use tidewatch_server::backup_manifest::Manifest;
 use tidewatch_server::config::{Config, file};
 use tidewatch_server::http::gate::multipart::{Event, Multipart};
 use tidewatch_server::http::gate::session_cookie::{Cookie, CookieJar, Page, page};
-use tidewatch_server::ingest::{coding, origins};
 use tidewatch_server::listen::ListenAddress;
 use tidewatch_server::listen::client_ip::Trust;
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU32, Ordering};
 
 use serde_json::{Value, json};
-use tidewatch_server::control::{By, NewUser};
+use tidewatch_accounts::{By, NewUser};
 
 use crate::authenticator::{Authenticator, USER_PRESENT};
 use crate::client::Answer;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicI64;
 
 use serde_json::json;
-use tidewatch_server::limits::Window;
+use tidewatch_limits::Window;
 
 use crate::client::{self, Answer};
 use crate::engines::On;

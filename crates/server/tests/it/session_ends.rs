@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
 use serde_json::{Value, json};
-use tidewatch_server::control::By;
+use tidewatch_accounts::By;
 
 use crate::client::Answer;
 use crate::harness::{Harness, text};

@@ -3,7 +3,8 @@
 use std::net::SocketAddr;
 
 use serde_json::json;
-use tidewatch_server::limits::{self, RouteLimits};
+use tidewatch_limits as limits;
+use tidewatch_limits::RouteLimits;
 use tokio::time::{Duration, Instant, sleep};
 
 use crate::client::{self, Answer, arrive};

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use serde_json::{Value, json};
-use tidewatch_server::symbols::keys::{FileName, SymbolKey};
+use tidewatch_ingest::symbols::keys::{FileName, SymbolKey};
 use tidewatch_symbols::{Artifact, DebugId, Upload, detect};
 use uuid::Uuid;
 

@@ -114,7 +114,7 @@ async fn traces_are_found_by_any_of_their_spans() {
 #[tokio::test]
 async fn a_search_over_more_spans_than_it_looks_at_says_so() {
     let (harness, project) = Harness::with_project().await;
-    let limit = tidewatch_server::limits::TRACE_MATCHES_MAX as u64;
+    let limit = tidewatch_limits::TRACE_MATCHES_MAX as u64;
     let spans = [
         request(1 << 40, "/early", 200, 0.0, 1.0),
         made(1 << 40, 1 << 42, CLIENT, "call", 0.1, 1.0).parent(1 << 40).with("job", "bulk"),
@@ -219,7 +219,7 @@ async fn a_distributed_trace_spans_the_projects_one_may_open() {
 #[tokio::test]
 async fn a_graph_shows_so_many_spans_and_the_opened_one_among_them() {
     let (harness, project) = Harness::with_project().await;
-    let limit = tidewatch_server::limits::GRAPH_SPANS_MAX as u64;
+    let limit = tidewatch_limits::GRAPH_SPANS_MAX as u64;
     for part in 0..2 {
         let of_part = (0..limit / 2 + 1).map(|n| crate::otlp::span(part * limit + n)).collect();
         let body = crate::otlp::traces(of_part);

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
 use serde_json::{Value, json};
-use tidewatch_server::limits;
+use tidewatch_limits as limits;
 use totp_rs::{Builder, Secret};
 
 use crate::client::Answer;

@@ -1,7 +1,7 @@
 //! Uploads through the gate that their routes will stand behind. Spec: limits, row "Upload size"; errors, rows 413 and 422.
 
 use serde_json::json;
-use tidewatch_server::limits;
+use tidewatch_limits as limits;
 
 use crate::client::{self, Answer};
 use crate::harness::Harness;

@@ -9,10 +9,11 @@ use std::process::Command;
 use std::sync::Arc;
 use tidewatch_store::TelemetryStore;
 
+use tidewatch_limits as limits;
 use tidewatch_server::app::{App, Outside};
 use tidewatch_server::config::Config;
 use tidewatch_server::listen::ListenAddress;
-use tidewatch_server::{limits, serve};
+use tidewatch_server::serve;
 use tidewatch_store::tables::Table;
 use tokio::sync::oneshot;
 

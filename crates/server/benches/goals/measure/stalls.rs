@@ -4,6 +4,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use tidewatch_limits::clock::Clock;
 use tidewatch_server::bench::generate::Kind;
 use tidewatch_server::bench::http::Connection;
 use tidewatch_server::bench::ingest::{CALM, generated};
@@ -11,7 +12,6 @@ use tidewatch_server::bench::load::{Latencies, Outcome, Pace, Plan};
 use tidewatch_server::bench::process;
 use tidewatch_server::bench::query::{Read, Reader};
 use tidewatch_server::bench::reads::reads;
-use tidewatch_server::clock::Clock;
 
 use super::{closed, exports, machine, median};
 use crate::goals::Measured;

@@ -15,9 +15,9 @@ use crate::http::gate::body::AnonymousBody;
 use crate::http::gate::link_token::LinkToken;
 use crate::http::gate::per_ip::PerIp;
 use crate::http::openapi::{ErrorBody, Failures, NotFound, TooMany};
-use crate::limits::per_ip::{InvitationAcceptance, InvitationLookup};
-use crate::query::views::account::{Done, LoginAnswer, LoginBundle};
-use crate::query::views::people::{AcceptRequest, InvitedView};
+use tidewatch_limits::per_ip::{InvitationAcceptance, InvitationLookup};
+use tidewatch_query::views::account::{Done, LoginAnswer, LoginBundle};
+use tidewatch_query::views::people::{AcceptRequest, InvitedView};
 
 /// What an invitation is about.
 #[utoipa::path(

@@ -18,12 +18,12 @@ use utoipa::IntoParams;
 
 use super::view::rfc3339;
 use crate::app::App;
-use crate::control::{AuditLine, AuditQuestion};
 use crate::error::ApiError;
 use crate::http::gate::auth::{Admin, InPerson, InPersonAs, OrganizationAccess};
 use crate::http::openapi::Failures;
-use crate::limits;
-use crate::query::views::people::{AuditActor, AuditLineView, AuditPage};
+use tidewatch_accounts::{AuditLine, AuditQuestion};
+use tidewatch_limits as limits;
+use tidewatch_query::views::people::{AuditActor, AuditLineView, AuditPage};
 
 /// Which lines.
 #[derive(Debug, Clone, Default, Deserialize, IntoParams)]

@@ -10,13 +10,13 @@ use axum::http::StatusCode;
 use super::projects::{check_framework, check_name, membership};
 use super::view;
 use crate::app::App;
-use crate::control::NewProject;
 use crate::error::ApiError;
 use crate::http::gate::auth::{SignedIn, Write};
 use crate::http::gate::body::JsonBody;
 use crate::http::openapi::Failures;
-use crate::limits;
-use crate::query::views::account::{NewProjectsRequest, ProjectView};
+use tidewatch_accounts::NewProject;
+use tidewatch_limits as limits;
+use tidewatch_query::views::account::{NewProjectsRequest, ProjectView};
 
 /// Makes several projects, all of them or none. The answer is in the same order.
 #[utoipa::path(

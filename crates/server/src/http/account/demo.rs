@@ -12,9 +12,9 @@ use crate::error::ApiError;
 use crate::http::gate::auth::{Admin, OrganizationAccess, Read};
 use crate::http::gate::body::JsonBody;
 use crate::http::openapi::Failures;
-use crate::limits;
-use crate::query::ask::Ask;
-use crate::query::views::demo::{DemoRequest, DemoView};
+use tidewatch_limits as limits;
+use tidewatch_query::ask::Ask;
+use tidewatch_query::views::demo::{DemoRequest, DemoView};
 
 /// Whether there is demo data, and how far its loading is.
 #[utoipa::path(

@@ -1,8 +1,8 @@
 //! Texts that people send about themselves and their organisations, checked in one place.
 
 use crate::error::ApiError;
-use crate::limits;
-use crate::redact::is_hidden;
+use tidewatch_limits as limits;
+use tidewatch_runtime::redact::is_hidden;
 
 /// An e-mail address, lower case.
 pub fn email(text: &str) -> Result<String, ApiError> {

@@ -10,14 +10,14 @@ use super::fields;
 use super::members::{given_role, number};
 use super::view::rfc3339;
 use crate::app::App;
-use crate::control::{Invitation, NewInvitation};
 use crate::error::ApiError;
 use crate::http::gate::auth::{Admin, FreshAs, InPersonAs, OrganizationAccess};
 use crate::http::gate::body::JsonBody;
 use crate::http::openapi::{ErrorBody, Failures, NotFound};
-use crate::mail::letters;
-use crate::query::views::account::Done;
-use crate::query::views::people::{InvitationRequest, InvitationView};
+use tidewatch_accounts::mail::letters;
+use tidewatch_accounts::{Invitation, NewInvitation};
+use tidewatch_query::views::account::Done;
+use tidewatch_query::views::people::{InvitationRequest, InvitationView};
 
 /// Invites somebody by mail, for seven days. Only the owner invites admins.
 #[utoipa::path(

@@ -7,18 +7,18 @@ use axum::extract::State;
 
 use super::password::Match;
 use super::{password, view};
-use crate::admission::guesses::Guesser;
 use crate::app::App;
-use crate::control::{SecondFactors, User};
 use crate::error::ApiError;
 use crate::http::gate::auth::{Origin, SignedIn};
 use crate::http::gate::body::AnonymousBody;
 use crate::http::gate::per_ip::PerIp;
 use crate::http::openapi::{ErrorBody, Failures, TooMany};
-use crate::limits;
-use crate::limits::per_ip::Login;
-use crate::query::views::account::{LoginAnswer, LoginBundle, LoginOutcome, LoginRequest};
-use crate::query::views::auth::SecondFactorNeeded;
+use tidewatch_accounts::{SecondFactors, User};
+use tidewatch_limits as limits;
+use tidewatch_limits::admission::guesses::Guesser;
+use tidewatch_limits::per_ip::Login;
+use tidewatch_query::views::account::{LoginAnswer, LoginBundle, LoginOutcome, LoginRequest};
+use tidewatch_query::views::auth::SecondFactorNeeded;
 
 const WRONG: ApiError = ApiError::Unauthorized("wrong email or password");
 

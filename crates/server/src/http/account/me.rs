@@ -13,8 +13,8 @@ use crate::http::gate::auth::InPerson;
 use crate::http::gate::body::JsonBody;
 use crate::http::gate::per_ip::PerIp;
 use crate::http::openapi::{Failures, TooMany};
-use crate::limits::per_ip::PasswordChange;
-use crate::query::views::account::{ChangePasswordRequest, NewLogin};
+use tidewatch_limits::per_ip::PasswordChange;
+use tidewatch_query::views::account::{ChangePasswordRequest, NewLogin};
 
 /// Changes one's password. Every other session ends; the answer is a new login.
 #[utoipa::path(

@@ -9,14 +9,14 @@ use uuid::Uuid;
 
 use super::view::rfc3339;
 use crate::app::App;
-use crate::control::{Member, Need, Role};
 use crate::error::ApiError;
 use crate::http::gate::auth::{Admin, FreshAs, OrganizationAccess, Read, require};
 use crate::http::gate::body::JsonBody;
 use crate::http::openapi::{Failures, NotFound};
-use crate::limits;
-use crate::query::views::account::Done;
-use crate::query::views::people::{MemberView, ProjectRole, ProjectRoles, RoleRequest};
+use tidewatch_accounts::{Member, Need, Role};
+use tidewatch_limits as limits;
+use tidewatch_query::views::account::Done;
+use tidewatch_query::views::people::{MemberView, ProjectRole, ProjectRoles, RoleRequest};
 
 /// Members, with their roles.
 #[utoipa::path(

@@ -8,14 +8,14 @@ use axum::http::StatusCode;
 
 use super::fields;
 use crate::app::App;
-use crate::control::{Organization, OrganizationChange, OrganizationSettings, Role};
 use crate::error::ApiError;
 use crate::http::gate::auth::{Admin, InPersonAs, OrganizationAccess, Read, SignedIn};
 use crate::http::gate::body::JsonBody;
 use crate::http::openapi::Failures;
-use crate::limits;
-use crate::query::views::account::OrganizationView;
-use crate::query::views::people::{NewOrganizationRequest, OrganizationSettingsRequest, OrganizationSettingsView};
+use tidewatch_accounts::{Organization, OrganizationChange, OrganizationSettings, Role};
+use tidewatch_limits as limits;
+use tidewatch_query::views::account::OrganizationView;
+use tidewatch_query::views::people::{NewOrganizationRequest, OrganizationSettingsRequest, OrganizationSettingsView};
 
 /// Makes an organisation that the caller owns.
 #[utoipa::path(

@@ -7,11 +7,11 @@ use argon2::Argon2;
 use argon2::password_hash::phc::PasswordHash;
 use argon2::password_hash::{PasswordHasher, PasswordVerifier};
 
-use crate::admission::guesses::Guesser;
 use crate::app::App;
-use crate::control::User;
 use crate::error::ApiError;
-use crate::limits;
+use tidewatch_accounts::User;
+use tidewatch_limits as limits;
+use tidewatch_limits::admission::guesses::Guesser;
 
 /// What a password is to a stored hash.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

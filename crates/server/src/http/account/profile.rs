@@ -7,13 +7,13 @@ use axum::extract::State;
 
 use super::{fields, view};
 use crate::app::App;
-use crate::control::{AlsoEnd, Profile};
 use crate::error::ApiError;
 use crate::http::gate::auth::{InPerson, SignedIn, Write};
 use crate::http::gate::body::JsonBody;
 use crate::http::openapi::Failures;
-use crate::query::views::account::{NewLogin, UserView};
-use crate::query::views::people::{ProfileRequest, RevokeSessionsRequest};
+use tidewatch_accounts::{AlsoEnd, Profile};
+use tidewatch_query::views::account::{NewLogin, UserView};
+use tidewatch_query::views::people::{ProfileRequest, RevokeSessionsRequest};
 
 /// Changes one's name, time zone or theme: what is absent stays.
 #[utoipa::path(

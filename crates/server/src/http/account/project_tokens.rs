@@ -7,13 +7,13 @@ use axum::Json;
 use axum::extract::State;
 
 use crate::app::App;
-use crate::control::TokenKind;
 use crate::error::ApiError;
 use crate::http::gate::auth::{Admin, FreshAs, InPersonAs, ProjectAccess};
 use crate::http::gate::body::JsonBody;
 use crate::http::openapi::{Failures, NotFound, ProjectQuery};
-use crate::limits;
-use crate::query::views::account::{Done, NewToken, NewUploadToken, RotateTokenRequest};
+use tidewatch_accounts::TokenKind;
+use tidewatch_limits as limits;
+use tidewatch_query::views::account::{Done, NewToken, NewUploadToken, RotateTokenRequest};
 
 /// Replaces the token that exporters send. The old one is taken for a day more, or as long as asked; tokens from before
 /// it end. `graceHours` 0 leaves the new token alone.

@@ -10,15 +10,17 @@ use tidewatch_domain::rules::healthcheck;
 
 use super::view;
 use crate::app::App;
-use crate::control::Quota;
-use crate::control::{Membership, Need, NewProject, Project, ProjectChange, ProjectSettings as Settings};
 use crate::error::ApiError;
 use crate::http::gate::auth::{Admin, FreshAs, ProjectAccess, SignedIn, Write, check_two_factor};
 use crate::http::gate::body::JsonBody;
 use crate::http::openapi::{Failures, ProjectQuery};
-use crate::ingest::origins;
-use crate::limits;
-use crate::query::views::account::{DeleteProjectRequest, Done, NewProjectRequest, ProjectChangeRequest, ProjectView};
+use tidewatch_accounts::Quota;
+use tidewatch_accounts::{Membership, Need, NewProject, Project, ProjectChange, ProjectSettings as Settings};
+use tidewatch_ingest::origins;
+use tidewatch_limits as limits;
+use tidewatch_query::views::account::{
+    DeleteProjectRequest, Done, NewProjectRequest, ProjectChangeRequest, ProjectView,
+};
 
 /// WIRE 5.1; the first is what a project gets that does not say.
 const FRAMEWORKS: &[&str] = &[

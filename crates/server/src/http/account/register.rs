@@ -9,15 +9,15 @@ use axum::http::StatusCode;
 use super::projects::{check_framework, check_name};
 use super::{fields, password, view};
 use crate::app::App;
-use crate::control::NewAccount;
 use crate::error::ApiError;
 use crate::http::gate::auth::{Origin, Via};
 use crate::http::gate::body::AnonymousBody;
 use crate::http::gate::per_ip::PerIp;
 use crate::http::openapi::{ErrorBody, Failures, TooMany};
 use crate::http::setup_code;
-use crate::limits::per_ip::Register;
-use crate::query::views::account::{HasOrganizations, LoginBundle, RegisterAnswer, RegisterRequest};
+use tidewatch_accounts::NewAccount;
+use tidewatch_limits::per_ip::Register;
+use tidewatch_query::views::account::{HasOrganizations, LoginBundle, RegisterAnswer, RegisterRequest};
 
 /// Whether somebody has registered.
 #[utoipa::path(

@@ -16,10 +16,10 @@ use crate::http::gate::body::AnonymousBody;
 use crate::http::gate::link_token::LinkToken;
 use crate::http::gate::per_ip::PerIp;
 use crate::http::openapi::{Failures, TooMany};
-use crate::limits::per_ip::{ForgotPassword, ResetConsumption, ResetValidation};
-use crate::mail::letters;
-use crate::query::views::account::Done;
-use crate::query::views::people::{ForgotPasswordRequest, ResetPasswordRequest, ResetView};
+use tidewatch_accounts::mail::letters;
+use tidewatch_limits::per_ip::{ForgotPassword, ResetConsumption, ResetValidation};
+use tidewatch_query::views::account::Done;
+use tidewatch_query::views::people::{ForgotPasswordRequest, ResetPasswordRequest, ResetView};
 
 const ASKED: &str = "if there is an account with this address, a mail with a link is on its way to it";
 const NO_LINK: &str = "the link has been used or has run out; ask for another";

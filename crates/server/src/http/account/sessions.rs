@@ -10,8 +10,8 @@ use crate::app::App;
 use crate::error::ApiError;
 use crate::http::gate::auth::InPerson;
 use crate::http::openapi::{Failures, NotFound};
-use crate::query::views::auth::StatusAnswer;
-use crate::query::views::people::SessionView;
+use tidewatch_query::views::auth::StatusAnswer;
+use tidewatch_query::views::people::SessionView;
 
 /// Where one is signed in, the session seen last first.
 #[utoipa::path(
@@ -24,7 +24,7 @@ use crate::query::views::people::SessionView;
 pub async fn list(State(app): State<Arc<App>>, InPerson(caller): InPerson) -> Result<Json<Vec<SessionView>>, ApiError> {
     let own = caller.session.map(|session| session.id);
     let sessions = app.control.sessions(&caller.user, app.clock.now_ns()).await?;
-    let view = |session: crate::control::Session| SessionView {
+    let view = |session: tidewatch_accounts::Session| SessionView {
         id: session.id,
         current: Some(session.id) == own,
         user_agent: session.user_agent,

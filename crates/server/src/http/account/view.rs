@@ -3,12 +3,12 @@
 use jiff::Timestamp;
 
 use crate::app::App;
-use crate::control::{By, Need, Project, Role, User};
 use crate::error::ApiError;
 use crate::http::gate::auth::{Origin, SignedIn, Via};
 use crate::http::gate::session_cookie::{Cookie, Page};
-use crate::limits;
-use crate::query::views::account::{LoginBundle, OrganizationView, ProjectSettings, ProjectView, UserView};
+use tidewatch_accounts::{By, Need, Project, Role, User};
+use tidewatch_limits as limits;
+use tidewatch_query::views::account::{LoginBundle, OrganizationView, ProjectSettings, ProjectView, UserView};
 
 /// What a read-only member sees in place of a token. WIRE 5.3.
 const HIDDEN_TOKEN: &str = "read-only-hidden-token";

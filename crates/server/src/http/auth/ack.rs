@@ -8,14 +8,14 @@ use axum::extract::State;
 
 use super::rfc3339;
 use crate::app::App;
-use crate::control::AckLink;
 use crate::error::ApiError;
 use crate::http::gate::auth::Origin;
 use crate::http::gate::link_token::LinkToken;
 use crate::http::gate::per_ip::PerIp;
 use crate::http::openapi::{ErrorBody, NotFound, TooMany};
-use crate::limits::per_ip::{Ack, AckLookup};
-use crate::query::views::auth::AckView;
+use tidewatch_accounts::AckLink;
+use tidewatch_limits::per_ip::{Ack, AckLookup};
+use tidewatch_query::views::auth::AckView;
 
 /// What the link is about. Changes nothing, so that programs that look into mail do not acknowledge.
 #[utoipa::path(

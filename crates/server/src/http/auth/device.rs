@@ -7,15 +7,15 @@ use axum::extract::{Query, State};
 
 use super::{check_projects, rfc3339};
 use crate::app::App;
-use crate::control::{DeviceRequest, Scope, ScopeLevel};
 use crate::error::ApiError;
 use crate::http::gate::auth::{FreshInPerson, InPerson, Origin, SignedIn};
 use crate::http::gate::body::{FormOrJson, JsonBody};
 use crate::http::gate::per_ip::PerIp;
 use crate::http::openapi::{ErrorBody, Failures, NotFound, TooMany};
-use crate::limits;
-use crate::limits::per_ip::DeviceAuthorize;
-use crate::query::views::auth::{
+use tidewatch_accounts::{DeviceRequest, Scope, ScopeLevel};
+use tidewatch_limits as limits;
+use tidewatch_limits::per_ip::DeviceAuthorize;
+use tidewatch_query::views::auth::{
     DeviceAuthorizeAnswer, DeviceAuthorizeRequest, DeviceDecision, DeviceQuery, DeviceView, StatusAnswer,
 };
 

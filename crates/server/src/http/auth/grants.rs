@@ -8,11 +8,11 @@ use axum::extract::{Path, State};
 use super::device::client_name;
 use super::{project_ids, rfc3339};
 use crate::app::App;
-use crate::control::Grant;
 use crate::error::ApiError;
 use crate::http::gate::auth::InPerson;
 use crate::http::openapi::{Failures, NotFound};
-use crate::query::views::auth::{GrantView, StatusAnswer};
+use tidewatch_accounts::Grant;
+use tidewatch_query::views::auth::{GrantView, StatusAnswer};
 
 /// Clients that may act for the reader, newest first.
 #[utoipa::path(

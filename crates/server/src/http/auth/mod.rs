@@ -22,11 +22,11 @@ mod well_known;
 use uuid::Uuid;
 
 use crate::app::App;
-use crate::control::Scope;
 use crate::error::ApiError;
 use crate::http::api::{Api, routes};
 use crate::http::gate::auth::SignedIn;
-use crate::limits;
+use tidewatch_accounts::Scope;
+use tidewatch_limits as limits;
 
 /// Every route about credentials.
 pub fn routes() -> Api {
@@ -107,7 +107,9 @@ fn check_projects<N>(app: &App, caller: &SignedIn<N>, ids: Option<&[String]>) ->
 fn check_name(name: &str) -> Result<&str, ApiError> {
     match name.trim() {
         "" => Err(ApiError::malformed("name is missing")),
-        name if name.contains(crate::redact::is_hidden) => Err(ApiError::malformed("name contains control characters")),
+        name if name.contains(tidewatch_runtime::redact::is_hidden) => {
+            Err(ApiError::malformed("name contains control characters"))
+        }
         name if name.chars().count() > limits::CREDENTIAL_NAME_CHARS_MAX => {
             Err(ApiError::malformed("name is too long"))
         }

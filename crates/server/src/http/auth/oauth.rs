@@ -9,19 +9,19 @@ use axum::http::StatusCode;
 use super::check_projects;
 use super::redirect::{is_registered, may_be_registered, with_query};
 use crate::app::App;
-use crate::control::{NewCode, OauthClient, Scope, ScopeLevel};
 use crate::error::ApiError;
 use crate::http::gate::auth::{FreshInPerson, InPerson, Origin};
 use crate::http::gate::body::{AnonymousBody, JsonBody};
 use crate::http::gate::per_ip::PerIp;
 use crate::http::gate::resource::is_ours;
 use crate::http::openapi::{Failures, NotFound, TooMany};
-use crate::limits;
-use crate::limits::per_ip::OauthRegister;
-use crate::query::views::auth::{
+use tidewatch_accounts::{NewCode, OauthClient, Scope, ScopeLevel};
+use tidewatch_limits as limits;
+use tidewatch_limits::per_ip::OauthRegister;
+use tidewatch_query::views::auth::{
     ClientQuery, ClientRegistration, ClientView, ConsentAnswer, ConsentRequest, RegisteredClient,
 };
-use crate::redact::is_hidden;
+use tidewatch_runtime::redact::is_hidden;
 
 /// Registers a public client. RFC 7591.
 #[utoipa::path(

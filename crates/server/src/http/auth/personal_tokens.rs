@@ -8,13 +8,13 @@ use axum::http::StatusCode;
 
 use super::{check_name, check_projects, project_ids, rfc3339};
 use crate::app::App;
-use crate::control::{PersonalToken, Scope, ScopeLevel};
 use crate::error::ApiError;
 use crate::http::gate::auth::{FreshInPerson, InPerson};
 use crate::http::gate::body::JsonBody;
 use crate::http::openapi::{Failures, NotFound};
-use crate::limits;
-use crate::query::views::auth::{NewPersonalToken, NewPersonalTokenRequest, PersonalTokenView, StatusAnswer};
+use tidewatch_accounts::{PersonalToken, Scope, ScopeLevel};
+use tidewatch_limits as limits;
+use tidewatch_query::views::auth::{NewPersonalToken, NewPersonalTokenRequest, PersonalTokenView, StatusAnswer};
 
 /// The reader's tokens, newest first.
 #[utoipa::path(

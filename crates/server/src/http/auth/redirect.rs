@@ -2,7 +2,7 @@
 
 use url::Url;
 
-use crate::limits;
+use tidewatch_limits as limits;
 
 /// Programs' own schemes that are known without a dot in them; any other needs one, as RFC 8252, 7.1 has it.
 const APPS: [&str; 7] = ["cursor", "vscode", "vscode-insiders", "windsurf", "zed", "claude", "warp"];

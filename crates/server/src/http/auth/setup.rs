@@ -12,18 +12,18 @@ use axum::http::request::Parts;
 
 use super::rfc3339;
 use crate::app::App;
-use crate::control::{Membership, Need, PlannedProject, Role, SetupSession};
 use crate::error::ApiError;
 use crate::http::account::{check_framework, check_project_name, project_view, writable_membership};
 use crate::http::gate::auth::{InPerson, SignedIn, Via, bearer, check_two_factor};
 use crate::http::gate::body::{AnonymousBody, JsonBody};
 use crate::http::gate::per_ip::PerIp;
 use crate::http::openapi::{ErrorBody, Failures, NotFound, TooMany};
-use crate::limits;
-use crate::limits::per_ip::Setup;
-use crate::query::views::account::ProjectView;
-use crate::query::views::auth::StatusAnswer;
-use crate::query::views::setup::{
+use tidewatch_accounts::{Membership, Need, PlannedProject, Role, SetupSession};
+use tidewatch_limits as limits;
+use tidewatch_limits::per_ip::Setup;
+use tidewatch_query::views::account::ProjectView;
+use tidewatch_query::views::auth::StatusAnswer;
+use tidewatch_query::views::setup::{
     NewSetupToken, PlannedProjectView, SetupDraftView, SetupOrganization, SetupPlanRequest, SetupSessionView,
     SetupTokenRequest,
 };

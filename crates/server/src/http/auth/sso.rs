@@ -12,7 +12,6 @@ use axum::response::{IntoResponse, Response};
 use url::form_urlencoded::Serializer;
 
 use crate::app::App;
-use crate::control::{By, Entered, PendingLink, ProviderProfile, User};
 use crate::error::ApiError;
 use crate::http::account::{
     NEVER, begin_proved_session, bundle, check_framework, check_project_name, check_text, project_view, renew_session,
@@ -24,12 +23,13 @@ use crate::http::gate::per_ip::PerIp;
 use crate::http::gate::session_cookie::Page;
 use crate::http::openapi::{ErrorBody, Failures, NotFound, TooMany};
 use crate::http::setup_code;
-use crate::limits::per_ip::{FinishSetup, SsoCallback, SsoStart};
-use crate::query::views::account::{LoginBundle, RegisterAnswer};
-use crate::query::views::auth::{
+use tidewatch_accounts::sso::round_trip::{RoundTrip, no_cookie};
+use tidewatch_accounts::{By, Entered, PendingLink, ProviderProfile, User};
+use tidewatch_limits::per_ip::{FinishSetup, SsoCallback, SsoStart};
+use tidewatch_query::views::account::{LoginBundle, RegisterAnswer};
+use tidewatch_query::views::auth::{
     CallbackQuery, FinishSetupRequest, ProviderView, ProvidersAnswer, SsoProviderView, SsoView, StartQuery,
 };
-use crate::sso::round_trip::{RoundTrip, no_cookie};
 
 /// How people can sign in here.
 #[utoipa::path(
@@ -321,7 +321,7 @@ pub async fn finish_setup(
     let project = app.control.set_up(&by, caller.user.id, &name, &timezone, &project, &framework).await?;
     let (token, LoginBundle { user, projects, organizations }) =
         (renew_session(&app, &caller, &caller.user).await?, bundle(&app, &caller.user, &Via::Login));
-    let project = project_view(&app, &project, crate::control::Role::Owner, &Via::Login);
+    let project = project_view(&app, &project, tidewatch_accounts::Role::Owner, &Via::Login);
     Ok((StatusCode::CREATED, Json(RegisterAnswer { token, user, project, projects, organizations })))
 }
 

@@ -12,16 +12,16 @@ use axum::extract::State;
 
 use super::{passkeys, rfc3339};
 use crate::app::App;
-use crate::control::{Answered, Shown};
 use crate::error::ApiError;
 use crate::http::account::check_password_of;
 use crate::http::gate::auth::InPerson;
 use crate::http::gate::body::JsonBody;
 use crate::http::gate::per_ip::PerIp;
 use crate::http::openapi::{Failures, TooMany};
-use crate::limits;
-use crate::limits::per_ip::{Passkey, StepUp};
-use crate::query::views::people::{StepUpAnswer, StepUpRequest, StepUpWays};
+use tidewatch_accounts::{Answered, Shown};
+use tidewatch_limits as limits;
+use tidewatch_limits::per_ip::{Passkey, StepUp};
+use tidewatch_query::views::people::{StepUpAnswer, StepUpRequest, StepUpWays};
 
 /// How one can prove who one is.
 #[utoipa::path(

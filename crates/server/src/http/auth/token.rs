@@ -15,16 +15,16 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use sha2::{Digest, Sha256};
 
 use crate::app::App;
-use crate::control::{Exchange, Exchanged, Issued, Poll};
 use crate::error::ApiError;
 use crate::http::gate::auth::Origin;
 use crate::http::gate::body::FormOrJson;
 use crate::http::gate::per_ip::PerIp;
 use crate::http::gate::resource::is_ours;
 use crate::http::openapi::{ErrorBody, TooMany};
-use crate::limits;
-use crate::limits::per_ip::{Logout, Token};
-use crate::query::views::auth::{LogoutRequest, StatusAnswer, TokenAnswer, TokenRequest};
+use tidewatch_accounts::{Exchange, Exchanged, Issued, Poll};
+use tidewatch_limits as limits;
+use tidewatch_limits::per_ip::{Logout, Token};
+use tidewatch_query::views::auth::{LogoutRequest, StatusAnswer, TokenAnswer, TokenRequest};
 
 /// RFC 6749, 5.1: on every answer of the endpoint.
 const UNSTORED: [(HeaderName, &str); 2] = [(CACHE_CONTROL, "no-store"), (PRAGMA, "no-cache")];

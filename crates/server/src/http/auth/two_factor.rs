@@ -9,22 +9,22 @@ use qrcode::render::svg::Color;
 
 use super::passkeys;
 use crate::app::App;
-use crate::control::{Answered, Entered, LinkMail, PendingLink, Shown, User};
 use crate::error::ApiError;
 use crate::http::account::{NEVER, begin_proved_session, bundle, check_password_of};
 use crate::http::gate::auth::{InPerson, Origin, Via};
 use crate::http::gate::body::{AnonymousBody, JsonBody};
 use crate::http::gate::per_ip::PerIp;
 use crate::http::openapi::{ErrorBody, Failures, NotFound, TooMany};
-use crate::limits;
-use crate::limits::per_ip::{SecondFactor, SecondFactorChange};
-use crate::mail::letters;
-use crate::query::views::account::{LoginAnswer, LoginBundle};
-use crate::query::views::auth::{
+use tidewatch_accounts::mail::letters;
+use tidewatch_accounts::secrets::totp::Codes;
+use tidewatch_accounts::{Answered, Entered, LinkMail, PendingLink, Shown, User};
+use tidewatch_limits as limits;
+use tidewatch_limits::per_ip::{SecondFactor, SecondFactorChange};
+use tidewatch_query::views::account::{LoginAnswer, LoginBundle};
+use tidewatch_query::views::auth::{
     CodeRequest, LinkMailRequest, PasswordRequest, RecoveryCodes, SecondFactorRequest, StatusAnswer, TotpSetup,
     TwoFactorView,
 };
-use crate::secrets::totp::Codes;
 
 /// Which second factors the reader has.
 #[utoipa::path(

@@ -6,8 +6,8 @@ use axum::Json;
 use axum::extract::State;
 
 use crate::app::App;
-use crate::control::ScopeLevel;
-use crate::query::views::auth::{AuthorizationServer, ProtectedResource};
+use tidewatch_accounts::ScopeLevel;
+use tidewatch_query::views::auth::{AuthorizationServer, ProtectedResource};
 
 /// Where to register, ask and exchange.
 #[utoipa::path(

@@ -12,11 +12,11 @@ use crate::error::ApiError;
 use crate::http::gate::auth::ProjectAccess;
 use crate::http::gate::body::JsonBody;
 use crate::http::openapi::{Failures, NotFound, ProjectQuery};
-use crate::limits;
-use crate::query::ask::Ask;
-use crate::query::views::ai::*;
-use crate::query::views::page::*;
-use crate::query::{ai_traces, ids, time};
+use tidewatch_limits as limits;
+use tidewatch_query::ask::Ask;
+use tidewatch_query::views::ai::*;
+use tidewatch_query::views::page::*;
+use tidewatch_query::{ai_traces, ids, time};
 
 pub fn routes() -> Api {
     Api::new()

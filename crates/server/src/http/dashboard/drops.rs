@@ -7,17 +7,17 @@ use axum::Json;
 use axum::extract::State;
 
 use crate::app::App;
-use crate::control::{Membership, Role};
 use crate::error::ApiError;
 use crate::http::gate::auth::{InPerson, ProjectAccess};
 use crate::http::gate::body::JsonBody;
 use crate::http::openapi::{Failures, ProjectQuery};
-use crate::ingest::refusals::UnknownSender;
-use crate::limits;
-use crate::query::ask::Ask;
-use crate::query::drops;
-use crate::query::time;
-use crate::query::views::drops::*;
+use tidewatch_accounts::{Membership, Role};
+use tidewatch_ingest::refusals::UnknownSender;
+use tidewatch_limits as limits;
+use tidewatch_query::ask::Ask;
+use tidewatch_query::drops;
+use tidewatch_query::time;
+use tidewatch_query::views::drops::*;
 
 pub fn routes() -> Api {
     Api::new().routes(routes!(drops)).routes(routes!(refusals))

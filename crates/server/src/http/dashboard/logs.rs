@@ -11,12 +11,12 @@ use crate::error::ApiError;
 use crate::http::gate::auth::ProjectAccess;
 use crate::http::gate::body::JsonBody;
 use crate::http::openapi::{Failures, ProjectQuery};
-use crate::limits;
-use crate::query::ask::Ask;
-use crate::query::logs;
-use crate::query::projects::Projects;
-use crate::query::views::log::*;
-use crate::query::views::page::*;
+use tidewatch_limits as limits;
+use tidewatch_query::ask::Ask;
+use tidewatch_query::logs;
+use tidewatch_query::projects::Projects;
+use tidewatch_query::views::log::*;
+use tidewatch_query::views::page::*;
 
 pub fn routes() -> Api {
     Api::new().routes(routes!(list)).routes(routes!(histogram))

@@ -12,10 +12,10 @@ use crate::error::ApiError;
 use crate::http::gate::auth::ProjectAccess;
 use crate::http::gate::body::JsonBody;
 use crate::http::openapi::{Failures, ProjectQuery};
-use crate::limits;
-use crate::query::ask::Ask;
-use crate::query::views::metrics::*;
-use crate::query::{discover, metrics};
+use tidewatch_limits as limits;
+use tidewatch_query::ask::Ask;
+use tidewatch_query::views::metrics::*;
+use tidewatch_query::{discover, metrics};
 
 pub fn routes() -> Api {
     Api::new().routes(routes!(query)).routes(routes!(discover)).routes(routes!(tags)).routes(routes!(instances))

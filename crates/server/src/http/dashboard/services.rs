@@ -11,10 +11,10 @@ use crate::app::App;
 use crate::error::ApiError;
 use crate::http::gate::auth::ProjectAccess;
 use crate::http::openapi::{Failures, ProjectQuery};
-use crate::limits;
-use crate::query::ask::Ask;
-use crate::query::services;
-use crate::query::views::services::*;
+use tidewatch_limits as limits;
+use tidewatch_query::ask::Ask;
+use tidewatch_query::services;
+use tidewatch_query::views::services::*;
 
 pub fn routes() -> Api {
     Api::new().routes(routes!(services))

@@ -6,14 +6,14 @@ use std::sync::Arc;
 use tidewatch_symbols::{DebugId, Hints, Need, SourceContext};
 
 use crate::app::App;
-use crate::control::Project;
 use crate::error::ApiError;
 use crate::http::gate::upload;
-use crate::query::page::Paging;
-use crate::query::time;
-use crate::query::views::page::Page;
-use crate::query::views::symbols::*;
-use crate::symbols::store::Listed;
+use tidewatch_accounts::Project;
+use tidewatch_ingest::symbols::store::Listed;
+use tidewatch_query::page::Paging;
+use tidewatch_query::time;
+use tidewatch_query::views::page::Page;
+use tidewatch_query::views::symbols::*;
 
 /// A page of the list of files.
 #[derive(Debug, Clone)]

@@ -10,14 +10,15 @@ use utoipa::IntoParams;
 
 use super::symbol_files::{self as files, FILE_ORDERS, FilesAsked};
 use crate::app::App;
-use crate::control::Need;
 use crate::error::ApiError;
 use crate::http::gate::auth::{ProjectAccess, Write};
 use crate::http::gate::body::JsonBody;
 use crate::http::openapi::{Failures, ProjectQuery};
-use crate::query::page::{self, Paging};
-use crate::query::views::page::{Page, PageRequest, SortDirection};
-use crate::query::views::symbols::*;
+use tidewatch_accounts::Need;
+use tidewatch_query::page;
+use tidewatch_query::page::Paging;
+use tidewatch_query::views::page::{Page, PageRequest, SortDirection};
+use tidewatch_query::views::symbols::*;
 
 pub fn routes() -> Api {
     Api::new().routes(routes!(list, remove)).routes(routes!(missing)).routes(routes!(resolve)).routes(routes!(sources))

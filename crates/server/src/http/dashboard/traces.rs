@@ -12,12 +12,12 @@ use crate::error::ApiError;
 use crate::http::gate::auth::ProjectAccess;
 use crate::http::gate::body::JsonBody;
 use crate::http::openapi::{Failures, NotFound, ProjectQuery};
-use crate::limits;
-use crate::query::ask::Ask;
-use crate::query::views::page::*;
-use crate::query::views::span::*;
-use crate::query::views::trace::*;
-use crate::query::{distributed, ids, spans, time};
+use tidewatch_limits as limits;
+use tidewatch_query::ask::Ask;
+use tidewatch_query::views::page::*;
+use tidewatch_query::views::span::*;
+use tidewatch_query::views::trace::*;
+use tidewatch_query::{distributed, ids, spans, time};
 
 pub fn routes() -> Api {
     Api::new().routes(routes!(spans)).routes(routes!(span)).routes(routes!(distributed))

@@ -11,14 +11,17 @@ use axum::http::header::{CONTENT_LENGTH, CONTENT_TYPE};
 use bytes::Bytes;
 use serde::de::DeserializeOwned;
 
-use crate::admission::FULL;
-use crate::admission::pace::{self, Cut};
-use crate::admission::slots::Full;
-use crate::admission::turn::Turn;
 use crate::app::App;
 use crate::error::ApiError;
-use crate::ingest::coding::{self, Coding, InflateError};
-use crate::limits::{self, RouteLimits, SlowAnswer};
+use tidewatch_ingest::coding;
+use tidewatch_ingest::coding::{Coding, InflateError};
+use tidewatch_limits as limits;
+use tidewatch_limits::admission::FULL;
+use tidewatch_limits::admission::pace;
+use tidewatch_limits::admission::pace::Cut;
+use tidewatch_limits::admission::slots::Full;
+use tidewatch_limits::admission::turn::Turn;
+use tidewatch_limits::{RouteLimits, SlowAnswer};
 
 /// A JSON body of at most [`limits::JSON`].
 #[derive(Debug, Clone)]

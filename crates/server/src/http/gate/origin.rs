@@ -11,10 +11,10 @@ use axum::http::{Extensions, HeaderMap};
 use super::per_ip::client_address;
 use super::session_cookie::{self, Cookie, CookieJar, Page};
 use crate::app::App;
-use crate::control::{By, User};
 use crate::error::ApiError;
-use crate::limits;
-use crate::redact::plain;
+use tidewatch_accounts::{By, User};
+use tidewatch_limits as limits;
+use tidewatch_runtime::redact::plain;
 
 /// Where a request comes from; for routes that ask for no credential.
 #[derive(Debug, Clone)]

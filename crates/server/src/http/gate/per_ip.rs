@@ -1,4 +1,4 @@
-//! The windows of [`crate::admission::per_ip`] as extractors.
+//! The windows of [`tidewatch_limits::admission::per_ip`] as extractors.
 
 use std::marker::PhantomData;
 use std::net::IpAddr;
@@ -10,7 +10,7 @@ use axum::http::request::Parts;
 
 use crate::app::App;
 use crate::error::ApiError;
-use crate::limits::per_ip::Named;
+use tidewatch_limits::per_ip::Named;
 
 /// Put `_: PerIp<Login>` first among a handler's arguments, and its route has the window `Login`.
 pub struct PerIp<W>(PhantomData<W>);

@@ -12,12 +12,14 @@ use uuid::Uuid;
 
 use super::body::{cut_error, declared_length};
 use super::multipart::{Event, Multipart, MultipartError, PartHead};
-use crate::admission::pace::Paced;
-use crate::admission::slots::Permit;
 use crate::app::App;
 use crate::error::ApiError;
-use crate::ingest::coding::{self, Coding};
-use crate::limits::{self, RouteLimits};
+use tidewatch_ingest::coding;
+use tidewatch_ingest::coding::Coding;
+use tidewatch_limits as limits;
+use tidewatch_limits::RouteLimits;
+use tidewatch_limits::admission::pace::Paced;
+use tidewatch_limits::admission::slots::Permit;
 
 /// An upload on disk. Its files and its slot go when it is dropped.
 pub struct Upload {

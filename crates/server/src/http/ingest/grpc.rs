@@ -17,9 +17,9 @@ use tidewatch_domain::model::Signal;
 
 use super::otlp;
 use crate::app::App;
-use crate::ingest::error::ExportError;
-use crate::ingest::outcome::{Refused, RejectReason};
-use crate::limits;
+use tidewatch_ingest::error::ExportError;
+use tidewatch_ingest::outcome::{Refused, RejectReason};
+use tidewatch_limits as limits;
 
 /// google.rpc.Code.
 const UNIMPLEMENTED: HeaderValue = HeaderValue::from_static("12");

@@ -16,22 +16,25 @@ use tidewatch_domain::model::Signal;
 
 use super::answer::{self, PartialSuccess};
 use super::cors;
-use crate::admission::FULL;
-use crate::admission::pace::Cut;
-use crate::admission::slots::Full;
-use crate::admission::turn::Turn;
 use crate::app::App;
-use crate::control::Project;
 use crate::error::ApiError;
 use crate::http::gate::auth::{Origin, bearer};
 use crate::http::gate::body::declared_length;
-use crate::ingest::accept::{self, Accepted, Export};
-use crate::ingest::coding;
-use crate::ingest::error::ExportError;
-use crate::ingest::origins;
-use crate::ingest::outcome::{Refused, RejectReason, Told};
-use crate::ingest::refusals::{self, UnknownSender};
-use crate::limits::{self, RouteLimits, SlowAnswer};
+use tidewatch_accounts::Project;
+use tidewatch_ingest::accept;
+use tidewatch_ingest::accept::{Accepted, Export};
+use tidewatch_ingest::coding;
+use tidewatch_ingest::error::ExportError;
+use tidewatch_ingest::origins;
+use tidewatch_ingest::outcome::{Refused, RejectReason, Told};
+use tidewatch_ingest::refusals;
+use tidewatch_ingest::refusals::UnknownSender;
+use tidewatch_limits as limits;
+use tidewatch_limits::admission::FULL;
+use tidewatch_limits::admission::pace::Cut;
+use tidewatch_limits::admission::slots::Full;
+use tidewatch_limits::admission::turn::Turn;
+use tidewatch_limits::{RouteLimits, SlowAnswer};
 
 /// Counts of refused requests whose token belongs to no project.
 const NO_PROJECT: u32 = 0;

@@ -4,9 +4,9 @@
 //! (docs/spec-decisions.md); then, from a trusted peer, `X-Forwarded-For` (the right-most address that is no trusted proxy;
 //! where all peers are trusted, the right-most) and `X-Real-IP`; else the peer itself.
 
-use crate::admission::per_ip::mask;
 use std::net::{IpAddr, Ipv4Addr};
 use std::str::FromStr;
+use tidewatch_limits::admission::per_ip::mask;
 
 use axum::http::{HeaderMap, HeaderName};
 

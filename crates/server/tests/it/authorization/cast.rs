@@ -1,7 +1,7 @@
 //! Everybody there is: one organisation with a member of each role, a stranger with another, and tokens of all kinds.
 
-use tidewatch_server::control::{By, NewUser, Poll, Role, Scope, ScopeLevel, User};
-use tidewatch_server::limits;
+use tidewatch_accounts::{By, NewUser, Poll, Role, Scope, ScopeLevel, User};
+use tidewatch_limits as limits;
 use uuid::Uuid;
 
 use crate::engines::On;

@@ -4,7 +4,7 @@
 //! document's; what is in braces is filled in by `cast.rs` with something that does not exist. Bodies are such that
 //! nothing is changed that later rows need.
 
-use tidewatch_server::control::ScopeLevel;
+use tidewatch_accounts::ScopeLevel;
 
 /// What a route asks of its caller.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -7,13 +7,13 @@ pub mod own;
 pub mod sign_in;
 
 use crate::app::App;
-use crate::control::{Passkey, Proof};
 use crate::error::ApiError;
-use crate::limits;
-use crate::query::views::passkeys::{
+use tidewatch_accounts::secrets::webauthn::{Assertion, RelyingParty};
+use tidewatch_accounts::{Passkey, Proof};
+use tidewatch_limits as limits;
+use tidewatch_query::views::passkeys::{
     AuthenticationResponse, PasskeyDescriptor, PasskeyRequest, PasskeyView, RequestOptions,
 };
-use crate::secrets::webauthn::{Assertion, RelyingParty};
 
 use super::rfc3339;
 

@@ -8,7 +8,6 @@ use axum::http::StatusCode;
 
 use super::{PUBLIC_KEY, descriptor, party, timeout_ms, view};
 use crate::app::App;
-use crate::control::{Ceremony, user_handle};
 use crate::error::ApiError;
 use crate::http::account::check_password_of;
 use crate::http::auth::check_name;
@@ -16,13 +15,14 @@ use crate::http::gate::auth::{InPerson, SignedIn};
 use crate::http::gate::body::{AnonymousBody, JsonBody};
 use crate::http::gate::per_ip::PerIp;
 use crate::http::openapi::{ErrorBody, Failures, NotFound, TooMany};
-use crate::limits::per_ip::PasskeyChange;
-use crate::query::views::auth::StatusAnswer;
-use crate::query::views::passkeys::{
+use tidewatch_accounts::secrets::webauthn::{ALGORITHMS, Creation};
+use tidewatch_accounts::{Ceremony, user_handle};
+use tidewatch_limits::per_ip::PasskeyChange;
+use tidewatch_query::views::auth::StatusAnswer;
+use tidewatch_query::views::passkeys::{
     AuthenticatorSelection, CreationOptions, NewPasskey, NewPasskeyRequest, OwnPassword, PasskeyAlgorithm,
     PasskeyCreation, PasskeyName, PasskeyOwner, PasskeyParty,
 };
-use crate::secrets::webauthn::{ALGORITHMS, Creation};
 
 /// What authenticators show for this server.
 const PARTY: &str = "Tidewatch";

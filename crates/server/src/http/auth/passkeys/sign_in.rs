@@ -9,16 +9,16 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 
 use super::{descriptor, party, proof, request};
 use crate::app::App;
-use crate::control::Ceremony;
 use crate::error::ApiError;
 use crate::http::account::session;
 use crate::http::gate::auth::Origin;
 use crate::http::gate::body::AnonymousBody;
 use crate::http::gate::per_ip::PerIp;
 use crate::http::openapi::{Failures, NotFound, TooMany};
-use crate::limits::per_ip::{Passkey, PasskeyLogin};
-use crate::query::views::account::LoginAnswer;
-use crate::query::views::passkeys::{
+use tidewatch_accounts::Ceremony;
+use tidewatch_limits::per_ip::{Passkey, PasskeyLogin};
+use tidewatch_query::views::account::LoginAnswer;
+use tidewatch_query::views::passkeys::{
     PasskeyDescriptor, PasskeyLoginFinish, PasskeyLoginStart, PasskeyRequest, PasskeySecondStepStart,
 };
 
@@ -136,7 +136,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     use super::*;
-    use crate::secrets::seal::Sealer;
+    use tidewatch_accounts::secrets::seal::Sealer;
 
     #[test]
     fn decoys_are_as_many_and_as_long_as_real_passkeys() {

@@ -23,9 +23,11 @@ pub use super::origin::Origin;
 use super::resource;
 use super::session_cookie::{Cookie, Page, is_safe};
 use crate::app::App;
-use crate::control::{By, HeldSession, Need, Organization, PERSONAL_PREFIX, Project, Role, Scope, ScopeLevel, User};
 use crate::error::ApiError;
-use crate::limits;
+use tidewatch_accounts::{
+    By, HeldSession, Need, Organization, PERSONAL_PREFIX, Project, Role, Scope, ScopeLevel, User,
+};
+use tidewatch_limits as limits;
 
 /// A need as a type.
 pub trait Needed: Send + Sync + 'static {

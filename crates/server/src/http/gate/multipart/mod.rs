@@ -5,7 +5,7 @@
 use bytes::{Bytes, BytesMut};
 use memchr::memmem::{self, Finder};
 
-use crate::limits;
+use tidewatch_limits as limits;
 
 /// Why a body is no multipart body.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]

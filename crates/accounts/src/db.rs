@@ -1,0 +1,196 @@
+//! The database itself, SQLite or PostgreSQL: connections, the one writer, the version everybody follows.
+//!
+//! Statements are the same text for both (`docs/decisions/0006-control-database.md`). Reads use [`Database::pool`];
+//! every change goes through [`Write`]: one writer at a time in the whole installation, so that a transaction reads and
+//! writes as if it were alone and a test of a rule on one engine holds on the other.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use sqlx::any::AnyPoolOptions;
+use sqlx::{Any, AnyConnection, AnyPool, Connection, Executor, Transaction};
+use tidewatch_journal::sqlite_wal;
+
+use super::{Control, ControlError};
+use tidewatch_limits as limits;
+
+/// Which database it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Engine {
+    Sqlite,
+    Postgres,
+}
+
+/// Where the control database is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Location {
+    pub engine: Engine,
+    /// With the password, if it has one: never logged.
+    url: String,
+    /// SQLite's.
+    file: Option<PathBuf>,
+}
+
+/// Advisory lock of PostgreSQL that the writer holds; the same on every node.
+const WRITER: &str = "SELECT pg_advisory_xact_lock(7308901741)";
+
+impl Location {
+    /// A file, made when missing.
+    pub fn file(path: &Path) -> Location {
+        let file = Some(path.to_owned());
+        // What a URL would read as its own is escaped.
+        let path: String = path
+            .to_string_lossy()
+            .chars()
+            .map(|c| match c {
+                '%' | '?' | '#' => format!("%{:02X}", u32::from(c)),
+                other => other.to_string(),
+            })
+            .collect();
+        Location { engine: Engine::Sqlite, url: format!("sqlite://{path}?mode=rwc"), file }
+    }
+
+    /// `postgres://user:password@host/database`, with options such as `?sslmode=verify-full`.
+    pub fn postgres(url: &str) -> Option<Location> {
+        let known = url.starts_with("postgres://") || url.starts_with("postgresql://");
+        known.then(|| Location { engine: Engine::Postgres, url: url.to_owned(), file: None })
+    }
+}
+
+/// Open connections.
+#[derive(Debug, Clone)]
+pub struct Database {
+    pub engine: Engine,
+    pub pool: AnyPool,
+}
+
+impl Database {
+    pub async fn connect(location: &Location) -> Result<Database, ControlError> {
+        sqlx::any::install_default_drivers();
+        // The first connection overwrites what is behind the damage.
+        let damage = location.file.as_deref().map(sqlite_wal::find_damage).transpose().map_err(sqlx::Error::Io)?;
+        if let Some(damage) = damage.flatten() {
+            return Err(ControlError::Damaged(damage));
+        }
+        let engine = location.engine;
+        let pool = AnyPoolOptions::new()
+            .max_connections(limits::CONTROL_CONNECTIONS)
+            .acquire_timeout(limits::CONTROL_WAIT_MAX)
+            // Local ones neither age nor cost anything.
+            .idle_timeout((engine == Engine::Postgres).then_some(limits::CONTROL_IDLE_MAX))
+            .max_lifetime((engine == Engine::Postgres).then_some(limits::CONTROL_LIFE_MAX))
+            // SQLite ends a transaction by itself when the disk is full. sqlx's own rollback fails then, and the connection
+            // would count as inside a transaction for good: it is closed, and another one takes its place.
+            .before_acquire(|connection, _| Box::pin(async move { Ok(!connection.is_in_transaction()) }))
+            .after_connect(move |connection, _| {
+                Box::pin(async move {
+                    if engine == Engine::Sqlite {
+                        connection
+                            .execute(
+                                "PRAGMA busy_timeout = 10000; PRAGMA journal_mode = WAL; \
+                                 PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON;",
+                            )
+                            .await?;
+                    }
+                    Ok(())
+                })
+            })
+            .connect(&location.url)
+            .await?;
+        Ok(Database { engine, pool })
+    }
+
+    /// A transaction that nobody else writes beside.
+    pub async fn begin(&self) -> Result<Transaction<'static, Any>, ControlError> {
+        match self.engine {
+            Engine::Sqlite => Ok(self.pool.begin_with("BEGIN IMMEDIATE").await?),
+            Engine::Postgres => {
+                let mut transaction = self.pool.begin().await?;
+                transaction.execute(WRITER).await?;
+                Ok(transaction)
+            }
+        }
+    }
+
+    pub async fn close(&self) {
+        // A connection that hangs is not waited for.
+        let _ = tokio::time::timeout(Duration::from_secs(5), self.pool.close()).await;
+    }
+}
+
+/// A change in progress; dropped without a commit it leaves nothing behind.
+pub struct Write<'a> {
+    control: &'a Control,
+    transaction: Transaction<'static, Any>,
+    changes_directory: bool,
+}
+
+impl Control {
+    /// Begins a change. Waits while somebody else writes.
+    pub(super) async fn write(&self) -> Result<Write<'_>, ControlError> {
+        let transaction = self.database.begin().await?;
+        Ok(Write { control: self, transaction, changes_directory: false })
+    }
+
+    /// For single reads.
+    pub(super) fn pool(&self) -> &AnyPool {
+        &self.database.pool
+    }
+}
+
+impl<'a> Write<'a> {
+    pub(super) fn control(&self) -> &'a Control {
+        self.control
+    }
+
+    /// What statements run on: `.execute(write.on())`.
+    pub fn on(&mut self) -> &mut AnyConnection {
+        &mut self.transaction
+    }
+
+    /// Says that users, organisations, memberships, projects or tokens change: every node reads its directory again.
+    pub fn changes_directory(&mut self) {
+        self.changes_directory = true;
+    }
+
+    /// Makes it so, and visible in this node's memory at once.
+    pub async fn commit(mut self) -> Result<(), ControlError> {
+        if self.changes_directory {
+            self.transaction.execute("UPDATE directory_version SET version = version + 1").await?;
+        }
+        self.transaction.commit().await?;
+        if self.changes_directory {
+            self.control.refresh().await?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Outage;
+
+    /// Guarantee: a write that found the disk full takes no connection out of use.
+    #[tokio::test]
+    async fn connections_outlive_a_full_disk() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let database = Database::connect(&Location::file(&folder.path().join("a.sqlite"))).await.expect("a database");
+        let mut write = database.begin().await.expect("a transaction");
+        write.execute("CREATE TABLE a (x BLOB)").await.expect("a table");
+        write.commit().await.expect("it is written");
+        for _ in 0..2 * limits::CONTROL_CONNECTIONS {
+            let mut write = database.begin().await.expect("a transaction");
+            write.execute("PRAGMA max_page_count = 3").await.expect("a limit of this connection");
+            let full = write.execute("INSERT INTO a VALUES (zeroblob(1000000))").await.expect_err("it is full");
+            assert_eq!(ControlError::from(full).outage(), Some(Outage::NoSpace));
+            drop(write);
+        }
+        for _ in 0..2 * limits::CONTROL_CONNECTIONS {
+            let mut write = database.begin().await.expect("a transaction after a full disk");
+            write.execute("PRAGMA max_page_count = 100000").await.expect("no limit");
+            write.execute("INSERT INTO a VALUES (1)").await.expect("a row");
+            write.commit().await.expect("it is written");
+        }
+    }
+}

@@ -1,0 +1,317 @@
+//! Second factors: codes of an authenticator, recovery codes, and the sign-ins that wait for one. Passkeys have a file
+//! of their own; here they count like the codes.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::json;
+
+use super::audit::By;
+use super::db::Write;
+use super::passkey_proof::Proof;
+use super::pending_link::{PendingLink, mail_code_hash};
+use super::sessions::end_sessions;
+use super::tokens::{hash, prefixed_token};
+use super::{Control, ControlError, User};
+use crate::secrets::totp::Codes;
+use tidewatch_limits as limits;
+
+const SEALED_AS: &str = "totp";
+/// Kind of the challenge between password and second factor.
+pub(super) const WAITING: &str = "second factor";
+
+/// What a person has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct SecondFactors {
+    pub totp: bool,
+    pub recovery_codes_left: i64,
+    pub passkeys: i64,
+}
+
+impl SecondFactors {
+    /// A login by password has a second step.
+    pub fn any(self) -> bool {
+        self.totp || self.passkeys > 0
+    }
+}
+
+/// What a person shows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Shown<'a> {
+    Code(&'a str),
+    RecoveryCode(&'a str),
+    Passkey(&'a Proof<'a>),
+    /// The account's password, compared by the caller. Only for [`PendingLink`]s of accounts without a second factor.
+    Password {
+        is_right: bool,
+    },
+    /// A code mailed for the same.
+    MailCode(&'a str),
+}
+
+/// What came of it.
+#[derive(Debug, Clone)]
+pub enum Answered {
+    /// With what waited for it: `link` is to be linked ([`Control::enter`]).
+    In {
+        user: Arc<User>,
+        link: Option<PendingLink>,
+    },
+    No,
+    /// Too many wrong ones for this account, whoever sends them.
+    TooMany,
+}
+
+impl Control {
+    pub async fn second_factors(&self, user: i64) -> Result<SecondFactors, ControlError> {
+        let (totp, recovery_codes_left, passkeys): (i64, i64, i64) = sqlx::query_as(
+            "SELECT (SELECT COUNT(*) FROM totp WHERE user_id = $1 AND confirmed_ns IS NOT NULL), \
+             (SELECT COUNT(*) FROM recovery_codes WHERE user_id = $1 AND used_ns IS NULL), \
+             (SELECT COUNT(*) FROM passkeys WHERE user_id = $1)",
+        )
+        .bind(user)
+        .fetch_one(self.pool())
+        .await?;
+        Ok(SecondFactors { totp: totp > 0, recovery_codes_left, passkeys })
+    }
+
+    /// Begins to set up codes; they count once one has been shown. False when there are some already.
+    pub async fn begin_totp(&self, by: &By, user: i64, codes: &Codes) -> Result<bool, ControlError> {
+        let mut write = self.write().await?;
+        let changed = sqlx::query(
+            "INSERT INTO totp (user_id, secret_sealed, created_ns) VALUES ($1, $2, $3) ON CONFLICT (user_id) DO \
+             UPDATE SET secret_sealed = excluded.secret_sealed, created_ns = excluded.created_ns, last_step = 0 \
+             WHERE totp.confirmed_ns IS NULL",
+        )
+        .bind(user)
+        .bind(self.sealer().seal(SEALED_AS, &codes.base32())?)
+        .bind(by.at_ns)
+        .execute(write.on())
+        .await?;
+        write.commit().await?;
+        Ok(changed.rows_affected() > 0)
+    }
+
+    /// Codes count from now on. Returns the recovery codes; none when the code is wrong or nothing was begun.
+    pub async fn confirm_totp(&self, by: &By, user: &User, code: &str) -> Result<Option<Vec<String>>, ControlError> {
+        let mut write = self.write().await?;
+        let sealed: Option<String> =
+            sqlx::query_scalar("SELECT secret_sealed FROM totp WHERE user_id = $1 AND confirmed_ns IS NULL")
+                .bind(user.id)
+                .fetch_optional(write.on())
+                .await?;
+        let Some(sealed) = sealed else { return Ok(None) };
+        let codes = self.codes(&sealed, &user.email)?;
+        let Some(step) = codes.step(code, by.at_ns) else { return Ok(None) };
+        sqlx::query("UPDATE totp SET confirmed_ns = $2, last_step = $3 WHERE user_id = $1")
+            .bind(user.id)
+            .bind(by.at_ns)
+            .bind(step)
+            .execute(write.on())
+            .await?;
+        let recovery = insert_recovery_codes(&mut write, user.id).await?;
+        write.audit(by.did("two_factor.enable").on("user", user.id).with(json!({ "kind": "totp" }))).await?;
+        write.changes_directory();
+        write.commit().await?;
+        Ok(Some(recovery))
+    }
+
+    /// Ends the codes; without passkeys the recovery codes too.
+    pub async fn remove_totp(&self, by: &By, user: i64) -> Result<(), ControlError> {
+        let mut write = self.write().await?;
+        sqlx::query("DELETE FROM totp WHERE user_id = $1").bind(user).execute(write.on()).await?;
+        drop_idle_recovery_codes(&mut write, user).await?;
+        write.audit(by.did("two_factor.disable").on("user", user).with(json!({ "kind": "totp" }))).await?;
+        write.changes_directory();
+        write.commit().await
+    }
+
+    /// Removes every second factor and ends all sessions: whoever asks for this has lost a device that may be signed in.
+    pub async fn remove_second_factors(&self, by: &By, user: i64) -> Result<(), ControlError> {
+        let mut write = self.write().await?;
+        for statement in [
+            "DELETE FROM totp WHERE user_id = $1",
+            "DELETE FROM recovery_codes WHERE user_id = $1",
+            "DELETE FROM passkeys WHERE user_id = $1",
+        ] {
+            sqlx::query(statement).bind(user).execute(write.on()).await?;
+        }
+        end_sessions(&mut write, user, by.at_ns).await?;
+        write.audit(by.did("two_factor.disable").on("user", user)).await?;
+        write.changes_directory();
+        write.commit().await
+    }
+
+    /// New recovery codes in place of the old.
+    pub async fn replace_recovery_codes(&self, by: &By, user: i64) -> Result<Vec<String>, ControlError> {
+        let mut write = self.write().await?;
+        let codes = insert_recovery_codes(&mut write, user).await?;
+        write.audit(by.did("two_factor.recovery_codes").on("user", user)).await?;
+        write.commit().await?;
+        Ok(codes)
+    }
+
+    /// The password was right: a token that the second factor is shown with, for [`limits::SECOND_FACTOR_MAX`].
+    pub async fn await_second_factor(&self, user: i64, now_ns: i64) -> Result<String, ControlError> {
+        self.insert_waiting(user, None, limits::SECOND_FACTOR_MAX, now_ns).await
+    }
+
+    pub(super) async fn insert_waiting(
+        &self,
+        user: i64,
+        link_sealed: Option<&str>,
+        life: Duration,
+        now_ns: i64,
+    ) -> Result<String, ControlError> {
+        let token = prefixed_token("twm_")?;
+        let mut write = self.write().await?;
+        sqlx::query("DELETE FROM challenges WHERE kind = $1 AND created_ns < $2")
+            .bind(WAITING)
+            .bind(now_ns.saturating_sub(limits::SECOND_FACTOR_WINDOW.as_nanos() as i64))
+            .execute(write.on())
+            .await?;
+        sqlx::query(
+            "INSERT INTO challenges (token_hash, kind, user_id, state_sealed, created_ns, expires_ns, link_sealed) \
+             SELECT $1, $2, id, CAST(session_epoch AS TEXT), $4, $5, $6 FROM users WHERE id = $3",
+        )
+        .bind(hash(&token))
+        .bind(WAITING)
+        .bind(user)
+        .bind(now_ns)
+        .bind(now_ns.saturating_add(life.as_nanos() as i64))
+        .bind(link_sealed)
+        .execute(write.on())
+        .await?;
+        write.commit().await?;
+        Ok(token)
+    }
+
+    /// The second factor of a sign-in. Each code opens once; wrong ones are counted by account.
+    pub async fn show_second_factor(&self, by: &By, token: &str, shown: Shown<'_>) -> Result<Answered, ControlError> {
+        let mut write = self.write().await?;
+        let waiting: Option<(i64, String, Option<String>, Option<String>)> = sqlx::query_as(
+            "SELECT user_id, state_sealed, link_sealed, mail_code_hash FROM challenges \
+             WHERE token_hash = $1 AND kind = $2 AND used_ns IS NULL AND expires_ns > $3",
+        )
+        .bind(hash(token))
+        .bind(WAITING)
+        .bind(by.at_ns)
+        .fetch_optional(write.on())
+        .await?;
+        let Some((id, epoch, link, mail_code)) = waiting else { return Ok(Answered::No) };
+        // A password changed meanwhile is another password.
+        let user = self.user(id).filter(|user| user.session_epoch.to_string() == epoch);
+        let Some(user) = user else { return Ok(Answered::No) };
+        let tries: i64 = sqlx::query_scalar(
+            "SELECT CAST(COALESCE(SUM(tries), 0) AS BIGINT) FROM challenges \
+             WHERE kind = $1 AND user_id = $2 AND created_ns > $3",
+        )
+        .bind(WAITING)
+        .bind(id)
+        .bind(by.at_ns.saturating_sub(limits::SECOND_FACTOR_WINDOW.as_nanos() as i64))
+        .fetch_one(write.on())
+        .await?;
+        if tries >= limits::SECOND_FACTOR_TRIES_MAX {
+            return Ok(Answered::TooMany);
+        }
+        // Whoever has a second factor proves the account with nothing less.
+        let takes_less = link.is_some() && !user.has_two_factor;
+        let is_right = match shown {
+            Shown::Code(code) => self.use_code(&mut write, &user, code, by.at_ns).await?,
+            Shown::RecoveryCode(code) => use_recovery_code(&mut write, id, code, by.at_ns).await?,
+            Shown::Passkey(proof) => self.use_second_passkey(&mut write, by, &user, token, proof).await?,
+            Shown::Password { is_right } => takes_less && is_right,
+            Shown::MailCode(code) => takes_less && mail_code.is_some_and(|sent| sent == mail_code_hash(token, code)),
+        };
+        let statement = if is_right {
+            "UPDATE challenges SET used_ns = $2 WHERE token_hash = $1"
+        } else {
+            "UPDATE challenges SET tries = tries + 1 WHERE token_hash = $1 AND $2 > 0"
+        };
+        sqlx::query(statement).bind(hash(token)).bind(by.at_ns).execute(write.on()).await?;
+        let by = By { user_id: Some(id), name: user.email.clone(), ..by.clone() };
+        if !is_right {
+            let details = json!({ "how": "second factor", "failures": tries + 1 });
+            write.audit(by.did("sign_in.refuse").on("user", id).with(details)).await?;
+        }
+        if let (true, Shown::RecoveryCode(_)) = (is_right, shown) {
+            write.audit(by.did("two_factor.recover").on("user", id)).await?;
+        }
+        write.commit().await?;
+        if !is_right {
+            return Ok(Answered::No);
+        }
+        let link = link.map(|sealed| self.open_link(&sealed)).transpose()?;
+        Ok(Answered::In { user, link })
+    }
+
+    /// RFC 6238, 5.2: no code is taken twice, nor one older than the last.
+    async fn use_code(
+        &self,
+        write: &mut Write<'_>,
+        user: &User,
+        code: &str,
+        now_ns: i64,
+    ) -> Result<bool, ControlError> {
+        let sealed: Option<String> =
+            sqlx::query_scalar("SELECT secret_sealed FROM totp WHERE user_id = $1 AND confirmed_ns IS NOT NULL")
+                .bind(user.id)
+                .fetch_optional(write.on())
+                .await?;
+        let Some(sealed) = sealed else { return Ok(false) };
+        let Some(step) = self.codes(&sealed, &user.email)?.step(code, now_ns) else { return Ok(false) };
+        let used = sqlx::query("UPDATE totp SET last_step = $2 WHERE user_id = $1 AND last_step < $2")
+            .bind(user.id)
+            .bind(step)
+            .execute(write.on())
+            .await?;
+        Ok(used.rows_affected() > 0)
+    }
+
+    fn codes(&self, sealed: &str, email: &str) -> Result<Codes, ControlError> {
+        let secret = self.sealer().open(SEALED_AS, sealed)?;
+        Codes::from_base32(&secret, email).map_err(|_| ControlError::Unreadable("a second factor"))
+    }
+}
+
+/// Recovery codes are of no use to who has no second factor.
+pub(super) async fn drop_idle_recovery_codes(write: &mut Write<'_>, user: i64) -> Result<(), ControlError> {
+    sqlx::query(
+        "DELETE FROM recovery_codes WHERE user_id = $1 \
+         AND (SELECT COUNT(*) FROM totp WHERE totp.user_id = $1) = 0 \
+         AND (SELECT COUNT(*) FROM passkeys WHERE passkeys.user_id = $1) = 0",
+    )
+    .bind(user)
+    .execute(write.on())
+    .await?;
+    Ok(())
+}
+
+/// Ten new ones in place of what was: eighty random bits each, `xxxxx-xxxxx-xxxxx-xxxxx`, stored as hashes.
+pub(super) async fn insert_recovery_codes(write: &mut Write<'_>, user: i64) -> Result<Vec<String>, ControlError> {
+    sqlx::query("DELETE FROM recovery_codes WHERE user_id = $1").bind(user).execute(write.on()).await?;
+    let mut codes = Vec::new();
+    while codes.len() < limits::RECOVERY_CODES {
+        let random = prefixed_token("")?;
+        let code = [&random[..5], &random[5..10], &random[10..15], &random[15..20]].join("-");
+        sqlx::query("INSERT INTO recovery_codes (user_id, code_hash) VALUES ($1, $2)")
+            .bind(user)
+            .bind(hash(&code.replace('-', "")))
+            .execute(write.on())
+            .await?;
+        codes.push(code);
+    }
+    Ok(codes)
+}
+
+async fn use_recovery_code(write: &mut Write<'_>, user: i64, code: &str, now_ns: i64) -> Result<bool, ControlError> {
+    let plain: String = code.chars().filter(char::is_ascii_alphanumeric).map(|c| c.to_ascii_lowercase()).collect();
+    let used =
+        sqlx::query("UPDATE recovery_codes SET used_ns = $3 WHERE user_id = $1 AND code_hash = $2 AND used_ns IS NULL")
+            .bind(user)
+            .bind(hash(&plain))
+            .bind(now_ns)
+            .execute(write.on())
+            .await?;
+    Ok(used.rows_affected() > 0)
+}

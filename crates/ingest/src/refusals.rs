@@ -1,0 +1,170 @@
+//! What refused senders did: the latest requests whose token belongs to no project, and the last sentence that the
+//! senders of each project heard.
+//!
+//! Both are kept in memory since the start of the process, bounded, for people who look for telemetry that does not
+//! arrive. The counts of every refusal are in the store (`POST /api/drops`).
+
+use std::collections::{HashMap, VecDeque};
+use std::net::IpAddr;
+
+use axum::http::HeaderMap;
+use axum::http::header::AUTHORIZATION;
+use parking_lot::Mutex;
+use tidewatch_domain::model::Signal;
+
+use super::outcome::{Refused, RejectReason};
+use tidewatch_limits as limits;
+
+/// A refused request that belongs to no project.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UnknownSender {
+    /// Nanoseconds since the epoch.
+    pub at_ns: i64,
+    pub address: IpAddr,
+    pub path: String,
+    /// The first [`limits::REFUSED_TOKEN_CHARS`] characters of what was sent as a token; empty without one.
+    pub token_start: String,
+    /// Without control characters, cut.
+    pub user_agent: String,
+    pub reason: RejectReason,
+    /// One sentence: what is wrong with the credential.
+    pub message: &'static str,
+}
+
+/// The last sentence that senders of a project heard for a reason.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LastSentence {
+    /// Nanoseconds since the epoch.
+    pub at_ns: i64,
+    pub message: String,
+}
+
+/// Of one project, by what was refused and why.
+type Sentences = HashMap<(Signal, RejectReason), LastSentence>;
+
+#[derive(Default)]
+pub struct Refusals {
+    /// Oldest first; at most [`limits::REFUSALS_KEPT_MAX`].
+    unknown: Mutex<VecDeque<UnknownSender>>,
+    /// By project, signal and reason; of at most [`limits::REFUSED_PROJECTS_MAX`] projects.
+    sentences: Mutex<HashMap<u32, Sentences>>,
+}
+
+impl Refusals {
+    /// The oldest one makes room.
+    pub fn add_unknown(&self, sender: UnknownSender) {
+        let mut unknown = self.unknown.lock();
+        if unknown.len() >= limits::REFUSALS_KEPT_MAX {
+            unknown.pop_front();
+        }
+        unknown.push_back(sender);
+    }
+
+    /// Newest first, those that `is_shown`.
+    pub fn unknown(&self, is_shown: impl Fn(&UnknownSender) -> bool) -> Vec<UnknownSender> {
+        self.unknown.lock().iter().rev().filter(|sender| is_shown(sender)).cloned().collect()
+    }
+
+    pub fn add_sentence(&self, project: u32, signal: Signal, refused: &Refused, now_ns: i64) {
+        let mut sentences = self.sentences.lock();
+        if sentences.len() >= limits::REFUSED_PROJECTS_MAX && !sentences.contains_key(&project) {
+            let oldest = |kinds: &Sentences| kinds.values().map(|last| last.at_ns).max();
+            let oldest = sentences.iter().min_by_key(|(_, kinds)| oldest(kinds)).map(|(project, _)| *project);
+            oldest.map(|project| sentences.remove(&project));
+        }
+        let last = LastSentence { at_ns: now_ns, message: refused.error.to_string() };
+        sentences.entry(project).or_default().insert((signal, refused.reason), last);
+    }
+
+    /// `signal` and `reason` as the API names them.
+    pub fn last_sentence(&self, project: u32, signal: &str, reason: &str) -> Option<LastSentence> {
+        let sentences = self.sentences.lock();
+        let mut kinds = sentences.get(&project)?.iter();
+        kinds.find(|(kind, _)| kind.0.as_str() == signal && kind.1.as_str() == reason).map(|(_, last)| last.clone())
+    }
+}
+
+/// What is wrong with a credential that belongs to no project, and its first characters. `is_upload_token` tells
+/// whether a token is a project's for uploads.
+pub fn unknown_credential(headers: &HeaderMap, is_upload_token: impl Fn(&str) -> bool) -> (&'static str, String) {
+    let Some(value) = headers.get(AUTHORIZATION) else { return ("there is no Authorization header", String::new()) };
+    let value = String::from_utf8_lossy(value.as_bytes());
+    let (scheme, token) = value.split_once(' ').unwrap_or(("", &value));
+    let token = token.trim();
+    let message = match () {
+        () if !scheme.eq_ignore_ascii_case("bearer") => "the Authorization header is not \"Bearer <token>\"",
+        () if token.is_empty() => "the Authorization header has no token",
+        () if is_upload_token(token) => "the token is a project's upload token, not its project token",
+        () => "the token belongs to no project",
+    };
+    let start = token.chars().filter(|c| !c.is_control()).take(limits::REFUSED_TOKEN_CHARS).collect();
+    (message, start)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error::ExportError;
+
+    fn sender(at_ns: i64) -> UnknownSender {
+        UnknownSender {
+            at_ns,
+            address: IpAddr::from([192, 0, 2, 1]),
+            path: "/v1/traces".to_owned(),
+            token_start: "abcd".to_owned(),
+            user_agent: String::new(),
+            reason: RejectReason::BadToken,
+            message: "the token belongs to no project",
+        }
+    }
+
+    #[test]
+    fn the_latest_stay() {
+        let refusals = Refusals::default();
+        let all = limits::REFUSALS_KEPT_MAX as i64 + 5;
+        (0..all).for_each(|at| refusals.add_unknown(sender(at)));
+        let kept: Vec<i64> = refusals.unknown(|_| true).iter().map(|sender| sender.at_ns).collect();
+        assert_eq!(kept.len(), limits::REFUSALS_KEPT_MAX);
+        assert_eq!((kept[0], kept[kept.len() - 1]), (all - 1, 5));
+        assert!(refusals.unknown(|_| false).is_empty());
+    }
+
+    #[test]
+    fn the_last_sentence_of_a_project_and_kind_stays() {
+        let refusals = Refusals::default();
+        let refused = |message: &str| Refused::malformed(message);
+        refusals.add_sentence(1, Signal::Logs, &refused("first"), 1);
+        refusals.add_sentence(1, Signal::Logs, &refused("second"), 2);
+        refusals.add_sentence(2, Signal::Logs, &Refused::new(RejectReason::Slow, ExportError::Slow), 3);
+        let found = |project, reason| refusals.last_sentence(project, "logs", reason).map(|last| last.message);
+        assert_eq!(found(1, "malformed"), Some("second".to_owned()));
+        assert_eq!(found(1, "slow"), None);
+        assert_eq!(found(2, "malformed"), None);
+        // Projects are bounded: the one that was quiet for longest goes.
+        for project in 3..3 + limits::REFUSED_PROJECTS_MAX as u32 {
+            refusals.add_sentence(project, Signal::Logs, &refused("x"), i64::from(project) + 10);
+        }
+        assert_eq!((found(1, "malformed"), found(2, "slow")), (None, None));
+        assert!(found(3, "malformed").is_some());
+    }
+
+    #[test]
+    fn credentials_table() {
+        for (header, message, start) in [
+            (None, "there is no Authorization header", ""),
+            (Some("Basic dXNlcg=="), "the Authorization header is not \"Bearer <token>\"", "dXNl"),
+            (Some("0123456789abcdef"), "the Authorization header is not \"Bearer <token>\"", "0123"),
+            (Some("Bearer "), "the Authorization header has no token", ""),
+            (Some("Bearer upload"), "the token is a project's upload token, not its project token", "uplo"),
+            (Some("bearer 0123456789"), "the token belongs to no project", "0123"),
+            (Some("Bearer 01"), "the token belongs to no project", "01"),
+        ] {
+            let mut headers = HeaderMap::new();
+            if let Some(header) = header {
+                headers.insert(AUTHORIZATION, header.parse().unwrap());
+            }
+            let found = unknown_credential(&headers, |token| token == "upload");
+            assert_eq!(found, (message, start.to_owned()), "{header:?}");
+        }
+    }
+}

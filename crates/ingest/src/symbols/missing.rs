@@ -1,0 +1,243 @@
+//! Which debug files and source maps stack traces asked for in vain. In memory, and in one small file a project.
+
+use std::collections::{HashMap, HashSet};
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use parking_lot::Mutex;
+use serde::{Deserialize, Serialize};
+use tidewatch_symbols::{Arch, DebugId, Need};
+use uuid::Uuid;
+
+use super::disk::{remove_if_there, write_whole};
+use tidewatch_limits as limits;
+
+/// By project.
+pub struct Missing {
+    folder: PathBuf,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    projects: HashMap<Uuid, OfProject>,
+    /// Projects whose file is old.
+    changed: HashSet<Uuid>,
+}
+
+#[derive(Default)]
+struct OfProject {
+    needs: HashMap<Need, Waiting>,
+    /// The latest request that was counted.
+    counted_ns: i64,
+    /// The same when the server started: what the journal brings again is counted already.
+    replayed_ns: i64,
+}
+
+/// Traces that wait for an upload. Nanoseconds since the epoch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Waiting {
+    pub traces: u64,
+    pub first_ns: i64,
+    pub last_ns: i64,
+}
+
+/// A project's file.
+#[derive(Debug, Serialize, Deserialize)]
+struct Written {
+    counted_ns: i64,
+    waiting: Vec<Line>,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+struct Line {
+    kind: Kind,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    id: Option<String>,
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    name: String,
+    #[serde(flatten)]
+    waiting: Waiting,
+}
+
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Kind {
+    Native,
+    OnlyDart,
+    Mapping,
+    Script,
+}
+
+impl Missing {
+    /// Of what was written before in this folder. A file that cannot be read is left out: traces will ask again.
+    pub fn open(folder: PathBuf) -> Missing {
+        let mut projects = HashMap::new();
+        for entry in fs::read_dir(&folder).into_iter().flatten().flatten() {
+            let path = entry.path();
+            let project = path.file_stem().and_then(|stem| Uuid::parse_str(stem.to_str()?).ok());
+            if let Some(project) = project
+                && let Some(of_project) = read(&path)
+            {
+                projects.insert(project, of_project);
+            }
+        }
+        Missing { folder, state: Mutex::new(State { projects, changed: HashSet::new() }) }
+    }
+
+    /// Beyond [`limits::MISSING_SYMBOLS_MAX`] of a project the one that was asked for longest ago is forgotten.
+    pub fn add(&self, project: Uuid, need: Need, now_ns: i64) {
+        let mut state = self.state.lock();
+        let of_project = state.projects.entry(project).or_default();
+        if now_ns <= of_project.replayed_ns {
+            return;
+        }
+        of_project.counted_ns = of_project.counted_ns.max(now_ns);
+        let needs = &mut of_project.needs;
+        if !needs.contains_key(&need)
+            && needs.len() >= limits::MISSING_SYMBOLS_MAX
+            && let Some(oldest) = needs.iter().min_by_key(|(_, waiting)| waiting.last_ns).map(|(need, _)| need.clone())
+        {
+            needs.remove(&oldest);
+        }
+        let waiting = needs.entry(need).or_insert(Waiting { traces: 0, first_ns: now_ns, last_ns: now_ns });
+        waiting.traces += 1;
+        waiting.last_ns = waiting.last_ns.max(now_ns);
+        state.changed.insert(project);
+    }
+
+    /// It is there now.
+    pub fn found(&self, project: Uuid, need: &Need) {
+        let mut state = self.state.lock();
+        let known = state.projects.get_mut(&project).and_then(|of_project| of_project.needs.remove(need));
+        if known.is_some() {
+            state.changed.insert(project);
+        }
+    }
+
+    /// The latest first.
+    pub fn list(&self, project: Uuid) -> Vec<(Need, Waiting)> {
+        let state = self.state.lock();
+        let needs = state.projects.get(&project).map(|of_project| &of_project.needs);
+        let mut list: Vec<_> = needs.into_iter().flatten().map(|(need, waiting)| (need.clone(), *waiting)).collect();
+        list.sort_by_key(|(_, waiting)| std::cmp::Reverse(waiting.last_ns));
+        list
+    }
+
+    /// Of a project that is no more.
+    pub fn forget(&self, project: Uuid) -> io::Result<()> {
+        let mut state = self.state.lock();
+        state.projects.remove(&project);
+        state.changed.remove(&project);
+        remove_if_there(&self.path(project)).map(|_| ())
+    }
+
+    /// Writes what has changed. Blocks.
+    pub fn save(&self) -> io::Result<()> {
+        let changed = std::mem::take(&mut self.state.lock().changed);
+        let mut saved = Ok(());
+        for project in changed {
+            let text = self.state.lock().projects.get(&project).map(written);
+            if let Some(text) = text
+                && let Err(error) = text.and_then(|text| write_whole(&self.path(project), &text))
+            {
+                self.state.lock().changed.insert(project);
+                saved = Err(error);
+            }
+        }
+        saved
+    }
+
+    fn path(&self, project: Uuid) -> PathBuf {
+        self.folder.join(format!("{project}.json"))
+    }
+}
+
+/// Whether [`Missing::open`] can use the file.
+pub fn is_readable(path: &Path) -> bool {
+    read(path).is_some()
+}
+
+fn read(path: &Path) -> Option<OfProject> {
+    let written: Written = serde_json::from_slice(&fs::read(path).ok()?).ok()?;
+    let needs = written.waiting.iter().filter_map(|line| Some((line.need()?, line.waiting)));
+    let needs = needs.take(limits::MISSING_SYMBOLS_MAX).collect();
+    Some(OfProject { needs, counted_ns: written.counted_ns, replayed_ns: written.counted_ns })
+}
+
+fn written(of_project: &OfProject) -> io::Result<Vec<u8>> {
+    let waiting = of_project.needs.iter().map(|(need, waiting)| Line::of(need, *waiting)).collect();
+    serde_json::to_vec(&Written { counted_ns: of_project.counted_ns, waiting }).map_err(io::Error::other)
+}
+
+impl Line {
+    fn of(need: &Need, waiting: Waiting) -> Line {
+        let (kind, id, name) = match need {
+            Need::Native { id, arch } => (Kind::Native, Some(*id), arch.as_str()),
+            Need::OnlyDart { arch } => (Kind::OnlyDart, None, arch.as_str()),
+            Need::Mapping { id } => (Kind::Mapping, Some(*id), ""),
+            Need::Script { debug_id, path } => (Kind::Script, *debug_id, path.as_str()),
+        };
+        Line { kind, id: id.map(|id| id.to_string()), name: name.to_owned(), waiting }
+    }
+
+    /// `None`: nothing that this server writes.
+    fn need(&self) -> Option<Need> {
+        let id = self.id.as_deref().and_then(DebugId::parse);
+        let arch = || Arch::parse(&self.name).unwrap_or(Arch::Unknown);
+        Some(match self.kind {
+            Kind::Native => Need::Native { id: id?, arch: arch() },
+            Kind::OnlyDart => Need::OnlyDart { arch: arch() },
+            Kind::Mapping => Need::Mapping { id: id? },
+            Kind::Script => Need::Script { debug_id: id, path: self.name.clone() },
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_written_is_read_back_and_not_counted_twice() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let open = || Missing::open(folder.path().join("missing"));
+        let (missing, project) = (open(), Uuid::from_u128(7));
+        let id = DebugId::parse("4c4c44dd55553144a1e29109d2cd8082").expect("an id");
+        let needs = [
+            Need::Native { id, arch: Arch::Arm64 },
+            Need::OnlyDart { arch: Arch::Unknown },
+            Need::Mapping { id },
+            Need::Script { debug_id: Some(id), path: "a/app.min.js".into() },
+            Need::Script { debug_id: None, path: "vendor.js".into() },
+        ];
+        for (at, need) in (1..).zip(&needs) {
+            missing.add(project, need.clone(), at);
+        }
+        missing.add(project, needs[0].clone(), 9);
+        missing.found(project, &needs[1]);
+        missing.save().expect("the disk works");
+        let again = open();
+        assert_eq!(again.list(project), missing.list(project));
+        assert_eq!(again.list(project)[0], (needs[0].clone(), Waiting { traces: 2, first_ns: 1, last_ns: 9 }));
+        // The journal is replayed, then a new trace comes.
+        again.add(project, needs[0].clone(), 9);
+        again.add(project, needs[0].clone(), 10);
+        assert_eq!(again.list(project)[0].1, Waiting { traces: 3, first_ns: 1, last_ns: 10 });
+        again.forget(project).expect("the disk works");
+        assert_eq!(open().list(project), []);
+    }
+
+    #[test]
+    fn what_was_asked_for_longest_ago_is_forgotten() {
+        let missing = Missing::open(PathBuf::new());
+        let script = |number: usize| Need::Script { debug_id: None, path: format!("{number}.js") };
+        for number in 0..=limits::MISSING_SYMBOLS_MAX {
+            missing.add(Uuid::nil(), script(number), number as i64 + 1);
+        }
+        let list = missing.list(Uuid::nil());
+        assert_eq!(list.len(), limits::MISSING_SYMBOLS_MAX);
+        assert!(list.iter().all(|(need, _)| *need != script(0)));
+    }
+}

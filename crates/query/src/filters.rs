@@ -1,0 +1,69 @@
+//! Conditions that several resources share.
+
+use tidewatch_domain::model::{SpanId, TraceId};
+use tidewatch_store::plan::{Filter, Op, Value};
+
+use crate::error::QueryError;
+
+pub fn text(column: &'static str, value: &str) -> Filter {
+    Filter::eq(column, Value::Text(value.to_owned()))
+}
+
+pub fn trace(id: TraceId) -> Filter {
+    Filter::eq("trace_id", Value::Bytes(id.0.to_vec()))
+}
+
+pub fn span(id: SpanId) -> Filter {
+    Filter::eq("span_id", Value::Bytes(id.0.to_vec()))
+}
+
+pub fn row_id(id: [u8; 16]) -> Filter {
+    Filter::eq("row_id", Value::Bytes(id.to_vec()))
+}
+
+pub fn is(column: &'static str) -> Filter {
+    Filter::eq(column, Value::Bool(true))
+}
+
+pub fn is_not(column: &'static str) -> Filter {
+    Filter::eq(column, Value::Bool(false))
+}
+
+pub fn not(filter: Filter) -> Filter {
+    Filter::Not(Box::new(filter))
+}
+
+pub fn compare(column: &'static str, op: Op, value: i64) -> Filter {
+    Filter::Compare { column, op, value: Value::I64(value) }
+}
+
+pub fn texts(column: &'static str, values: &[String]) -> Filter {
+    Filter::In { column, values: values.iter().cloned().map(Value::Text).collect() }
+}
+
+pub fn ids<const N: usize>(column: &'static str, values: impl IntoIterator<Item = [u8; N]>) -> Filter {
+    Filter::In { column, values: values.into_iter().map(|id| Value::Bytes(id.to_vec())).collect() }
+}
+
+/// Text is part of the column, in any case; blank text is no condition.
+pub fn contains(column: &'static str, text: Option<&str>) -> Filter {
+    match text.map(str::trim) {
+        Some(needle) if !needle.is_empty() => Filter::Contains { column, needle: needle.to_owned(), ignore_case: true },
+        _ => Filter::True,
+    }
+}
+
+/// `rootFilter` of a list: `root`, `non_root`, or empty for both.
+pub fn root(root_filter: Option<&str>) -> Result<Filter, QueryError> {
+    match root_filter.unwrap_or("") {
+        "" | "all" => Ok(Filter::True),
+        "root" => Ok(is("is_root")),
+        "non_root" => Ok(is_not("is_root")),
+        other => Err(QueryError::malformed(format!("rootFilter is root, non_root or empty, not {other}"))),
+    }
+}
+
+/// Both hold. Reads better than a chain when there are many.
+pub fn all(filters: impl IntoIterator<Item = Filter>) -> Filter {
+    filters.into_iter().fold(Filter::True, Filter::and)
+}

@@ -1,0 +1,86 @@
+//! Ids of requests and answers.
+
+use tidewatch_domain::model::{ProjectId, SpanId, TraceId};
+use tidewatch_domain::rules::row_id::entity_row_id;
+use uuid::Uuid;
+
+use crate::error::QueryError;
+
+/// 32 hexadecimal digits, dashes allowed anywhere a UUID has them.
+pub fn parse_trace(text: &str) -> Result<TraceId, QueryError> {
+    let malformed = || QueryError::malformed("a trace id is 32 hexadecimal digits");
+    let digits: String = text.trim().chars().filter(|letter| *letter != '-').collect();
+    let bytes = hex::<16>(&digits).ok_or_else(malformed)?;
+    Some(TraceId(bytes)).filter(|id| !id.is_none()).ok_or_else(malformed)
+}
+
+/// 16 hexadecimal digits.
+pub fn parse_span(text: &str) -> Result<SpanId, QueryError> {
+    hex::<8>(text.trim()).map(SpanId).ok_or_else(|| QueryError::malformed("a span id is 16 hexadecimal digits"))
+}
+
+/// 16 hexadecimal digits.
+pub fn parse_hash(text: &str) -> Result<u64, QueryError> {
+    hex::<8>(text.trim())
+        .map(u64::from_be_bytes)
+        .ok_or_else(|| QueryError::malformed("an exception hash is 16 hexadecimal digits"))
+}
+
+pub fn show_hash(hash: u64) -> String {
+    format!("{hash:016x}")
+}
+
+pub fn parse_row(text: &str) -> Result<[u8; 16], QueryError> {
+    Uuid::try_parse(text.trim()).map(Uuid::into_bytes).map_err(|_| QueryError::malformed("a row id is a UUID"))
+}
+
+pub fn show_row(id: [u8; 16]) -> String {
+    Uuid::from_bytes(id).to_string()
+}
+
+/// Empty when none.
+pub fn show_trace(id: TraceId) -> String {
+    if id.is_none() { String::new() } else { id.to_string() }
+}
+
+/// Empty when none.
+pub fn show_span(id: SpanId) -> String {
+    if id.is_none() { String::new() } else { id.to_string() }
+}
+
+/// Row id of the Endpoint, Task or AI Trace that a span is. Spec: span, rule 2.
+pub fn entity_row(project: Uuid, trace: TraceId, span: SpanId) -> [u8; 16] {
+    entity_row_id(ProjectId(project.into_bytes()), trace, span).0
+}
+
+fn hex<const N: usize>(text: &str) -> Option<[u8; N]> {
+    let digits = text.as_bytes();
+    if digits.len() != 2 * N {
+        return None;
+    }
+    let mut bytes = [0; N];
+    for (byte, pair) in bytes.iter_mut().zip(digits.chunks_exact(2)) {
+        let digit = |letter: u8| char::from(letter).to_digit(16);
+        *byte = (digit(pair[0])? * 16 + digit(pair[1])?) as u8;
+    }
+    Some(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_in_their_forms() {
+        let plain = "5b8efff798038103d269b633813fc60c";
+        assert_eq!(parse_trace(plain).unwrap().to_string(), plain);
+        assert_eq!(parse_trace("5B8EFFF7-9803-8103-D269-B633813FC60C").unwrap().to_string(), plain);
+        for bad in ["", "5b8e", "zz8efff798038103d269b633813fc60c", "00000000000000000000000000000000"] {
+            assert!(matches!(parse_trace(bad), Err(QueryError::Malformed(_))), "{bad}");
+        }
+        assert_eq!(parse_span("eee19b7ec3c1b174").unwrap().to_string(), "eee19b7ec3c1b174");
+        assert_eq!(show_hash(parse_hash("00ff00000000000a").unwrap()), "00ff00000000000a");
+        assert!(matches!(parse_row("x"), Err(QueryError::Malformed(_))));
+        assert_eq!(show_span(SpanId::default()), "");
+    }
+}

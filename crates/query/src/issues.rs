@@ -1,0 +1,364 @@
+//! Issues: the list, one Issue with its occurrences, one occurrence, archiving.
+//!
+//! An archived Issue is hidden from the list until it occurs again after the moment it was archived.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+use tidewatch_domain::rules::issue_group::issue_title;
+use tidewatch_store::plan::{Filter, Function, Key, Value};
+use tidewatch_store::tables::Table;
+
+use super::answer::Row;
+use super::ask::{self, Ask, Window};
+use super::occurrences::{self, OccurrenceRecord};
+use super::page::{self, Paging};
+use super::time::{self, Buckets, HOUR, Range};
+use super::trend::{self, Subject};
+use super::views::issue::*;
+use super::views::page::{Page, TrendPoint};
+use super::{filters, ids};
+use crate::error::QueryError;
+use tidewatch_accounts::{By, Project};
+
+/// Points of a trend at most: a week of hours.
+const TREND_POINTS_MAX: i64 = 168;
+/// Occurrences that the tags are counted over.
+const TAGGED_MAX: usize = 1000;
+const TAG_KEYS_MAX: usize = 50;
+const TAG_VALUES_MAX: usize = 10;
+/// Issues archived in one request.
+const HASHES_MAX: usize = 1000;
+
+/// The column of the Issue's hash.
+const GROUP: &str = "group";
+/// Outputs of the plans.
+const COUNT: &str = "count";
+const FIRST_SEEN: &str = "first_seen";
+const LAST_SEEN: &str = "last_seen";
+const LATEST: &str = "latest";
+const ROWS: &str = "rows";
+
+/// What is known about an Issue in a range.
+#[derive(Debug, Clone, PartialEq)]
+struct Group {
+    hash: u64,
+    /// Weighted.
+    count: f64,
+    first_seen: i64,
+    last_seen: i64,
+    /// Row id of the latest occurrence.
+    latest: [u8; 16],
+    /// Stored occurrences, unweighted.
+    rows: u64,
+    is_archived: bool,
+}
+
+impl Group {
+    fn read(row: Row<'_>) -> Group {
+        Group {
+            hash: row.u64(GROUP),
+            count: row.number(COUNT),
+            first_seen: row.int(FIRST_SEEN),
+            last_seen: row.int(LAST_SEEN),
+            latest: row.id16(LATEST),
+            rows: row.count(ROWS),
+            is_archived: false,
+        }
+    }
+}
+
+async fn groups(ask: &Ask, project: u32, range: Range, filter: Filter) -> Result<Vec<Group>, QueryError> {
+    let aggregates = vec![
+        Function::Weight.named(COUNT),
+        Function::Min("time").named(FIRST_SEEN),
+        Function::Max("time").named(LAST_SEEN),
+        Function::Latest { column: "row_id" }.named(LATEST),
+        Function::Count.named(ROWS),
+    ];
+    let keys = vec![Key::column(GROUP)];
+    let answer = ask.ask(ask::groups(Table::Exceptions, &[project], range, filter, keys, aggregates)).await?;
+    Ok(answer.rows().map(Group::read).collect())
+}
+
+fn in_groups(hashes: impl IntoIterator<Item = u64>) -> Filter {
+    Filter::In { column: GROUP, values: hashes.into_iter().map(Value::U64).collect() }
+}
+
+#[derive(Clone, Copy)]
+enum Order {
+    LastSeen,
+    FirstSeen,
+    Count,
+}
+
+const ORDERS: [(&str, Order); 3] =
+    [("last_seen", Order::LastSeen), ("first_seen", Order::FirstSeen), ("count", Order::Count)];
+
+/// `POST /api/exception-stack-traces`.
+pub async fn list(
+    ask: &Ask,
+    project: &Arc<Project>,
+    request: IssueListRequest,
+) -> Result<Page<IssueGroup>, QueryError> {
+    let now = ask.context.clock.now_ns();
+    let range = Range::of_list(request.from_date.as_deref(), request.to_date.as_deref(), now)?;
+    let paging = Paging::read(request.pagination)?;
+    let order = page::order(request.order_by.as_deref(), &ORDERS)?;
+    match request.search_type.as_deref().unwrap_or("") {
+        "" | "all" | "issues" => {}
+        "messages" => return Ok(paging.page(Vec::new(), 0)),
+        other => {
+            return Err(QueryError::malformed(format!("searchType is all, issues or messages, not {other}")));
+        }
+    }
+    let mut found = listed(ask, project.number, range, request.search.as_deref(), request.include_archived).await?;
+    sort(&mut found, order, page::is_descending(request.sort_direction));
+    let total = found.len() as u64;
+    let data = views(ask, project, range, paging.cut(found)).await?;
+    Ok(paging.page(data, total))
+}
+
+/// The latest Issues that are not archived.
+pub async fn recent(
+    ask: &Ask,
+    project: &Arc<Project>,
+    range: Range,
+    count: usize,
+) -> Result<Vec<IssueGroup>, QueryError> {
+    let mut found = listed(ask, project.number, range, None, false).await?;
+    sort(&mut found, Order::LastSeen, true);
+    found.truncate(count);
+    views(ask, project, range, found).await
+}
+
+/// Equal ones by hash, so that pages do not overlap.
+fn sort(found: &mut [Group], order: Order, is_descending: bool) {
+    found.sort_by(|left, right| {
+        let ascending = match order {
+            Order::LastSeen => left.last_seen.cmp(&right.last_seen),
+            Order::FirstSeen => left.first_seen.cmp(&right.first_seen),
+            Order::Count => left.count.total_cmp(&right.count),
+        };
+        let wanted = if is_descending { ascending.reverse() } else { ascending };
+        wanted.then(left.hash.cmp(&right.hash))
+    });
+}
+
+async fn listed(
+    ask: &Ask,
+    project: u32,
+    range: Range,
+    search: Option<&str>,
+    include_archived: bool,
+) -> Result<Vec<Group>, QueryError> {
+    let mut filter = Filter::True;
+    if let Some(needle) = search.map(str::trim).filter(|needle| !needle.is_empty()) {
+        // First which Issues, then all their occurrences: the count of an Issue does not depend on the search.
+        let keys = vec![Key::column(GROUP)];
+        let count = vec![Function::Count.named(ROWS)];
+        let plan = ask::groups(Table::Exceptions, &[project], range, matching(needle), keys, count);
+        filter = in_groups(ask.ask(plan).await?.rows().map(|row| row.u64(GROUP)));
+    }
+    let archived = archived(ask, project).await?;
+    let mut found = groups(ask, project, range, filter).await?;
+    for group in &mut found {
+        group.is_archived = archived.contains(&group.hash);
+    }
+    found.retain(|group| include_archived || !group.is_archived);
+    Ok(found)
+}
+
+fn matching(needle: &str) -> Filter {
+    let columns = ["exception_type", "message", "stack_trace"];
+    let mut any: Vec<Filter> = columns.iter().map(|column| filters::contains(column, Some(needle))).collect();
+    if let Ok(hash) = ids::parse_hash(needle) {
+        any.push(in_groups([hash]));
+    }
+    Filter::Any(any)
+}
+
+/// Issues that were archived and have not occurred since.
+async fn archived(ask: &Ask, project: u32) -> Result<std::collections::HashSet<u64>, QueryError> {
+    let when = ask.context.control.archived(project).await?;
+    if when.is_empty() {
+        return Ok(Default::default());
+    }
+    let earliest = when.values().copied().min().unwrap_or(i64::MIN);
+    let since = Range { from: earliest, to: i64::MAX };
+    let keys = vec![Key::column(GROUP)];
+    let last = vec![Function::Max("time").named(LAST_SEEN)];
+    let plan = ask::groups(Table::Exceptions, &[project], since, in_groups(when.keys().copied()), keys, last);
+    let last: HashMap<u64, i64> = ask.ask(plan).await?.rows().map(|row| (row.u64(GROUP), row.int(LAST_SEEN))).collect();
+    let is_quiet = |(hash, at): &(u64, i64)| last.get(hash).is_none_or(|last| last <= at);
+    Ok(when.into_iter().filter(is_quiet).map(|(hash, _)| hash).collect())
+}
+
+/// The groups with their latest occurrence, its owner, and the trend.
+async fn views(
+    ask: &Ask,
+    project: &Arc<Project>,
+    range: Range,
+    shown: Vec<Group>,
+) -> Result<Vec<IssueGroup>, QueryError> {
+    if shown.is_empty() {
+        return Ok(Vec::new());
+    }
+    let filter = in_groups(shown.iter().map(|group| group.hash))
+        .and(filters::ids("row_id", shown.iter().map(|group| group.latest)));
+    let window = Window::first(shown.len());
+    let latest = async {
+        let answer = occurrences::select(ask, project, range, filter, ask::descending("time"), window).await?;
+        occurrences::read(ask, project, &answer).await
+    };
+    let hashes = shown.iter().map(|group| group.hash).collect();
+    let (latest, trends) = tokio::try_join!(latest, trends(ask, project.number, range, hashes))?;
+    let latest: HashMap<u64, OccurrenceRecord> =
+        latest.into_iter().map(|occurrence| (occurrence.group, occurrence)).collect();
+    Ok(shown.iter().map(|group| view(group, latest.get(&group.hash), trends.line(&group.hash))).collect())
+}
+
+async fn trends(ask: &Ask, project: u32, range: Range, hashes: Vec<u64>) -> Result<trend::Trends<u64>, QueryError> {
+    let filter = in_groups(hashes);
+    let subject = Subject { table: Table::Exceptions, project, filter, column: GROUP };
+    trend::by_key(ask, subject, range, Buckets::at_most(range, TREND_POINTS_MAX, HOUR), |row| row.u64(GROUP)).await
+}
+
+fn view(group: &Group, latest: Option<&OccurrenceRecord>, hourly_trend: Vec<TrendPoint>) -> IssueGroup {
+    let text = |pick: fn(&Occurrence) -> &String| latest.map(|latest| pick(&latest.view).clone()).unwrap_or_default();
+    let (exception_type, message, stack_trace) =
+        (text(|view| &view.exception_type), text(|view| &view.message), text(|view| &view.stack_trace));
+    IssueGroup {
+        exception_hash: ids::show_hash(group.hash),
+        title: issue_title(&exception_type, &message, &stack_trace),
+        stack_trace,
+        exception_type,
+        message,
+        count: group.count.round().max(0.0) as u64,
+        first_seen: time::show(group.first_seen),
+        last_seen: time::show(group.last_seen),
+        hourly_trend,
+        archived: group.is_archived,
+        owner_type: latest.and_then(|latest| latest.view.owner_type),
+        owner_name: text(|view| &view.owner_name),
+    }
+}
+
+/// `POST /api/exception-stack-traces/{hash}`.
+pub async fn detail(
+    ask: &Ask,
+    project: &Arc<Project>,
+    hash: u64,
+    request: IssueDetailRequest,
+) -> Result<IssueDetail, QueryError> {
+    let now = ask.context.clock.now_ns();
+    let paging = Paging::read(request.pagination)?;
+    let range = match (&request.from_date, &request.to_date) {
+        (None, None) => Range::ALL,
+        (from, to) => Range::of_list(from.as_deref(), to.as_deref(), now)?,
+    };
+    let mut found = groups(ask, project.number, range, in_groups([hash])).await?;
+    let mut group = found.pop().ok_or_else(|| QueryError::not_found("there is no such issue in this project"))?;
+    group.is_archived = archived(ask, project.number).await?.contains(&hash);
+    let rows = group.rows;
+    // All of time has too many hours: the trend is drawn over the time the Issue was seen.
+    let seen = Range { from: group.first_seen, to: group.last_seen.saturating_add(1) };
+    let drawn = if range == Range::ALL { seen } else { range };
+
+    let select = |window| occurrences::select(ask, project, seen, in_groups([hash]), ask::descending("time"), window);
+    let (mut views, page, (tags, tagged_count)) = tokio::try_join!(
+        views(ask, project, drawn, vec![group]),
+        async { occurrences::read(ask, project, &select(paging.window()).await?).await },
+        async {
+            let tagged = select(Window::first(TAGGED_MAX)).await?;
+            Ok::<_, QueryError>((tags(&tagged), tagged.len() as u64))
+        },
+    )?;
+    let group = views.pop().ok_or_else(|| QueryError::not_found("there is no such issue in this project"))?;
+    let related_entity = match page.first() {
+        Some(latest) => occurrences::related(ask, project, latest).await?,
+        None => None,
+    };
+    Ok(IssueDetail {
+        group,
+        occurrences: page.into_iter().map(|occurrence| occurrence.view).collect(),
+        pagination: paging.info(rows),
+        related_entity,
+        tags,
+        tagged_count,
+    })
+}
+
+/// How the values of service, version and attributes are spread.
+fn tags(answer: &super::answer::Answer) -> Vec<TagDistribution> {
+    let mut counts: BTreeMap<String, BTreeMap<String, u64>> = BTreeMap::new();
+    for row in answer.rows() {
+        let mut attributes = super::attributes::map(row.bytes("attributes")).0;
+        attributes.extend(super::attributes::map(row.bytes("event_attributes")).0);
+        attributes.retain(|key, _| !key.starts_with("exception."));
+        for (key, column) in [("server_name", "server_name"), ("app_version", "app_version")] {
+            attributes.insert(key.to_owned(), row.text(column).to_owned());
+        }
+        for (key, value) in attributes {
+            if !value.is_empty() {
+                *counts.entry(key).or_default().entry(value).or_default() += 1;
+            }
+        }
+    }
+    let mut tags: Vec<TagDistribution> = counts.into_iter().map(|(key, values)| distribution(key, values)).collect();
+    tags.sort_by_key(|tag| match tag.key.as_str() {
+        "server_name" => 0,
+        "app_version" => 1,
+        _ => 2,
+    });
+    tags.truncate(TAG_KEYS_MAX);
+    tags
+}
+
+fn distribution(key: String, values: BTreeMap<String, u64>) -> TagDistribution {
+    let (distinct, count) = (values.len() as u64, values.values().sum());
+    let mut values: Vec<TagValue> = values.into_iter().map(|(value, count)| TagValue { value, count }).collect();
+    values.sort_by(|left, right| right.count.cmp(&left.count).then_with(|| left.value.cmp(&right.value)));
+    values.truncate(TAG_VALUES_MAX);
+    TagDistribution { key, values, distinct, count }
+}
+
+/// `POST /api/exception-stack-traces/by-id/{id}`.
+pub async fn occurrence(
+    ask: &Ask,
+    project: &Arc<Project>,
+    id: [u8; 16],
+    recorded_at: Option<i64>,
+) -> Result<OccurrenceDetail, QueryError> {
+    let answer = super::entities::find(ask, Table::Exceptions, project.number, id, recorded_at).await?;
+    let records = occurrences::read(ask, project, &answer).await?;
+    let record =
+        records.into_iter().next().ok_or_else(|| QueryError::not_found("there is no such row in this project"))?;
+    let related_entity = occurrences::related(ask, project, &record).await?;
+    Ok(OccurrenceDetail { exception: record.view, related_entity })
+}
+
+/// Hashes of archive and unarchive.
+fn hashes(request: &HashesRequest) -> Result<Vec<u64>, QueryError> {
+    if request.hashes.len() > HASHES_MAX {
+        return Err(QueryError::unprocessable(format!("at most {HASHES_MAX} hashes in one request")));
+    }
+    request.hashes.iter().map(|hash| ids::parse_hash(hash)).collect()
+}
+
+/// `POST /api/exception-stack-traces/archive`.
+pub async fn archive(ask: &Ask, by: &By, project: &Project, request: HashesRequest) -> Result<Archived, QueryError> {
+    let archived = ask.context.control.archive(by, project, &hashes(&request)?).await? as u64;
+    Ok(Archived { archived })
+}
+
+/// `POST /api/exception-stack-traces/unarchive`.
+pub async fn unarchive(
+    ask: &Ask,
+    by: &By,
+    project: &Project,
+    request: HashesRequest,
+) -> Result<Unarchived, QueryError> {
+    let unarchived = ask.context.control.unarchive(by, project, &hashes(&request)?).await? as u64;
+    Ok(Unarchived { unarchived })
+}

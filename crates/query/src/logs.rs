@@ -1,0 +1,215 @@
+//! Logs: the list and its histogram. Spec: logs mapping; WIRE 8.4.
+
+use std::collections::{BTreeMap, HashMap};
+
+use tidewatch_store::plan::{AttributeScope, Filter, Function, Key, Op, Order, Value};
+use tidewatch_store::tables::Table;
+use xxhash_rust::xxh3::Xxh3;
+
+use super::answer::Row;
+use super::ask::{self, Ask, Window};
+use super::page::{self, Paging};
+use super::projects::Projects;
+use super::time::{self, Buckets, DAY, MINUTE, Range, automatic_minutes};
+use super::views::log::*;
+use super::views::page::Page;
+use super::{attributes, filters, ids};
+use crate::error::QueryError;
+use tidewatch_accounts::Project;
+
+/// Conditions on attributes at most.
+const ATTRIBUTE_FILTERS_MAX: usize = 20;
+/// A body search over a longer range needs something else to go by. WIRE 8.4.
+const FREE_SEARCH_MAX: i64 = DAY;
+/// OTLP severity numbers end here.
+const SEVERITY_MAX: u8 = 24;
+const SERVICES_MAX: usize = 200;
+const HISTOGRAM_BUCKETS_MAX: i64 = 200;
+
+const COLUMNS: [&str; 14] = [
+    "project",
+    "time",
+    "observed_time",
+    "severity",
+    "severity_text",
+    "body",
+    "trace_id",
+    "span_id",
+    "event_name",
+    "server_name",
+    "scope",
+    "scope_attributes",
+    "attributes",
+    "resource",
+];
+
+/// The request's conditions; the service's apart from the others.
+struct Conditions {
+    range: Range,
+    service: Filter,
+    others: Filter,
+}
+
+fn conditions(request: &LogListRequest, now_ns: i64) -> Result<Conditions, QueryError> {
+    let range = Range::of_list(request.from_date.as_deref(), request.to_date.as_deref(), now_ns)?;
+    let given = |text: &Option<String>| text.clone().filter(|text| !text.is_empty());
+    let mut others = Vec::new();
+    if let Some(id) = given(&request.trace_id) {
+        others.push(filters::trace(ids::parse_trace(&id)?));
+    }
+    if let Some(id) = given(&request.span_id) {
+        others.push(filters::span(ids::parse_span(&id)?));
+    }
+    match request.min_severity {
+        Some(severity) if severity > SEVERITY_MAX => {
+            return Err(QueryError::unprocessable(format!("minSeverity is 0 to {SEVERITY_MAX}")));
+        }
+        Some(severity) if severity > 0 => {
+            others.push(Filter::Compare { column: "severity", op: Op::Ge, value: Value::U64(severity.into()) });
+        }
+        _ => {}
+    }
+    if request.attribute_filters.len() > ATTRIBUTE_FILTERS_MAX {
+        return Err(QueryError::unprocessable(format!("at most {ATTRIBUTE_FILTERS_MAX} attribute filters")));
+    }
+    others.extend(request.attribute_filters.iter().map(attribute_filter));
+    let service = given(&request.service_name).map_or(Filter::True, |name| filters::text("server_name", &name));
+
+    let is_free = others.is_empty() && service == Filter::True;
+    if let Some(needle) = request.search.as_deref().map(str::trim).filter(|needle| !needle.is_empty()) {
+        others.push(match request.search_type {
+            LogSearch::Body if is_free && range.length() > FREE_SEARCH_MAX => {
+                return Err(QueryError::unprocessable(
+                    "a body search over more than 24 hours needs a service, a trace, a severity or an attribute filter",
+                ));
+            }
+            LogSearch::Body => filters::contains("body", Some(needle)),
+            LogSearch::Attribute => Filter::Any(
+                ALL_SCOPES.map(|scope| Filter::AnyAttributeContains { scope, needle: needle.to_owned() }).to_vec(),
+            ),
+        });
+    }
+    if let Some(id) = given(&request.exclude_trace_id) {
+        others.push(filters::not(filters::trace(ids::parse_trace(&id)?)));
+    }
+    // Spec: logs mapping: a trace's Logs tab shows records that carry both ids.
+    if request.linked_only {
+        others.push(filters::not(Filter::eq("trace_id", Value::Bytes(vec![0; 16]))));
+        others.push(filters::not(Filter::eq("span_id", Value::Bytes(vec![0; 8]))));
+    }
+    Ok(Conditions { range, service, others: filters::all(others) })
+}
+
+/// Where a log's attributes lie.
+const ALL_SCOPES: [AttributeScope; 3] = [AttributeScope::Record, AttributeScope::Scope, AttributeScope::Resource];
+
+fn attribute_filter(condition: &LogAttributeFilter) -> Filter {
+    let within =
+        |scope| Filter::Attribute { scope, key: condition.key.clone(), op: Op::Eq, value: condition.value.clone() };
+    match condition.scope {
+        LogScope::Resource => within(AttributeScope::Resource),
+        LogScope::Scope => within(AttributeScope::Scope),
+        LogScope::Log => within(AttributeScope::Record),
+        LogScope::Any => Filter::Any(ALL_SCOPES.map(within).to_vec()),
+    }
+}
+
+/// `POST /api/logs`. `projects`: the one that is asked about, or all that the caller may open.
+pub async fn list(ask: &Ask, projects: &Projects, request: LogListRequest) -> Result<Page<LogView>, QueryError> {
+    if request.all_projects && request.trace_id.as_deref().unwrap_or_default().is_empty() {
+        return Err(QueryError::unprocessable("allProjects needs a traceId"));
+    }
+    let Conditions { range, service, others } = conditions(&request, ask.context.clock.now_ns())?;
+    let paging = Paging::read(request.pagination)?;
+    let column = page::order(request.order_by.as_deref(), &[("timestamp", "time")])?;
+    let order = vec![Order { column, descending: page::is_descending(request.sort_direction) }];
+    let filter = service.and(others);
+    let numbers = projects.numbers();
+    let plan = ask::rows(Table::Logs, &numbers, range, filter, COLUMNS.to_vec(), order, paging.window());
+    let (answer, total) = ask.page(plan).await?;
+    let mut same = HashMap::new();
+    let data = answer
+        .rows()
+        .map(|row| {
+            let content = content_hash(row);
+            let before = same.entry(content).or_insert(0u128);
+            *before += 1;
+            view(row, content.wrapping_add(*before - 1), projects)
+        })
+        .collect();
+    Ok(paging.page(data, total))
+}
+
+/// Records have no id of their own: the hash of their content is one, and equal records on a page are counted up.
+fn content_hash(row: Row<'_>) -> u128 {
+    let mut hash = Xxh3::new();
+    hash.update(&row.int("time").to_le_bytes());
+    hash.update(&row.int("observed_time").to_le_bytes());
+    hash.update(row.bytes("trace_id"));
+    hash.update(row.bytes("span_id"));
+    hash.update(row.text("server_name").as_bytes());
+    hash.update(row.text("body").as_bytes());
+    hash.update(row.bytes("attributes"));
+    hash.update(row.bytes("resource"));
+    hash.digest128()
+}
+
+fn view(row: Row<'_>, id: u128, projects: &Projects) -> LogView {
+    let observed = row.int("observed_time");
+    LogView {
+        project: projects.named(row.int("project") as u32),
+        id: uuid::Builder::from_custom_bytes(id.to_be_bytes()).into_uuid().to_string(),
+        timestamp: time::show(row.int("time")),
+        observed_timestamp: if observed == 0 { String::new() } else { time::show(observed) },
+        severity_text: row.text("severity_text").to_owned(),
+        severity_number: row.int("severity") as u8,
+        service_name: row.text("server_name").to_owned(),
+        body: row.text("body").to_owned(),
+        trace_id: ids::show_trace(row.trace_id("trace_id")),
+        span_id: ids::show_span(row.span_id("span_id")),
+        resource_attributes: attributes::map(row.bytes("resource")),
+        scope_name: row.text("scope").to_owned(),
+        scope_attributes: attributes::map(row.bytes("scope_attributes")),
+        log_attributes: attributes::map(row.bytes("attributes")),
+        event_name: row.text("event_name").to_owned(),
+    }
+}
+
+/// Output of the histogram's plans.
+const COUNT: &str = "count";
+
+/// `POST /api/logs/histogram`. The services are counted whatever service is asked for, so that one can be picked.
+pub async fn histogram(ask: &Ask, project: &Project, request: LogListRequest) -> Result<LogHistogram, QueryError> {
+    let Conditions { range, service, others } = conditions(&request, ask.context.clock.now_ns())?;
+    let buckets = Buckets::at_most(range, HISTOGRAM_BUCKETS_MAX, automatic_minutes(range) * MINUTE);
+    let keys = vec![ask::bucket(&buckets), Key::column("severity_text")];
+    let count = || vec![Function::Count.named(COUNT)];
+    let order = vec![ask::greatest(COUNT)];
+    let by_service = vec![Key::column("server_name")];
+    let numbers = [project.number];
+    let all = service.and(others.clone());
+    let (counted, services) = tokio::try_join!(
+        ask.ask(ask::groups(Table::Logs, &numbers, range, all, keys, count())),
+        ask.ask(ask::ordered_groups(
+            Table::Logs,
+            &numbers,
+            range,
+            others,
+            by_service,
+            count(),
+            order,
+            Window::first(SERVICES_MAX)
+        )),
+    )?;
+    let mut by_time: BTreeMap<i64, BTreeMap<String, u64>> = BTreeMap::new();
+    for row in counted.rows() {
+        by_time.entry(row.int(ask::BUCKET)).or_default().insert(row.text("severity_text").to_owned(), row.count(COUNT));
+    }
+    let bucket = |(start, counts)| LogBucket { timestamp: time::show(start), counts };
+    let service = |row: Row<'_>| ServiceCount { name: row.text("server_name").to_owned(), count: row.count(COUNT) };
+    Ok(LogHistogram {
+        buckets: by_time.into_iter().map(bucket).collect(),
+        interval_minutes: buckets.width / MINUTE,
+        services: services.rows().map(service).collect(),
+    })
+}

@@ -1,0 +1,143 @@
+//! Which services send to a project: read from the counts that are kept per minute, and from roll-ups. No telemetry row is
+//! read, whatever is stored.
+
+use std::collections::BTreeMap;
+
+use tidewatch_store::columns::Sender;
+use tidewatch_store::plan::{Filter, Function, Key, KeySource, Op};
+use tidewatch_store::tables::Table;
+
+use super::answer::Row;
+use super::ask::{self, Ask, Window};
+use super::time::{self, HOUR, MINUTE, Range};
+use super::views::services::*;
+use super::{ai_figures, filters, ids};
+use crate::error::QueryError;
+use tidewatch_accounts::Project;
+use tidewatch_limits as limits;
+
+/// `GET /api/services`.
+pub async fn read(ask: &Ask, project: &Project, query: ServicesQuery) -> Result<Services, QueryError> {
+    let now = ask.context.clock.now_ns();
+    let asked = Range::read(query.from.as_deref(), query.to.as_deref(), now, ["from", "to"])?;
+    // Counts are kept by the start of their minute.
+    let range = Range { from: asked.from.saturating_sub(asked.from.rem_euclid(MINUTE)), to: asked.to };
+    let hour = range.to.saturating_sub(HOUR);
+    let recent = Range { from: range.from.max(hour.saturating_sub(hour.rem_euclid(MINUTE))), to: range.to };
+    let (found, endpoints, tasks, ai_traces, issues) = tokio::try_join!(
+        senders(ask, project.number, range, recent.from),
+        promoted(ask, project.number, recent, Table::Endpoints),
+        promoted(ask, project.number, recent, Table::Tasks),
+        promoted(ask, project.number, recent, Table::AiTraces),
+        promoted(ask, project.number, recent, Table::Exceptions),
+    )?;
+    let mut services: Vec<Found> = found.into_values().collect();
+    services.sort_by(|one, other| (other.last, &one.view.name).cmp(&(one.last, &other.view.name)));
+    let truncated = services.len() > limits::SERVICES_LISTED_MAX;
+    services.truncate(limits::SERVICES_LISTED_MAX);
+    let services = services.into_iter().map(|found| found.view).collect();
+    Ok(Services { services, truncated, promoted: Promoted { endpoints, tasks, ai_traces, issues } })
+}
+
+/// One service, and when it was heard last: at all, with the name of its SDK, with its version. Not every signal's
+/// resource has all of them.
+struct Found {
+    last: i64,
+    sdk_at: i64,
+    version_at: i64,
+    view: ServiceSeen,
+}
+
+/// Outputs of [`senders`].
+const SENDER: &str = "sender";
+const SIGNAL: &str = "signal";
+const RECORDS: &str = "records";
+const RECENT_RECORDS: &str = "recent_records";
+const LAST: &str = "last";
+
+/// Services by name.
+async fn senders(
+    ask: &Ask,
+    project: u32,
+    range: Range,
+    recent_from: i64,
+) -> Result<BTreeMap<String, Found>, QueryError> {
+    let keys = vec![KeySource::Column("reason").named(SENDER), Key::column(SIGNAL)];
+    let aggregates = vec![
+        Function::Sum("count").named(RECORDS),
+        Function::Sum("count").named(RECENT_RECORDS).only(filters::compare("time", Op::Ge, recent_from)),
+        Function::Max("time").named(LAST),
+    ];
+    let filter = filters::text("outcome", "sent");
+    let plan = ask::groups(Table::IngestCounts, &[project], range, filter, keys, aggregates);
+    let mut found = BTreeMap::new();
+    for row in ask.ask(plan).await?.rows() {
+        add(&mut found, row);
+    }
+    Ok(found)
+}
+
+fn add(found: &mut BTreeMap<String, Found>, row: Row<'_>) {
+    let (sender, last) = (Sender::parse(row.text(SENDER)), row.int(LAST));
+    let said = |text: &str| (!text.is_empty()).then(|| text.to_owned());
+    let service = found.entry(sender.service.to_owned()).or_insert_with(|| Found {
+        last: i64::MIN,
+        sdk_at: i64::MIN,
+        version_at: i64::MIN,
+        view: ServiceSeen {
+            name: sender.service.to_owned(),
+            language: None,
+            sdk_name: None,
+            sdk_version: None,
+            version: None,
+            last_seen: String::new(),
+            traces: SignalSeen::default(),
+            metrics: SignalSeen::default(),
+            logs: SignalSeen::default(),
+        },
+    });
+    let view = &mut service.view;
+    if last > service.last {
+        service.last = last;
+        view.last_seen = time::show(last);
+    }
+    if last > service.version_at && !sender.version.is_empty() {
+        service.version_at = last;
+        view.version = said(sender.version);
+    }
+    if last > service.sdk_at && !(sender.language.is_empty() && sender.sdk.is_empty()) {
+        service.sdk_at = last;
+        view.language = said(sender.language);
+        view.sdk_name = said(sender.sdk);
+        view.sdk_version = said(sender.sdk_version);
+    }
+    let seen = match row.text(SIGNAL) {
+        "traces" => &mut view.traces,
+        "metrics" => &mut view.metrics,
+        _ => &mut view.logs,
+    };
+    seen.count += row.count(RECORDS);
+    seen.last_hour += row.count(RECENT_RECORDS);
+    seen.last_seen = seen.last_seen.take().max(Some(time::show(last)));
+}
+
+/// Output of [`promoted`]: weighted rows.
+const OCCURRENCES: &str = "occurrences";
+
+/// Names and occurrences, from roll-ups. Names beyond [`limits::PROMOTED_NAMES_MAX`] are not counted.
+async fn promoted(ask: &Ask, project: u32, range: Range, table: Table) -> Result<PromotedCount, QueryError> {
+    let filter = if table == Table::AiTraces { ai_figures::model_calls() } else { Filter::True };
+    let is_issue = table == Table::Exceptions;
+    let key = if is_issue { "group" } else { "name" };
+    let (keys, aggregates) = (vec![Key::column(key)], vec![Function::Weight.named(OCCURRENCES)]);
+    let order = vec![ask::greatest(OCCURRENCES)];
+    let window = Window::first(limits::PROMOTED_NAMES_MAX);
+    let plan = ask::ordered_groups(table, &[project], range, filter, keys, aggregates, order, window);
+    let answer = ask.ask(plan).await?;
+    let name = |row: Row<'_>| if is_issue { ids::show_hash(row.u64(key)) } else { row.text(key).to_owned() };
+    Ok(PromotedCount {
+        names: answer.len() as u64,
+        count: answer.rows().map(|row| row.count(OCCURRENCES)).sum(),
+        first: answer.first().map(name),
+    })
+}

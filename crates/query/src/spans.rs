@@ -1,0 +1,215 @@
+//! Stored spans as the API shows them, and the span explorer's list.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+use tidewatch_domain::model::{SpanId, TraceId};
+use tidewatch_store::plan::{Filter, Key, Order};
+use tidewatch_store::tables::Table;
+
+use super::answer::Row;
+use super::ask::{self, Ask, Window};
+use super::page::{self, Paging};
+use super::projects::Projects;
+use super::span_search::Search;
+use super::time::{self, DAY, Range};
+use super::views::AttributeMap;
+use super::views::span::{SpanListRequest, SpanPage, SpanView};
+use super::{attributes, filters, ids};
+use crate::error::QueryError;
+use tidewatch_accounts::Project;
+use tidewatch_limits as limits;
+
+/// Services named beside a list.
+const SERVICES_MAX: usize = 200;
+
+/// What a span became: bits of the column `promoted`.
+pub const ENDPOINT: u8 = 1;
+pub const TASK: u8 = 2;
+pub const AI_TRACE: u8 = 4;
+
+/// A stored span with what its view leaves out.
+#[derive(Debug, Clone)]
+pub struct SpanRecord {
+    pub project: u32,
+    pub trace_id: TraceId,
+    pub span_id: SpanId,
+    pub parent: SpanId,
+    pub start: i64,
+    pub promoted: u8,
+    pub view: SpanView,
+}
+
+/// Every column that [`SpanRecord::read`] reads.
+pub const COLUMNS: &[&str] = &[
+    "project",
+    "trace_id",
+    "span_id",
+    "parent_span_id",
+    "time",
+    "duration",
+    "name",
+    "kind",
+    "status",
+    "status_message",
+    "http_status",
+    "promoted",
+    "server_name",
+    "scope",
+    "attributes",
+    "events",
+    "links",
+];
+
+impl SpanRecord {
+    /// `entityName` is filled in by [`name_entities`].
+    pub fn read(row: Row<'_>, projects: &Projects) -> SpanRecord {
+        let project = row.int("project") as u32;
+        let (trace_id, span_id, parent) =
+            (row.trace_id("trace_id"), row.span_id("span_id"), row.span_id("parent_span_id"));
+        let promoted = row.int("promoted") as u8;
+        let project_id = projects.id(project);
+        let start = row.int("time");
+        let attributes = attributes::map(row.bytes("attributes"));
+        let is_entity = promoted & (ENDPOINT | TASK | AI_TRACE) != 0;
+        let view = SpanView {
+            project_id: project_id.to_string(),
+            trace_id: trace_id.to_string(),
+            span_id: span_id.to_string(),
+            parent_span_id: ids::show_span(parent),
+            name: row.text("name").to_owned(),
+            start_time: time::show(start),
+            recorded_at: time::show(start),
+            duration: row.int("duration"),
+            span_kind: row.int("kind") as u8,
+            status_code: row.int("status") as u8,
+            status_message: row.text("status_message").to_owned(),
+            service_name: row.text("server_name").to_owned(),
+            scope_name: row.text("scope").to_owned(),
+            db_statement: statement(&attributes),
+            attributes,
+            resource_attributes: None,
+            events: attributes::events(row.bytes("events")),
+            links: attributes::links(row.bytes("links")),
+            http_status: Some(row.int("http_status") as i32).filter(|status| *status != 0),
+            is_endpoint: promoted & ENDPOINT != 0,
+            is_task: promoted & TASK != 0,
+            is_ai_trace: promoted & AI_TRACE != 0,
+            entity_id: is_entity.then(|| ids::show_row(ids::entity_row(project_id, trace_id, span_id))),
+            entity_name: None,
+            depth: 0,
+            has_missing_parent: false,
+        };
+        SpanRecord { project, trace_id, span_id, parent, start, promoted, view }
+    }
+}
+
+/// What a database span is shown by; old and new semantic conventions.
+fn statement(attributes: &AttributeMap) -> Option<String> {
+    ["db.query.text", "db.statement"]
+        .iter()
+        .find_map(|key| attributes.0.get(*key))
+        .filter(|text| !text.is_empty())
+        .cloned()
+}
+
+/// `POST /api/spans`.
+pub async fn list(ask: &Ask, project: &Arc<Project>, request: SpanListRequest) -> Result<SpanPage, QueryError> {
+    let now = ask.context.clock.now_ns();
+    let range = Range::of_list(request.from_date.as_deref(), request.to_date.as_deref(), now)?;
+    let days_max = days_max(project.settings.retention_days.unwrap_or(ask.context.retention_days));
+    if range.length() > days_max.saturating_mul(DAY) {
+        return Err(QueryError::unprocessable(format!("spans can be listed over at most {days_max} days")));
+    }
+    let paging = Paging::read(request.pagination)?;
+    let column = page::order(request.order_by.as_deref(), &[("start_time", "time"), ("duration", "duration")])?;
+    let order = vec![Order { column, descending: page::is_descending(request.sort_direction) }];
+    let Search { filter, is_partial } = Search::of(ask, project.number, range, &request).await?;
+
+    let numbers = [project.number];
+    let plan = ask::rows(Table::Spans, &numbers, range, filter, COLUMNS.to_vec(), order, paging.window());
+    let ((answer, total), services) = tokio::try_join!(ask.page(plan), services(ask, project.number, range))?;
+    let projects = Projects::one(project);
+    let mut records: Vec<SpanRecord> = answer.rows().map(|row| SpanRecord::read(row, &projects)).collect();
+    name_entities(ask, &mut records).await?;
+    let data = records.into_iter().map(|record| record.view).collect();
+    Ok(SpanPage { data, pagination: paging.info(total), services, is_partial })
+}
+
+/// Days that a list may cover: what is kept, and the day that is not over. 0 days of retention: everything is kept.
+fn days_max(retention_days: u32) -> i64 {
+    match retention_days {
+        0 => i64::MAX / DAY,
+        days => i64::from(days).max(limits::SPAN_LIST_DAYS_MIN) + 1,
+    }
+}
+
+async fn services(ask: &Ask, project: u32, range: Range) -> Result<Vec<String>, QueryError> {
+    let keys = vec![Key::column("server_name")];
+    let order = vec![ask::least("server_name")];
+    let window = Window::first(SERVICES_MAX);
+    // Without a count, dictionaries of parts answer it.
+    let plan = ask::ordered_groups(Table::Spans, &[project], range, Filter::True, keys, vec![], order, window);
+    let answer = ask.ask(plan).await?;
+    Ok(answer.rows().map(|row| row.text("server_name").to_owned()).filter(|name| !name.is_empty()).collect())
+}
+
+/// `GET /api/spans/{traceId}/{spanId}`.
+pub async fn one(
+    ask: &Ask,
+    project: &Arc<Project>,
+    trace_id: TraceId,
+    span_id: SpanId,
+    at: Option<i64>,
+) -> Result<SpanView, QueryError> {
+    let filter = filters::trace(trace_id).and(filters::span(span_id));
+    let mut columns = COLUMNS.to_vec();
+    columns.push("resource");
+    let projects = Projects::one(project);
+    for range in at.map(Range::around).into_iter().chain([Range::ALL]) {
+        let window = Window::first(1);
+        let plan = ask::rows(Table::Spans, &[project.number], range, filter.clone(), columns.clone(), vec![], window);
+        let answer = ask.ask(plan).await?;
+        if let Some(row) = answer.first() {
+            let mut found = [SpanRecord::read(row, &projects)];
+            name_entities(ask, &mut found).await?;
+            let [mut record] = found;
+            record.view.resource_attributes = Some(attributes::map(row.bytes("resource")));
+            return Ok(record.view);
+        }
+    }
+    Err(QueryError::not_found("there is no such span in this project"))
+}
+
+/// Looks up the names of the Endpoints, Tasks and AI Traces that the spans are. No question when none is one.
+pub async fn name_entities(ask: &Ask, records: &mut [SpanRecord]) -> Result<(), QueryError> {
+    for (bit, table) in [(ENDPOINT, Table::Endpoints), (TASK, Table::Tasks), (AI_TRACE, Table::AiTraces)] {
+        let wanted: Vec<&SpanRecord> = records.iter().filter(|record| record.promoted & bit != 0).collect();
+        let Some(first) = wanted.first() else { continue };
+        let (from, to) = wanted
+            .iter()
+            .fold((first.start, first.start), |(from, to), record| (from.min(record.start), to.max(record.start)));
+        let projects: Vec<u32> =
+            BTreeMap::from_iter(wanted.iter().map(|record| (record.project, ()))).into_keys().collect();
+        let filter = filters::all([
+            filters::ids("trace_id", wanted.iter().map(|record| record.trace_id.0)),
+            filters::ids("span_id", wanted.iter().map(|record| record.span_id.0)),
+        ]);
+        let range = Range { from, to: to.saturating_add(1) };
+        let columns = vec!["project", "trace_id", "span_id", "name"];
+        let plan = ask::rows(table, &projects, range, filter, columns, vec![], Window::first(ask::GROUPS_MAX));
+        let answer = ask.ask(plan).await?;
+        let names: HashMap<_, &str> = answer
+            .rows()
+            .map(|row| {
+                ((row.int("project") as u32, row.trace_id("trace_id"), row.span_id("span_id")), row.text("name"))
+            })
+            .collect();
+        for record in &mut *records {
+            if let Some(name) = names.get(&(record.project, record.trace_id, record.span_id)) {
+                record.view.entity_name.get_or_insert_with(|| (*name).to_owned());
+            }
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,240 @@
+//! Times of requests and answers: RFC 3339 text outside, nanoseconds since the epoch inside.
+
+use jiff::Timestamp;
+
+use crate::error::QueryError;
+use tidewatch_limits as limits;
+
+pub const SECOND: i64 = 1_000_000_000;
+pub const MINUTE: i64 = 60 * SECOND;
+pub const HOUR: i64 = 60 * MINUTE;
+pub const DAY: i64 = 24 * HOUR;
+
+/// `from <= time < to`, nanoseconds since the epoch, UTC.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Range {
+    pub from: i64,
+    pub to: i64,
+}
+
+impl Range {
+    /// All of time.
+    pub const ALL: Range = Range { from: i64::MIN, to: i64::MAX };
+
+    /// The range of a request. What is missing: until now, and 24 hours before the end.
+    /// A malformed time is 400; an end before the start 422. Equal times hold that one instant.
+    pub fn read(from: Option<&str>, to: Option<&str>, now_ns: i64, names: [&str; 2]) -> Result<Range, QueryError> {
+        Range::read_or(from, to, now_ns, DAY, names)
+    }
+
+    /// As [`Range::read`], with another default length.
+    pub fn read_or(
+        from: Option<&str>,
+        to: Option<&str>,
+        now_ns: i64,
+        length: i64,
+        [from_name, to_name]: [&str; 2],
+    ) -> Result<Range, QueryError> {
+        let given = |text: Option<&str>, name: &str| {
+            text.filter(|text| !text.is_empty()).map(|text| parse(text, name)).transpose()
+        };
+        let to = match given(to, to_name)? {
+            Some(to) => to,
+            // What is being received now is part of "until now".
+            None => now_ns.saturating_add(1),
+        };
+        let from = given(from, from_name)?.unwrap_or(to.saturating_sub(length));
+        if to < from {
+            return Err(QueryError::unprocessable(format!("{to_name} is before {from_name}")));
+        }
+        Ok(Range { from, to: to.max(from.saturating_add(1)) })
+    }
+
+    /// The range of a list body.
+    pub fn of_list(from: Option<&str>, to: Option<&str>, now_ns: i64) -> Result<Range, QueryError> {
+        Range::read(from, to, now_ns, ["fromDate", "toDate"])
+    }
+
+    /// [`limits::SPAN_WINDOW`] either side. Spec: span, rule 3.
+    pub fn around(at: i64) -> Range {
+        let window = limits::SPAN_WINDOW.as_nanos() as i64;
+        Range { from: at.saturating_sub(window), to: at.saturating_add(window).saturating_add(1) }
+    }
+
+    /// The smallest range that holds both.
+    pub fn join(self, other: Range) -> Range {
+        Range { from: self.from.min(other.from), to: self.to.max(other.to) }
+    }
+
+    /// Nanoseconds, at least 1.
+    pub fn length(self) -> i64 {
+        self.to.saturating_sub(self.from).max(1)
+    }
+}
+
+/// RFC 3339 with any offset.
+pub fn parse(text: &str, name: &str) -> Result<i64, QueryError> {
+    let malformed = || QueryError::malformed(format!("{name} is not an RFC 3339 time"));
+    let timestamp: Timestamp = text.trim().parse().map_err(|_| malformed())?;
+    i64::try_from(timestamp.as_nanosecond()).map_err(|_| malformed())
+}
+
+pub fn parse_optional(text: Option<&str>, name: &str) -> Result<Option<i64>, QueryError> {
+    text.filter(|text| !text.is_empty()).map(|text| parse(text, name)).transpose()
+}
+
+/// RFC 3339 in UTC, with as many digits of a second as the time has.
+pub fn show(time_ns: i64) -> String {
+    // Every i64 of nanoseconds lies in the years 1677 to 2262.
+    Timestamp::from_nanosecond(time_ns.into()).unwrap_or_default().to_string()
+}
+
+/// Buckets over a range: aligned to the epoch, so that a moving range keeps its buckets.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Buckets {
+    /// Start of the first bucket; at or before the range's start.
+    pub origin: i64,
+    pub width: i64,
+    pub count: i64,
+}
+
+impl Buckets {
+    /// `width_ns` above 0.
+    pub fn over(range: Range, width_ns: i64) -> Buckets {
+        let origin = range.from.saturating_sub(range.from.rem_euclid(width_ns));
+        let count = (range.to.saturating_sub(origin).saturating_sub(1)) / width_ns + 1;
+        Buckets { origin, width: width_ns, count: count.max(1) }
+    }
+
+    /// The narrowest buckets of a width that people know, `width_min_ns` or more, of which at most `count_max` (above 1)
+    /// cover the range.
+    pub fn at_most(range: Range, count_max: i64, width_min_ns: i64) -> Buckets {
+        const MINUTES: [i64; 13] = [1, 2, 5, 10, 15, 30, 60, 120, 180, 240, 360, 720, 1440];
+        let known = MINUTES.iter().map(|minutes| minutes * MINUTE).filter(|width| *width >= width_min_ns);
+        let mut fitting = known.map(|width| Buckets::over(range, width)).filter(|buckets| buckets.count <= count_max);
+        fitting.next().unwrap_or_else(|| {
+            // One bucket more than the length needs, since the first may begin before the range.
+            let days = (range.length() - 1) / (count_max - 1) / DAY + 1;
+            Buckets::over(range, days * DAY)
+        })
+    }
+
+    pub fn starts(self) -> impl Iterator<Item = i64> {
+        (0..self.count).map(move |index| self.origin + index * self.width)
+    }
+}
+
+/// Minutes per bucket when the request leaves it open. WIRE 3.1.
+pub fn automatic_minutes(range: Range) -> i64 {
+    match range.length() {
+        length if length < 2 * HOUR => 1,
+        length if length < 12 * HOUR => 5,
+        length if length < 48 * HOUR => 15,
+        length if length < 7 * DAY => 60,
+        _ => 240,
+    }
+}
+
+/// The width in effect: as asked (or automatic), but so that at most `points_max` buckets cover the range.
+///
+/// Spec: `/api/metrics/query`, rule 3; WIRE 3.1: at least `ceil(seconds / (60 * (points_max - 1)))` minutes, one bucket
+/// being kept for the range's start inside a bucket.
+pub fn effective_minutes(asked: Option<i64>, range: Range, points_max: i64) -> i64 {
+    let wished = asked.filter(|minutes| *minutes > 0).unwrap_or_else(|| automatic_minutes(range));
+    let per_bucket = MINUTE * (points_max - 1);
+    let least = (range.length() - 1) / per_bucket + 1;
+    wished.max(least)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(text: &str) -> i64 {
+        parse(text, "t").unwrap()
+    }
+
+    #[test]
+    fn times_read_and_show() {
+        for (text, shown) in [
+            ("2026-06-01T12:05:00.123456789Z", "2026-06-01T12:05:00.123456789Z"),
+            ("2026-06-01T12:05:00.500Z", "2026-06-01T12:05:00.5Z"),
+            ("2026-06-01T12:05:00Z", "2026-06-01T12:05:00Z"),
+            ("2026-06-01T14:05:00+02:00", "2026-06-01T12:05:00Z"),
+        ] {
+            assert_eq!(show(at(text)), shown);
+        }
+        for malformed in ["yesterday", "2026-06-01", "2026-13-01T00:00:00Z", "9999-01-01T00:00:00Z", "12"] {
+            assert!(matches!(parse(malformed, "to"), Err(QueryError::Malformed(_))), "{malformed}");
+        }
+        assert_eq!(show(0), "1970-01-01T00:00:00Z");
+        show(i64::MIN);
+        show(i64::MAX);
+    }
+
+    #[test]
+    fn ranges() {
+        let now = at("2026-06-02T00:00:00Z");
+        let read = |from, to| Range::of_list(from, to, now);
+        let (from, to) = ("2026-06-01T00:00:00Z", "2026-06-01T06:00:00Z");
+        assert_eq!(read(Some(from), Some(to)).unwrap(), Range { from: at(from), to: at(to) });
+        assert_eq!(read(None, None).unwrap(), Range { from: now + 1 - DAY, to: now + 1 });
+        assert_eq!(read(None, Some(to)).unwrap().from, at(to) - DAY);
+        assert_eq!(read(Some(from), Some(from)).unwrap().length(), 1, "equal is accepted");
+        assert!(matches!(read(Some(to), Some(from)), Err(QueryError::Unprocessable(_))));
+        assert!(matches!(read(Some("x"), None), Err(QueryError::Malformed(_))));
+    }
+
+    // Spec: /api/metrics/query, rule 3. WIRE 3.1.
+    #[test]
+    fn widths() {
+        for (length, asked, expected) in [
+            (HOUR, None, 1),
+            (2 * HOUR, None, 5),
+            (12 * HOUR, None, 15),
+            (48 * HOUR, None, 60),
+            (7 * DAY, None, 240),
+            (731 * DAY, None, 527),
+            (HOUR, Some(0), 1),
+            (HOUR, Some(-5), 1),
+            (HOUR, Some(7), 7),
+            (7 * DAY, Some(1), 6),
+            (1999 * MINUTE, Some(1), 1),
+            (1999 * MINUTE + 1, Some(1), 2),
+            (1, None, 1),
+        ] {
+            let range = Range { from: 0, to: length };
+            let minutes = effective_minutes(asked, range, 2000);
+            assert_eq!(minutes, expected, "{length} {asked:?}");
+            for shift in [0, 1, MINUTE - 1] {
+                let range = Range { from: shift, to: shift + length };
+                assert!(Buckets::over(range, minutes * MINUTE).count <= 2000);
+            }
+        }
+    }
+
+    #[test]
+    fn the_ends_of_time_are_no_trouble() {
+        for range in
+            [Range::ALL, Range { from: i64::MIN, to: i64::MIN + 1 }, Range { from: i64::MAX - 1, to: i64::MAX }]
+        {
+            let minutes = effective_minutes(Some(1), range, 2000);
+            let buckets = Buckets::over(range, minutes.saturating_mul(MINUTE));
+            assert!((1..=2000).contains(&buckets.starts().count()), "{range:?}");
+            assert!(Buckets::at_most(range, 24, MINUTE).starts().count() <= 24, "{range:?}");
+        }
+    }
+
+    #[test]
+    fn trends_have_at_most_their_buckets() {
+        for length in [1, MINUTE, HOUR, DAY - 1, DAY, DAY + 1, 31 * DAY, 731 * DAY] {
+            for shift in [0, 1, HOUR - 1] {
+                let range = Range { from: shift, to: shift + length };
+                let buckets = Buckets::at_most(range, 24, MINUTE);
+                assert!(buckets.count <= 24, "{length} {shift}: {buckets:?}");
+                let last = buckets.origin + buckets.count * buckets.width;
+                assert!(buckets.origin <= range.from && range.to <= last, "{length} {shift}: {buckets:?}");
+            }
+        }
+    }
+}

@@ -1,0 +1,158 @@
+//! The limits as a person reads them; `docs/limits.md` is this.
+
+use std::time::Duration;
+
+use tidewatch_lake::{CONFIRMED_AFTER, DAYS_PER_HOUR, UNTIMED_WINDOW_NS, WINDOW_NS};
+use tidewatch_store::query_memory::QUESTION_BYTES_MAX;
+
+use tidewatch_limits::*;
+
+/// Every limit as a person reads it: what it is, its value, where the specification has it. `docs/limits.md` is this.
+pub fn table() -> Vec<[String; 3]> {
+    let row = |name: &str, value: String, source: &str| [name.to_owned(), value, source.to_owned()];
+    let mut rows = Vec::new();
+    for (name, limits, source) in CLASSES {
+        rows.push(row(&format!("{name} body"), bytes(limits.body_bytes_max), source));
+        rows.push(row(&format!("{name} body, in total"), time(limits.body_total_max), source));
+        rows.push(row(&format!("{name} body, between two pieces"), time(limits.body_gap_max), source));
+        let slow = match limits.slow_answer {
+            SlowAnswer::Timeout408 => "408",
+            SlowAnswer::Retry503 => "503 with Retry-After",
+        };
+        rows.push(row(&format!("{name} body, when too slow"), slow.to_owned(), "\"Slow client\""));
+        let turn = match limits.gate {
+            Gate::Open => continue,
+            Gate::Ingest => "a slot, or a place in the waiting room, or 503",
+            Gate::Upload => "a slot within the wait, or 503",
+        };
+        rows.push(row(&format!("{name} body, before it is read"), turn.to_owned(), "\"Ingest/Upload concurrency\""));
+    }
+    rows.extend([
+        row("slowest average pace of a body", format!("{} bytes a second", SLOW_BYTES_PER_SECOND), "\"Slow client\""),
+        row("... asked for after", time(SLOW_AFTER), "\"Slow client\""),
+        row("one uploaded file", bytes(UPLOAD_FILE_BYTES_MAX), "\"Upload size\""),
+        row("files of one upload", UPLOAD_FILES_MAX.to_string(), "\"Upload size\""),
+        row("uploads at once", UPLOAD_CONCURRENT.to_string(), "\"Upload concurrency\""),
+        row("wait for an upload's turn", time(UPLOAD_WAIT_MAX), "\"Upload concurrency\""),
+        row("uploads kept of one project", bytes((SYMBOLS_PROJECT_MB << 20) as usize), "our own"),
+        row("parts of one upload that are no files", UPLOAD_FIELDS_MAX.to_string(), "our own"),
+        row("one such part", bytes(UPLOAD_FIELD_BYTES_MAX), "our own"),
+        row("headers of one part", bytes(PART_HEADER_BYTES_MAX), "our own"),
+        row("headers", time(HEADERS_MAX), "\"Headers\""),
+        row("headers of one request", format!("{}, {HEADER_COUNT_MAX} lines", bytes(HEADER_BYTES_MAX)), "our own"),
+        row("connections", CONNECTIONS_MAX.to_string(), "our own"),
+        row("... of one address that is no trusted proxy", format!("one in {CONNECTION_SHARES} of them"), "our own"),
+        row("... beyond them, for /health, /livez and /readyz", CONNECTIONS_RESERVED.to_string(), "our own"),
+        row("... to the metrics' listener", METRICS_CONNECTIONS_MAX.to_string(), "our own"),
+        row("HTTP/2: requests at once on a connection", HTTP2_STREAMS_MAX.to_string(), "our own"),
+        row("HTTP/2: resets before a connection is closed", HTTP2_RESETS_MAX.to_string(), "our own"),
+        row("drain of what is in flight on a stop", time(DRAIN_MAX), "our own"),
+        row("idle keep-alive", time(IDLE_MAX), "\"Idle keep-alive\""),
+        row(
+            "exports worked on at once",
+            format!("2 x cores, at least {INGEST_CONCURRENT_MIN}"),
+            "\"Ingest concurrency\"",
+        ),
+        row(
+            "exports that wait for a slot",
+            format!("{INGEST_WAITING_PER_SLOT} x the above, at least {INGEST_WAITING_MIN}"),
+            "\"Ingest concurrency\"",
+        ),
+        row("bodies of exports in memory, and what is made of them", bytes(INGEST_BYTES_HELD_MAX), "our own"),
+        row("... of one project", bytes(INGEST_BYTES_HELD_MAX / QUARTERS * PROJECT_SHARE_QUARTERS), "our own"),
+        row(
+            "Retry-After of a 503",
+            format!("{} to {} s, at random", RETRY_AFTER_SECONDS.start(), RETRY_AFTER_SECONDS.end()),
+            "our own",
+        ),
+        row("JSON bodies in memory", bytes(JSON_BYTES_HELD_MAX), "our own"),
+        row("journal on disk", bytes(JOURNAL_BYTES_MAX as usize), "our own"),
+        row("bodies that wait for the disk", bytes(JOURNAL_QUEUE_BYTES_MAX), "our own"),
+        row("an export or a span is a retry for", time(Duration::from_nanos(WINDOW_NS as u64)), "our own"),
+        row(
+            "... an export in which any record has no time of its own",
+            time(Duration::from_nanos(UNTIMED_WINDOW_NS as u64)),
+            "our own",
+        ),
+        row("a clock that jumped ahead by more than a day is followed after", time(CONFIRMED_AFTER), "our own"),
+        row("... days of telemetry that become too old in an hour", DAYS_PER_HOUR.to_string(), "our own"),
+        row("a question: lists of spans and whole traces", time(SPANS_DEADLINE), "wire, 8.8"),
+        row("... any other but a metrics query", time(LIST_DEADLINE), "our own"),
+        row(
+            "memory of all questions",
+            format!("a quarter of what there is, at least {}", bytes(QUERY_BYTES_MIN)),
+            "our own",
+        ),
+        row("... of one question", format!("half of that, at most {}", bytes(QUESTION_BYTES_MAX)), "our own"),
+        row("names of Endpoints of one service and day", NAMES_PER_SERVICE_DAY.to_string(), "decision 27"),
+        row("metrics query: queries", METRICS_QUERIES_MAX.to_string(), "\"Metrics query\""),
+        row("metrics query: tag filters", METRICS_TAG_FILTERS_MAX.to_string(), "\"Metrics query\""),
+        row("metrics query: days", METRICS_DAYS_MAX.to_string(), "\"Metrics query\""),
+        row("metrics query: points of a series", METRICS_POINTS_MAX.to_string(), "\"Metrics query\""),
+        row("metrics query: groups", METRICS_GROUPS_MAX.to_string(), "\"Metrics query\""),
+        row("metrics query: deadline", time(METRICS_DEADLINE), "\"Metrics query\""),
+        row("inner spans that a search for traces looks at", TRACE_MATCHES_MAX.to_string(), "our own"),
+        row("spans of an entity, either side", time(SPAN_WINDOW), "\"Span read window\""),
+        row("a login's life", time(LOGIN_LIFE), "wire, 5.1"),
+        row("a session cookie's value: replaced after", time(SESSION_ROTATION), "our own"),
+        row("sessions of one person", SESSIONS_MAX.to_string(), "our own"),
+        row("a known browser is forgotten after", time(DEVICE_LIFE), "our own"),
+        row("known browsers of one person", DEVICES_MAX.to_string(), "our own"),
+        row("linking a provider: proof of the account", time(LINK_PROOF_MAX), "our own"),
+        row("... codes mailed in 15 minutes", LINK_MAILS_MAX.to_string(), "our own"),
+        row("step-up: a proof lasts", time(STEP_UP_LIFE), "our own"),
+        row("an access token's life", time(ACCESS_LIFE), "wire, 5.4"),
+        row("a refresh token's life from its last use", time(REFRESH_LIFE), "wire, 5.4"),
+        row("... is answered again for", time(REFRESH_GRACE), "wire, 5.4"),
+        row("a device code's life", time(DEVICE_CODE_LIFE), "wire, 5.4"),
+        row("between two polls of a device", time(DEVICE_INTERVAL), "wire, 5.4"),
+        row("an authorization code's life", time(OAUTH_CODE_LIFE), "wire, 5.4"),
+        row("between password and second factor", time(SECOND_FACTOR_MAX), "our own"),
+        row(
+            "wrong second factors of one account",
+            format!("{SECOND_FACTOR_TRIES_MAX} in {}", time(SECOND_FACTOR_WINDOW)),
+            "our own",
+        ),
+        row("a setup token's life", time(SETUP_LIFE), "our own"),
+        row("projects of one organization", PROJECTS_PER_ORGANIZATION_MAX.to_string(), "our own"),
+        row("organizations that one person owns", ORGANIZATIONS_OWNED_MAX.to_string(), "our own"),
+        row("invitations of one person a day", INVITATIONS_OF_PERSON_MAX.to_string(), "our own"),
+        row("invitations of one organization a day", INVITATIONS_OF_ORGANIZATION_MAX.to_string(), "our own"),
+        row("invitations to one address a day", INVITATIONS_TO_ADDRESS_MAX.to_string(), "our own"),
+        row("projects made at once", PROJECTS_AT_ONCE_MAX.to_string(), "our own"),
+        row("passkeys of one person", PASSKEYS_MAX.to_string(), "our own"),
+        row("a passkey's answer", time(PASSKEY_CEREMONY_MAX), "our own"),
+        row("personal access tokens of one person", PERSONAL_TOKENS_MAX.to_string(), "our own"),
+        row("a personal access token's life, unless it says", format!("{PERSONAL_TOKEN_DAYS} days"), "our own"),
+        row("projects that a token can be limited to", TOKEN_PROJECTS_MAX.to_string(), "our own"),
+        row("a replaced project token is still taken for", time(TOKEN_GRACE), "our own"),
+        row("a right that another node revoked still holds for", time(DIRECTORY_PAUSE), "our own"),
+        row("a deleted project's rows and uploads are looked for, at least", time(PURGE_SETTLES), "our own"),
+        row("healthcheck paths of a project", HEALTHCHECK_PATHS_MAX.to_string(), "wire, 5.6"),
+        row("healthcheck paths of a project, together", bytes(HEALTHCHECK_PATHS_BYTES_MAX), "our own"),
+        row("profile labels of a project", PROFILE_LABELS_MAX.to_string(), "wire, 5.6"),
+        row("shortest password", format!("{PASSWORD_CHARS_MIN} characters"), "wire, 5.1"),
+        row("longest project name", format!("{PROJECT_NAME_CHARS_MAX} characters"), "wire, 5.6"),
+    ]);
+    for window in Window::ALL {
+        let (what, source) = window.about();
+        rows.push(row(&format!("per IP: {what}"), format!("{} a minute", window.requests_max()), source));
+    }
+    rows
+}
+
+fn bytes(count: usize) -> String {
+    match count {
+        count if count.is_multiple_of(MIB) => format!("{} MiB", count / MIB),
+        count if count.is_multiple_of(KB) => format!("{} KiB", count / KB),
+        count => format!("{count} bytes"),
+    }
+}
+
+fn time(duration: Duration) -> String {
+    match duration.as_secs() {
+        count if count >= 3600 && count.is_multiple_of(3600) => format!("{} h", count / 3600),
+        count if count >= 60 && count.is_multiple_of(60) => format!("{} min", count / 60),
+        count => format!("{count} s"),
+    }
+}
