@@ -1,5 +1,6 @@
 // Accounts of the mock: sign-in, invitations, one's own account, the organisation. Words in addresses choose the case.
-import * as data from "./data.ts";
+import { organizations, projects, user } from "./account.ts";
+import type { Body } from "./common.ts";
 
 /** An answer that is no 200. */
 export class Refused {
@@ -10,14 +11,14 @@ export class Refused {
   ) {}
 }
 
-type Handler = (body: data.Body, url: URL, parts: string[], linkToken: string) => unknown;
+type Handler = (body: Body, url: URL, parts: string[], linkToken: string) => unknown;
 
 const now = Date.now();
 const iso = (ms: number) => new Date(ms).toISOString();
 const ago = (days: number) => iso(now - days * 86_400_000);
 const ahead = (days: number) => iso(now + days * 86_400_000);
 
-const bundle = () => ({ user: data.user, projects: data.projects, organizations: data.organizations });
+const bundle = () => ({ user, projects, organizations });
 const session = () => ({ token: "mock", ...bundle() });
 
 let members = [
@@ -46,7 +47,7 @@ let members = [
     role: "user",
     joinedAt: ago(12),
     twoFactor: false,
-    projectRoles: [{ projectId: data.projects[1].id, role: "readonly" }],
+    projectRoles: [{ projectId: projects[1].id, role: "readonly" }],
   },
   {
     userId: 4,
@@ -184,7 +185,7 @@ const DEVICES: Record<string, unknown> = {
   "OVER-OVER": new Refused(410, "the code has expired"),
 };
 
-function wrong(body: data.Body): Refused | null {
+function wrong(body: Body): Refused | null {
   return body.password === "wrong" || body.currentPassword === "wrong" ? new Refused(401, "wrong password") : null;
 }
 
@@ -211,7 +212,7 @@ export const PEOPLE: [string, Handler][] = [
       ],
     }),
   ],
-  ["POST /api/auth/finish-setup", () => ({ ...session(), project: data.projects[1] })],
+  ["POST /api/auth/finish-setup", () => ({ ...session(), project: projects[1] })],
   ["POST /api/forgot-password", () => ({ message: "sent" })],
   [
     "GET /api/password-reset",
@@ -222,7 +223,7 @@ export const PEOPLE: [string, Handler][] = [
   ["POST /api/invitation/accept", session],
   ["POST /api/invitation/accept-existing", () => ({ message: "joined" })],
   ["GET /api/me/login-bundle", bundle],
-  ["PUT /api/me", (body) => Object.assign(data.user, body)],
+  ["PUT /api/me", (body) => Object.assign(user, body)],
   ["PUT /api/me/password", (body) => wrong(body) ?? { token: "mock" }],
   ["POST /api/me/sessions/revoke", () => ({ token: "mock" })],
   ["GET /api/me/sessions", () => sessions],
@@ -306,8 +307,8 @@ export const PEOPLE: [string, Handler][] = [
   [
     "POST /api/organizations",
     (body) => {
-      const made = { id: data.organizations.length + 1, name: String(body.name), role: "owner", timezone: "UTC" };
-      data.organizations.push(made);
+      const made = { id: organizations.length + 1, name: String(body.name), role: "owner", timezone: "UTC" };
+      organizations.push(made);
       return made;
     },
   ],
@@ -402,7 +403,7 @@ export const PEOPLE: [string, Handler][] = [
   ["POST /api/projects/source-map-token", () => ({ token: "abcd51e07ab94c0f8d1e3a7b6c5d4e3f" })],
   [
     "DELETE /api/projects",
-    (body) => (body.name === data.projects[0].name ? { status: "ok" } : new Refused(400, "the name does not match")),
+    (body) => (body.name === projects[0].name ? { status: "ok" } : new Refused(400, "the name does not match")),
   ],
   [
     "GET /api/device",

@@ -1,12 +1,19 @@
 // A stand-in for the server, for drawing pages only (`npm run dev:mock`). Tests use the real binary.
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Plugin } from "vite";
-import * as data from "./data.ts";
+import { organizations, projects, user } from "./account.ts";
+import { type Body, page } from "./common.ts";
+import { ENTITIES, endpointGroups } from "./entities.ts";
+import { archive, issueDetail, issueGroups } from "./issues.ts";
+import { logHistogram, logs } from "./logs.ts";
+import { METRICS, metricAnswer } from "./metrics.ts";
 import { PEOPLE, Refused } from "./people.ts";
+import { demo, drops, refusals, services } from "./received.ts";
+import { spanPage, traceAnswer } from "./spans.ts";
 import { SYMBOLS } from "./symbols.ts";
 import { PROJECT } from "./trace.ts";
 
-type Handler = (body: data.Body, url: URL, parts: string[], linkToken: string) => unknown;
+type Handler = (body: Body, url: URL, parts: string[], linkToken: string) => unknown;
 
 const ROUTES: [string, Handler][] = [
   ["GET /api/has-organizations", () => ({ hasOrganizations: true })],
@@ -16,74 +23,33 @@ const ROUTES: [string, Handler][] = [
     "POST /api/register",
     () => ({
       token: "mock",
-      user: data.user,
-      project: data.projects[1],
-      projects: data.projects,
-      organizations: data.organizations,
+      user,
+      project: projects[1],
+      projects,
+      organizations,
     }),
   ],
-  [
-    "PUT /api/projects",
-    (body) => Object.assign(data.projects[0], { settings: { ...data.projects[0].settings, ...body } }),
-  ],
-  ["POST /api/endpoints/grouped", (body) => data.page(data.endpointGroups(body), body)],
-  ["POST /api/endpoints/chart", (body) => data.chart(body, data.endpointNames, "endpoint")],
-  [
-    "POST /api/endpoints/endpoint",
-    (body, url) => ({
-      ...data.page(data.occurrences(body, url.searchParams.get("endpoint") ?? "", "endpoint"), body),
-      stats: data.stats(body),
-      statusCounts: { "200": 12100, "302": 44, "404": 120, "422": 24, "500": 380, "502": 172 },
-    }),
-  ],
-  ["POST /api/tasks/grouped", (body) => data.page(data.taskGroups(body), body)],
-  ["POST /api/tasks/chart", (body) => data.chart(body, data.taskNames, "task")],
-  [
-    "POST /api/tasks/task",
-    (body, url) => ({
-      ...data.page(data.occurrences(body, url.searchParams.get("task") ?? "", "taskName"), body),
-      stats: data.stats(body),
-    }),
-  ],
-  ["POST /api/ai-traces/grouped", (body) => data.page(data.aiGroups(body), body)],
-  ["POST /api/ai-traces/chart", (body) => data.chart(body, data.aiNames, "trace")],
-  [
-    "POST /api/ai-traces/trace",
-    (body, url) => ({
-      ...data.page(data.aiRows(body, url.searchParams.get("trace") ?? ""), body),
-      stats: {
-        count: 412,
-        avgDuration: 5100,
-        p95Duration: 18100,
-        totalTokens: 4_812_000,
-        totalCost: 84.12,
-        errorRate: 0.009,
-      },
-    }),
-  ],
-  ["POST /api/ai-traces/:id", (_body, _url, parts) => data.aiDetail(parts[3])],
-  ["POST /api/exception-stack-traces", (body) => data.page(data.issueGroups(body), body)],
-  ["POST /api/exception-stack-traces/archive", (body) => ({ archived: data.archive(body.hashes as string[], true) })],
-  [
-    "POST /api/exception-stack-traces/unarchive",
-    (body) => ({ unarchived: data.archive(body.hashes as string[], false) }),
-  ],
-  ["POST /api/exception-stack-traces/:hash", (body, _url, parts) => data.issueDetail(parts[3], body)],
-  ["POST /api/logs", (body) => data.page(data.logs(body), body)],
-  ["POST /api/logs/histogram", (body) => data.logHistogram(body)],
-  ["POST /api/spans", (body) => data.spanPage(body)],
-  ["POST /api/distributed-traces/:id", (_body, _url, parts) => data.traceAnswer(parts[3])],
+  ["PUT /api/projects", (body) => Object.assign(projects[0], { settings: { ...projects[0].settings, ...body } })],
+  ...ENTITIES,
+  ["POST /api/exception-stack-traces", (body) => page(issueGroups(body), body)],
+  ["POST /api/exception-stack-traces/archive", (body) => ({ archived: archive(body.hashes as string[], true) })],
+  ["POST /api/exception-stack-traces/unarchive", (body) => ({ unarchived: archive(body.hashes as string[], false) })],
+  ["POST /api/exception-stack-traces/:hash", (body, _url, parts) => issueDetail(parts[3], body)],
+  ["POST /api/logs", (body) => page(logs(body), body)],
+  ["POST /api/logs/histogram", (body) => logHistogram(body)],
+  ["POST /api/spans", (body) => spanPage(body)],
+  ["POST /api/distributed-traces/:id", (_body, _url, parts) => traceAnswer(parts[3])],
   [
     "GET /api/spans/:trace/:span",
-    (_body, _url, parts) => data.traceAnswer(parts[3]).spans.find((span) => span.spanId === parts[4]),
+    (_body, _url, parts) => traceAnswer(parts[3]).spans.find((span) => span.spanId === parts[4]),
   ],
-  ["GET /api/refusals", () => data.refusals()],
-  ["GET /api/services", () => data.services()],
-  ["GET /api/organizations/:id/demo", () => data.demo(false)],
-  ["POST /api/organizations/:id/demo", () => data.demo(true)],
-  ["GET /api/metrics/discover", () => ({ metrics: data.METRICS })],
+  ["GET /api/refusals", () => refusals()],
+  ["GET /api/services", () => services()],
+  ["GET /api/organizations/:id/demo", () => demo(false)],
+  ["POST /api/organizations/:id/demo", () => demo(true)],
+  ["GET /api/metrics/discover", () => ({ metrics: METRICS })],
   ["GET /api/metrics/discover/tags", () => ({ values: ["storefront-1", "storefront-2", "cart-1"] })],
-  ["POST /api/metrics/query", (body) => data.metricAnswer(body as never)],
+  ["POST /api/metrics/query", (body) => metricAnswer(body as never)],
   ["GET /api/dashboard/overview", (_body, url) => overview(url)],
 ];
 
@@ -97,7 +63,7 @@ const EMPTY: Record<string, unknown> = {
   "/api/metrics/discover": { metrics: [] },
   "/api/symbols": { data: [], pagination: { page: 1, pageSize: 20, total: 0, totalPages: 0 } },
   "/api/symbols/missing": [],
-  "/api/services": { ...data.services(), services: [] },
+  "/api/services": { ...services(), services: [] },
   "/api/logs/histogram": { buckets: [], intervalMinutes: 15, services: [] },
 };
 const NO_ROWS = {
@@ -115,8 +81,8 @@ function overview(url: URL) {
     orderBy: "impact",
   };
   return {
-    recentIssues: data.issueGroups(body).slice(0, 5),
-    worstEndpoints: data.endpointGroups(body).slice(0, 5),
+    recentIssues: issueGroups(body).slice(0, 5),
+    worstEndpoints: endpointGroups(body).slice(0, 5),
     hasData: true,
     counts: {
       endpoints: 412_004,
@@ -140,7 +106,7 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
   const url = new URL(request.url ?? "/", "http://mock");
   let text = "";
   for await (const chunk of request) text += chunk;
-  const body: data.Body = text ? JSON.parse(text) : {};
+  const body: Body = text ? JSON.parse(text) : {};
   const send = (status: number, value: unknown) => {
     if (value instanceof Refused) {
       if (value.retryAfter) response.setHeader("retry-after", String(value.retryAfter));
@@ -151,7 +117,7 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
     response.end(JSON.stringify(value));
   };
   const project = url.searchParams.get("projectId");
-  if (url.pathname === "/api/drops") return send(200, data.drops(project !== PROJECT));
+  if (url.pathname === "/api/drops") return send(200, drops(project !== PROJECT));
   if (project && project !== PROJECT && !url.pathname.startsWith("/api/projects"))
     return send(200, EMPTY[url.pathname] ?? NO_ROWS);
   const found =

@@ -1,6 +1,6 @@
 // Symbol files of the mock: a few of each kind, and some that are missing.
 import type { MissingSymbols, SymbolFile } from "../../src/api/types.ts";
-import type { Body } from "./data.ts";
+import type { Body } from "./common.ts";
 import { PROJECT } from "./trace.ts";
 
 type Handler = (body: Body, url: URL, parts: string[]) => unknown;
