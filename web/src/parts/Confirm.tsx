@@ -2,7 +2,7 @@
 import { type ReactNode, useRef, useState } from "react";
 import { Dialog } from "../ui/Dialog";
 import { Field } from "../ui/Field";
-import { type Doing, Problem, Submit } from "./Act";
+import { type MutationState, Problem, Submit } from "./MutationButton";
 
 export function Confirm({
   open,
@@ -24,7 +24,7 @@ export function Confirm({
   busy?: string;
   /** Must be typed before the button works. */
   typed?: string;
-  of: Doing;
+  of: MutationState;
   own?: Record<number, string>;
   onConfirm: () => void;
   children: ReactNode;

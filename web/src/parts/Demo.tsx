@@ -8,7 +8,7 @@ import { useDemo, useDemoOrganization, useLoadDemo, useRemoveDemo } from "../api
 import type { DemoView } from "../api/types";
 import { count } from "../model/format";
 import { asRole, mayManage } from "../model/roles";
-import { Act, Problem } from "./Act";
+import { MutationButton, Problem } from "./MutationButton";
 
 /** Offered to owners and admins of an organisation none of whose projects has received anything. */
 export function DemoOffer({ organizationId, big }: { organizationId?: number; big?: boolean }) {
@@ -47,9 +47,9 @@ function LoadButton({ organizationId, big, again }: { organizationId: number; bi
   const load = useLoadDemo(organizationId);
   return (
     <>
-      <Act of={load} className={`btn ${big ? "btn-big" : ""}`} busy="Loading…" onClick={() => load.mutate()}>
+      <MutationButton of={load} className={`btn ${big ? "btn-big" : ""}`} busy="Loading…" onClick={() => load.mutate()}>
         <FlaskConical size={14} aria-hidden /> {again ? "Load it again" : "Load demo data"}
-      </Act>
+      </MutationButton>
       <Problem of={load} />
     </>
   );
@@ -86,9 +86,9 @@ export function DemoBanner({ project }: { project: ProjectExtra }) {
         {manages && (
           <span className="flex flex-wrap gap-2">
             {broken && <LoadButton organizationId={project.organizationId} again />}
-            <Act of={remove} busy="Removing…" onClick={() => remove.mutate()}>
+            <MutationButton of={remove} busy="Removing…" onClick={() => remove.mutate()}>
               Remove demo data
-            </Act>
+            </MutationButton>
           </span>
         )}
       </div>

@@ -6,7 +6,7 @@ import { providersQuery } from "../api/account-sign-in";
 import { proveByCode, proveByPasskey, proveByPassword, type StepUpWays, stepUpWays } from "../api/step-up";
 import { Dialog } from "../ui/Dialog";
 import { Field, focusHere } from "../ui/Field";
-import { Act, Problem, Submit } from "./Act";
+import { MutationButton, Problem, Submit } from "./MutationButton";
 
 export function StepUpDialog({ onEnd }: { onEnd: (isProved: boolean) => void }) {
   return (
@@ -70,9 +70,14 @@ function ByPasskey({ mfaToken, onProved }: { mfaToken: string; onProved: () => v
   const prove = useMutation({ mutationFn: () => proveByPasskey(mfaToken), onSuccess: onProved });
   return (
     <div className="space-y-2">
-      <Act of={prove} busy="Waiting for the device…" className="btn btn-primary w-full" onClick={() => prove.mutate()}>
+      <MutationButton
+        of={prove}
+        busy="Waiting for the device…"
+        className="btn btn-primary w-full"
+        onClick={() => prove.mutate()}
+      >
         <KeyRound size={14} aria-hidden /> Use a passkey
-      </Act>
+      </MutationButton>
       <Problem of={prove} />
     </div>
   );

@@ -4,10 +4,10 @@ import { useState } from "react";
 import { grantsQuery, revokeGrant } from "../../api/account-me";
 import type { Grant } from "../../api/account-types";
 import { scopeWords } from "../../model/scopes";
-import { Act } from "../../parts/Act";
 import { Ago } from "../../parts/Ago";
 import { Confirm } from "../../parts/Confirm";
 import { DataTable } from "../../parts/DataTable";
+import { MutationButton } from "../../parts/MutationButton";
 import { Section } from "../../parts/Page";
 import { ProjectNames } from "../../parts/ScopeChoice";
 import { Empty, QueryView } from "../../parts/states";
@@ -78,13 +78,13 @@ export function Apps() {
                     head: "",
                     num: true,
                     cell: (row) => (
-                      <Act
+                      <MutationButton
                         of={revoke}
                         onClick={() => setEnding(row)}
                         aria-label={`Sign out ${row.clientName || row.clientId}`}
                       >
                         Sign out
-                      </Act>
+                      </MutationButton>
                     ),
                   },
                 ]}

@@ -1,5 +1,5 @@
 import { useState } from "react";
-import { type Doing, Problem, Submit } from "../../parts/Act";
+import { type MutationState, Problem, Submit } from "../../parts/MutationButton";
 import { Field, focusHere } from "../../ui/Field";
 
 /** The password once more, before something that matters. */
@@ -10,7 +10,7 @@ export function AskPassword({
   onCancel,
   onPassword,
 }: {
-  of: Doing;
+  of: MutationState;
   label: string;
   danger?: boolean;
   onCancel: () => void;

@@ -2,7 +2,7 @@ import { useState } from "react";
 import { useChangeMe } from "../../api/account-me";
 import type { ThemePreference, User } from "../../api/account-types";
 import { dateTime, timeZone } from "../../model/time";
-import { Problem, Submit } from "../../parts/Act";
+import { Problem, Submit } from "../../parts/MutationButton";
 import { Section } from "../../parts/Page";
 import { ZoneSelect } from "../../parts/ZoneSelect";
 import { Chip } from "../../ui/Chip";

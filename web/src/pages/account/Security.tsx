@@ -3,8 +3,8 @@ import { useState } from "react";
 import { type AlsoEnd, changePassword, revokeSessions, twoFactorQuery } from "../../api/account-me";
 import { providersQuery } from "../../api/account-sign-in";
 import type { User } from "../../api/account-types";
-import { Act, Problem, Submit } from "../../parts/Act";
 import { Confirm } from "../../parts/Confirm";
+import { MutationButton, Problem, Submit } from "../../parts/MutationButton";
 import { Section } from "../../parts/Page";
 import { QueryView, SkeletonRows } from "../../parts/states";
 import { Field } from "../../ui/Field";
@@ -113,9 +113,9 @@ function Everywhere() {
         Lost a device, or used one that is not yours? This ends every session of your account but this one, applications
         and command lines included.
       </p>
-      <Act of={revoke} className="btn btn-danger" onClick={() => setOpen(true)}>
+      <MutationButton of={revoke} className="btn btn-danger" onClick={() => setOpen(true)}>
         Sign out everywhere else
-      </Act>
+      </MutationButton>
       <Confirm
         open={open}
         onOpenChange={setOpen}

@@ -2,9 +2,9 @@ import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { endOtherSession, sessionsQuery } from "../../api/account-me";
 import type { Session } from "../../api/account-types";
 import { deviceWords } from "../../model/user-agent";
-import { Act, Problem } from "../../parts/Act";
 import { Ago } from "../../parts/Ago";
 import { DataTable } from "../../parts/DataTable";
+import { MutationButton, Problem } from "../../parts/MutationButton";
 import { QueryView } from "../../parts/states";
 import { Chip } from "../../ui/Chip";
 import { say } from "../../ui/Toasts";
@@ -50,13 +50,13 @@ export function Sessions() {
                   row.current ? (
                     <Chip>This one</Chip>
                   ) : (
-                    <Act
+                    <MutationButton
                       of={end}
                       onClick={() => end.mutate(row)}
                       aria-label={`Sign out ${deviceWords(row.userAgent)} at ${row.address}`}
                     >
                       Sign out
-                    </Act>
+                    </MutationButton>
                   ),
               },
             ]}

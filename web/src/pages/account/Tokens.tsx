@@ -3,10 +3,10 @@ import { useState } from "react";
 import { createToken, revokeToken, tokensQuery } from "../../api/account-me";
 import type { AccessToken } from "../../api/account-types";
 import { contained, scopeWords } from "../../model/scopes";
-import { Act, Problem, Submit } from "../../parts/Act";
 import { Ago } from "../../parts/Ago";
 import { Confirm } from "../../parts/Confirm";
 import { type Column, DataTable } from "../../parts/DataTable";
+import { MutationButton, Problem, Submit } from "../../parts/MutationButton";
 import { OnceSecret } from "../../parts/OnceSecret";
 import { Section } from "../../parts/Page";
 import { type Choice, ProjectNames, ScopeChoice } from "../../parts/ScopeChoice";
@@ -14,7 +14,7 @@ import { Empty, QueryView } from "../../parts/states";
 import { Field } from "../../ui/Field";
 import { SelectField } from "../../ui/SelectField";
 import { say } from "../../ui/Toasts";
-import { Until } from "./Until";
+import { ExpiryLabel } from "./ExpiryLabel";
 
 const LIVES = [
   { value: "7", label: "7 days" },
@@ -50,7 +50,7 @@ export function Tokens() {
               onDone={() => setMade(null)}
             >
               Send it as <code className="font-mono text-dense">Authorization: Bearer …</code>. It ends{" "}
-              <Until at={made.expiresAt} />.
+              <ExpiryLabel at={made.expiresAt} />.
             </OnceSecret>
           </div>
         )}
@@ -118,15 +118,15 @@ function columns(onEnd: (token: AccessToken) => void, revoke: Revoke): Column<Ac
     },
     { key: "created", head: "Made", cell: (row) => <Ago at={row.createdAt} /> },
     { key: "used", head: "Last used", cell: (row) => (row.lastUsedAt ? <Ago at={row.lastUsedAt} /> : "never") },
-    { key: "expires", head: "Ends", cell: (row) => <Until at={row.expiresAt} /> },
+    { key: "expires", head: "Ends", cell: (row) => <ExpiryLabel at={row.expiresAt} /> },
     {
       key: "revoke",
       head: "",
       num: true,
       cell: (row) => (
-        <Act of={revoke} onClick={() => onEnd(row)} aria-label={`Revoke the token ${row.name}`}>
+        <MutationButton of={revoke} onClick={() => onEnd(row)} aria-label={`Revoke the token ${row.name}`}>
           Revoke
-        </Act>
+        </MutationButton>
       ),
     },
   ];

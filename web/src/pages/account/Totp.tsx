@@ -4,7 +4,7 @@ import { useState } from "react";
 import { confirmTotp, newRecoveryCodes, removeTotp, startTotp, twoFactorQuery } from "../../api/account-me";
 import type { TotpSetup, TwoFactor } from "../../api/account-types";
 import { plural } from "../../model/format";
-import { Problem, Submit } from "../../parts/Act";
+import { Problem, Submit } from "../../parts/MutationButton";
 import { Chip } from "../../ui/Chip";
 import { CopyButton } from "../../ui/Copy";
 import { Dialog } from "../../ui/Dialog";

@@ -3,8 +3,8 @@ import { getRouteApi, Link } from "@tanstack/react-router";
 import { type AckLink, acknowledge, ackQuery } from "../../api/account-ack";
 import { ApiError } from "../../api/client";
 import { targetWords } from "../../model/audit";
-import { Act, Problem } from "../../parts/Act";
 import { Ago } from "../../parts/Ago";
+import { MutationButton, Problem } from "../../parts/MutationButton";
 import { AuthFrame, DeadEnd, Waiting } from "./Frame";
 
 const route = getRouteApi("/ack");
@@ -30,9 +30,9 @@ export function Ack() {
       <AuthFrame title="Acknowledge an alert">
         <div className="space-y-4">
           <Problem of={asked} />
-          <Act of={asked} className="btn btn-primary" onClick={() => asked.refetch()}>
+          <MutationButton of={asked} className="btn btn-primary" onClick={() => asked.refetch()}>
             Try again
-          </Act>
+          </MutationButton>
         </div>
       </AuthFrame>
     );
@@ -42,9 +42,14 @@ export function Ack() {
       <div className="space-y-4">
         <p className="text-ink2">It says that you look into it. Nobody else is woken, and the alert stays open.</p>
         <Problem of={say} />
-        <Act of={say} busy="Acknowledging…" className="btn btn-primary btn-big w-full" onClick={() => say.mutate()}>
+        <MutationButton
+          of={say}
+          busy="Acknowledging…"
+          className="btn btn-primary btn-big w-full"
+          onClick={() => say.mutate()}
+        >
           Acknowledge
-        </Act>
+        </MutationButton>
       </div>
     </AuthFrame>
   );

@@ -6,7 +6,7 @@ import type { MfaRequired, People, SecondStep } from "../../api/account-types";
 import { request } from "../../api/client";
 import { forgetStart, startedFrom } from "../../api/session";
 import { safePath } from "../../model/safe-path";
-import { Act, Problem } from "../../parts/Act";
+import { MutationButton, Problem } from "../../parts/MutationButton";
 import { AuthFrame, DeadEnd, Waiting } from "./Frame";
 import { SecondStepForm } from "./SecondStepForm";
 
@@ -94,9 +94,9 @@ function Enter({ come }: { come: Arrival }) {
         <div className="space-y-4">
           <Problem of={look} own={{ 401: "The sign-in is over already. Start again." }} />
           <div className="flex gap-2">
-            <Act of={look} className="btn" onClick={() => look.mutate(undefined, { onSuccess: go })}>
+            <MutationButton of={look} className="btn" onClick={() => look.mutate(undefined, { onSuccess: go })}>
               Try again
-            </Act>
+            </MutationButton>
             <Link to="/login" className="btn btn-primary">
               To the sign-in page
             </Link>

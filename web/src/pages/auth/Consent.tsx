@@ -9,7 +9,7 @@ import { type ConsentSearch, consentProblem, redirectHost } from "../../model/co
 import { sentence } from "../../model/problem";
 import { consentTarget } from "../../model/safe-path";
 import { askedScope } from "../../model/scopes";
-import { Act, Problem } from "../../parts/Act";
+import { MutationButton, Problem } from "../../parts/MutationButton";
 import { allowance, type Choice, ScopeChoice } from "../../parts/ScopeChoice";
 import { ErrorState } from "../../parts/states";
 import { AuthFrame, DeadEnd, Note, Waiting } from "./Frame";
@@ -84,12 +84,12 @@ function Ask({ search, name }: { search: ConsentSearch; name: string }) {
         <Note>The application chose its name itself. Allow it only if you started this and know the address.</Note>
         <Problem of={reply} />
         <div className="flex gap-2">
-          <Act of={reply} className="btn btn-big flex-1" onClick={() => reply.mutate("deny")}>
+          <MutationButton of={reply} className="btn btn-big flex-1" onClick={() => reply.mutate("deny")}>
             Deny
-          </Act>
-          <Act of={reply} className="btn btn-primary btn-big flex-1" onClick={() => reply.mutate("approve")}>
+          </MutationButton>
+          <MutationButton of={reply} className="btn btn-primary btn-big flex-1" onClick={() => reply.mutate("approve")}>
             Allow
-          </Act>
+          </MutationButton>
         </div>
         {reply.isSuccess && (
           <p role="status" className="text-ink2">

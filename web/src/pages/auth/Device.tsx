@@ -8,8 +8,8 @@ import type { DeviceRequest } from "../../api/account-types";
 import { ApiError } from "../../api/client";
 import { askedScope } from "../../model/scopes";
 import { isUserCode, userCode } from "../../model/user-code";
-import { Act, Problem } from "../../parts/Act";
 import { Ago } from "../../parts/Ago";
+import { MutationButton, Problem } from "../../parts/MutationButton";
 import { allowance, type Choice, ScopeChoice } from "../../parts/ScopeChoice";
 import { Field } from "../../ui/Field";
 import { AuthFrame, DeadEnd, Note, Waiting } from "./Frame";
@@ -89,13 +89,13 @@ function Asked({ code, again }: { code: string; again: () => void }) {
       <AuthFrame title="Sign in a device">
         <div className="space-y-4">
           <Problem of={asked} />
-          <Act
+          <MutationButton
             of={{ isPending: asked.isFetching, error: asked.error }}
             className="btn btn-primary"
             onClick={() => asked.refetch()}
           >
             Try again
-          </Act>
+          </MutationButton>
         </div>
       </AuthFrame>
     );
@@ -112,12 +112,12 @@ function Asked({ code, again }: { code: string; again: () => void }) {
         </Note>
         <Problem of={reply} />
         <div className="flex gap-2">
-          <Act of={reply} className="btn btn-big flex-1" onClick={() => reply.mutate("deny")}>
+          <MutationButton of={reply} className="btn btn-big flex-1" onClick={() => reply.mutate("deny")}>
             Deny
-          </Act>
-          <Act of={reply} className="btn btn-primary btn-big flex-1" onClick={() => reply.mutate("approve")}>
+          </MutationButton>
+          <MutationButton of={reply} className="btn btn-primary btn-big flex-1" onClick={() => reply.mutate("approve")}>
             Approve
-          </Act>
+          </MutationButton>
         </div>
       </div>
     </AuthFrame>

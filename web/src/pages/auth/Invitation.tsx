@@ -9,7 +9,7 @@ import { forgetLinkToken } from "../../api/link-token";
 import { hasSession } from "../../api/session";
 import { ROLE_WORDS } from "../../model/role-words";
 import { asRole } from "../../model/roles";
-import { Act, Problem, Submit } from "../../parts/Act";
+import { MutationButton, Problem, Submit } from "../../parts/MutationButton";
 import { ErrorState } from "../../parts/states";
 import { Field } from "../../ui/Field";
 import { say } from "../../ui/Toasts";
@@ -127,9 +127,14 @@ function JoinNow({ token, name }: { token: string; name: string }) {
         of={accept}
         own={{ 403: "This invitation is for another e-mail address than the one of your account." }}
       />
-      <Act of={accept} busy="Joining…" className="btn btn-primary btn-big w-full" onClick={() => accept.mutate()}>
+      <MutationButton
+        of={accept}
+        busy="Joining…"
+        className="btn btn-primary btn-big w-full"
+        onClick={() => accept.mutate()}
+      >
         Accept as {name}
-      </Act>
+      </MutationButton>
     </div>
   );
 }

@@ -2,7 +2,7 @@ import { useMutation } from "@tanstack/react-query";
 import { KeyRound } from "lucide-react";
 import { useState } from "react";
 import { loginByPasskey } from "../../api/account-sign-in";
-import { Act, Problem, Submit } from "../../parts/Act";
+import { MutationButton, Problem, Submit } from "../../parts/MutationButton";
 import { Field } from "../../ui/Field";
 import { useEnter } from "./useEnter";
 
@@ -13,9 +13,14 @@ export function PasskeyEntry({ next }: { next?: string }) {
   const enter = useMutation({ mutationFn: loginByPasskey, onSuccess: (answer) => go(answer, next) });
   return (
     <div className="space-y-2">
-      <Act of={enter} busy="Waiting for the passkey…" className="btn btn-big w-full" onClick={() => enter.mutate("")}>
+      <MutationButton
+        of={enter}
+        busy="Waiting for the passkey…"
+        className="btn btn-big w-full"
+        onClick={() => enter.mutate("")}
+      >
         <KeyRound size={15} aria-hidden /> Use a passkey
-      </Act>
+      </MutationButton>
       <Problem of={enter} own={{ 401: "No account here knows this passkey." }} />
       <details>
         <summary className="text-ink2">The passkey is on a security key</summary>

@@ -3,7 +3,7 @@ import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import { login } from "../../api/account-sign-in";
 import type { MfaRequired } from "../../api/account-types";
-import { Problem, Submit } from "../../parts/Act";
+import { Problem, Submit } from "../../parts/MutationButton";
 import { Field } from "../../ui/Field";
 import { useEnter } from "./useEnter";
 

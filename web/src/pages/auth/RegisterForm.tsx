@@ -4,7 +4,7 @@ import { type ReactNode, useState } from "react";
 import { enterSession, register } from "../../api/account";
 import { ApiError } from "../../api/client";
 import type { Registration } from "../../api/types";
-import { Problem, Submit } from "../../parts/Act";
+import { Problem, Submit } from "../../parts/MutationButton";
 import { Field } from "../../ui/Field";
 import { AuthFrame } from "./Frame";
 import { SetupCode, WRONG_SETUP_CODE } from "./SetupCode";

@@ -4,7 +4,7 @@ import { useState } from "react";
 import { resetPassword, resetQuery } from "../../api/account-sign-in";
 import { ApiError } from "../../api/client";
 import { forgetLinkToken } from "../../api/link-token";
-import { Problem, Submit } from "../../parts/Act";
+import { Problem, Submit } from "../../parts/MutationButton";
 import { ErrorState } from "../../parts/states";
 import { Field } from "../../ui/Field";
 import { Switch } from "../../ui/Switch";

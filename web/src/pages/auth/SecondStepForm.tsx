@@ -2,7 +2,7 @@ import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";
 import { mailLinkCode, type SecondStepProof, secondStep, secondStepByPasskey } from "../../api/account-sign-in";
 import type { MfaRequired, SecondStep } from "../../api/account-types";
-import { Problem, Submit } from "../../parts/Act";
+import { Problem, Submit } from "../../parts/MutationButton";
 import { Field, focusHere } from "../../ui/Field";
 import { useEnter } from "./useEnter";
 

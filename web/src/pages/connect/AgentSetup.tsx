@@ -6,8 +6,8 @@ import type { ProjectExtra } from "../../api/account-types";
 import { agentPrompt } from "../../model/agent-prompt";
 import { plural } from "../../model/format";
 import { publicAddress } from "../../model/public-address";
-import { Act, Problem } from "../../parts/Act";
 import { CommandBlock } from "../../parts/Command";
+import { MutationButton, Problem } from "../../parts/MutationButton";
 import { say } from "../../ui/Toasts";
 
 /** A coding agent proposes projects with a token of an hour; its person says yes or no, here. */
@@ -35,9 +35,9 @@ export function AgentSetup({ project }: { project: ProjectExtra }) {
             and configures the SDKs. Its own token opens nothing else and is over in an hour.
           </p>
           <Problem of={make} />
-          <Act of={make} onClick={() => make.mutate()}>
+          <MutationButton of={make} onClick={() => make.mutate()}>
             Make a prompt for the agent
-          </Act>
+          </MutationButton>
         </>
       )}
     </section>
@@ -81,12 +81,12 @@ function Draft({ draft }: { draft: SetupDraft }) {
       </ul>
       <Problem of={answer} own={{ 409: "The agent has changed its plan. Look at it again." }} />
       <div className="flex gap-2">
-        <Act of={answer} className="btn flex-1" onClick={() => reply(false)}>
+        <MutationButton of={answer} className="btn flex-1" onClick={() => reply(false)}>
           Refuse
-        </Act>
-        <Act of={answer} className="btn btn-primary flex-1" onClick={() => reply(true)}>
+        </MutationButton>
+        <MutationButton of={answer} className="btn btn-primary flex-1" onClick={() => reply(true)}>
           Make them
-        </Act>
+        </MutationButton>
       </div>
     </li>
   );

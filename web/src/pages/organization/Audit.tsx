@@ -2,8 +2,8 @@ import { useMutation, useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { Download } from "lucide-react";
 import { auditQuery, exportAudit, membersQuery } from "../../api/account-organization";
-import { Act, Problem } from "../../parts/Act";
 import { AuditTable } from "../../parts/AuditTable";
+import { MutationButton, Problem } from "../../parts/MutationButton";
 import { Empty, QueryView } from "../../parts/states";
 import { SearchBox } from "../../ui/SearchBox";
 import { SearchLink } from "../../ui/SearchLink";
@@ -94,12 +94,12 @@ function Export({ organization }: { organization: Organization }) {
   const save = useMutation({ mutationFn: (format: "csv" | "jsonl") => exportAudit(organization.id, format) });
   return (
     <>
-      <Act of={save} onClick={() => save.mutate("csv")}>
+      <MutationButton of={save} onClick={() => save.mutate("csv")}>
         <Download size={14} aria-hidden className="text-ink2" /> CSV
-      </Act>
-      <Act of={save} onClick={() => save.mutate("jsonl")}>
+      </MutationButton>
+      <MutationButton of={save} onClick={() => save.mutate("jsonl")}>
         <Download size={14} aria-hidden className="text-ink2" /> JSON lines
-      </Act>
+      </MutationButton>
       {save.error && (
         <div className="w-full">
           <Problem of={save} />

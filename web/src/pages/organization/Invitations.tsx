@@ -4,15 +4,15 @@ import { invitationsQuery, invite, revokeInvitation } from "../../api/account-or
 import type { PendingInvitation } from "../../api/account-types";
 import { ROLE_WORDS } from "../../model/role-words";
 import { asRole, rolesToInvite } from "../../model/roles";
-import { Act, Problem, Submit } from "../../parts/Act";
 import { Ago } from "../../parts/Ago";
 import { DataTable } from "../../parts/DataTable";
+import { MutationButton, Problem, Submit } from "../../parts/MutationButton";
 import { Section } from "../../parts/Page";
 import { Empty, QueryView } from "../../parts/states";
 import { Field } from "../../ui/Field";
 import { SelectField } from "../../ui/SelectField";
 import { say } from "../../ui/Toasts";
-import { Until } from "../account/Until";
+import { ExpiryLabel } from "../account/ExpiryLabel";
 import type { Organization } from "./Organization";
 
 export function Invitations({ organization }: { organization: Organization }) {
@@ -47,19 +47,19 @@ export function Invitations({ organization }: { organization: Organization }) {
                   { key: "role", head: "Role", cell: (row) => ROLE_WORDS[asRole(row.role)].label },
                   { key: "by", head: "Invited by", cell: (row) => row.inviterName },
                   { key: "sent", head: "Sent", cell: (row) => <Ago at={row.createdAt} /> },
-                  { key: "ends", head: "Ends", cell: (row) => <Until at={row.expiresAt} /> },
+                  { key: "ends", head: "Ends", cell: (row) => <ExpiryLabel at={row.expiresAt} /> },
                   {
                     key: "revoke",
                     head: "",
                     num: true,
                     cell: (row) => (
-                      <Act
+                      <MutationButton
                         of={revoke}
                         aria-label={`Take back the invitation of ${row.email}`}
                         onClick={() => revoke.mutate(row)}
                       >
                         Take back
-                      </Act>
+                      </MutationButton>
                     ),
                   },
                 ]}

@@ -7,10 +7,10 @@ import type { Member } from "../../api/account-types";
 import { plural } from "../../model/format";
 import { ROLE_WORDS } from "../../model/role-words";
 import { asRole, mayLeave, mayOverride, mayRemove, ROLES, rolesToGive } from "../../model/roles";
-import { Act, Problem } from "../../parts/Act";
 import { Ago } from "../../parts/Ago";
 import { Confirm } from "../../parts/Confirm";
 import { type Column, DataTable } from "../../parts/DataTable";
+import { MutationButton, Problem } from "../../parts/MutationButton";
 import { Section } from "../../parts/Page";
 import { QueryView } from "../../parts/states";
 import { Chip } from "../../ui/Chip";
@@ -92,15 +92,15 @@ export function Members({ organization }: { organization: Organization }) {
   );
 }
 
-interface Doing {
+interface MutationState {
   isPending: boolean;
   error: Error | null;
 }
 interface Ways {
   organization: Organization;
   myself: number | undefined;
-  role: Doing;
-  remove: Doing;
+  role: MutationState;
+  remove: MutationState;
   onRole: (member: Member, to: string) => void;
   onEnd: (member: Member) => void;
   onProjects: (member: Member) => void;
@@ -178,9 +178,13 @@ function columns({ organization, myself, role, remove, onRole, onEnd, onProjects
         const me = row.userId === myself;
         if (me ? !mayLeave(mine) : !mayRemove(mine, asRole(row.role), false)) return null;
         return (
-          <Act of={remove} onClick={() => onEnd(row)} aria-label={me ? undefined : `Remove ${row.name || row.email}`}>
+          <MutationButton
+            of={remove}
+            onClick={() => onEnd(row)}
+            aria-label={me ? undefined : `Remove ${row.name || row.email}`}
+          >
             {me ? "Leave" : "Remove"}
-          </Act>
+          </MutationButton>
         );
       },
     },

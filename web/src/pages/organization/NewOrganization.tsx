@@ -3,7 +3,7 @@ import { useState } from "react";
 import { bundleQuery } from "../../api/account";
 import { createOrganization } from "../../api/account-organization";
 import { browserZone } from "../../model/zones";
-import { Problem, Submit } from "../../parts/Act";
+import { Problem, Submit } from "../../parts/MutationButton";
 import { Dialog } from "../../ui/Dialog";
 import { Field, focusHere } from "../../ui/Field";
 

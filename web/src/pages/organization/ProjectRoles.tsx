@@ -5,7 +5,7 @@ import { changeProjectRoles, membersQuery } from "../../api/account-organization
 import type { Member, ProjectRole } from "../../api/account-types";
 import { ROLE_WORDS } from "../../model/role-words";
 import { asRole } from "../../model/roles";
-import { Problem, Submit } from "../../parts/Act";
+import { Problem, Submit } from "../../parts/MutationButton";
 import { Dialog } from "../../ui/Dialog";
 import { Select } from "../../ui/Select";
 import { say } from "../../ui/Toasts";

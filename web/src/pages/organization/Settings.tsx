@@ -4,7 +4,7 @@ import { bundleQuery } from "../../api/account";
 import { changeOrganization, organizationQuery } from "../../api/account-organization";
 import type { OrganizationSettings } from "../../api/account-types";
 import { mayManage } from "../../model/roles";
-import { Problem, Submit } from "../../parts/Act";
+import { Problem, Submit } from "../../parts/MutationButton";
 import { Section } from "../../parts/Page";
 import { QueryView } from "../../parts/states";
 import { ZoneSelect } from "../../parts/ZoneSelect";

@@ -3,8 +3,8 @@ import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import { deleteProject, useKeepProject } from "../../api/account-project";
 import type { ProjectExtra } from "../../api/account-types";
-import { Act, Problem } from "../../parts/Act";
 import { Confirm } from "../../parts/Confirm";
+import { MutationButton, Problem } from "../../parts/MutationButton";
 import { say } from "../../ui/Toasts";
 
 export function Danger({ project }: { project: ProjectExtra }) {
@@ -22,9 +22,9 @@ export function Danger({ project }: { project: ProjectExtra }) {
   return (
     <>
       <p className="mb-3 text-ink2">The project, its tokens and everything it stored are gone for good.</p>
-      <Act of={remove} className="btn btn-danger" onClick={() => setOpen(true)}>
+      <MutationButton of={remove} className="btn btn-danger" onClick={() => setOpen(true)}>
         Delete the project
-      </Act>
+      </MutationButton>
       <Confirm
         open={open}
         onOpenChange={setOpen}

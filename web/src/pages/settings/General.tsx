@@ -1,7 +1,7 @@
 import { useState } from "react";
 import type { ProjectExtra } from "../../api/account-types";
-import { Problem, Submit } from "../../parts/Act";
 import { FRAMEWORKS } from "../../parts/frameworks";
+import { Problem, Submit } from "../../parts/MutationButton";
 import { Field } from "../../ui/Field";
 import { SelectField } from "../../ui/SelectField";
 import { useSave } from "./useSave";

@@ -1,7 +1,7 @@
 import { useState } from "react";
 import type { ProjectExtra } from "../../api/account-types";
 import { healthcheckPaths } from "../../model/project-settings";
-import { Problem, Submit } from "../../parts/Act";
+import { Problem, Submit } from "../../parts/MutationButton";
 import { Switch } from "../../ui/Switch";
 import { TextArea } from "../../ui/TextArea";
 import { useSave } from "./useSave";

@@ -1,7 +1,7 @@
 import { useState } from "react";
 import type { ProjectExtra } from "../../api/account-types";
 import { RETENTION_DAYS_MAX, retentionDays, retentionText } from "../../model/project-settings";
-import { Problem, Submit } from "../../parts/Act";
+import { Problem, Submit } from "../../parts/MutationButton";
 import { Field } from "../../ui/Field";
 import { useSave } from "./useSave";
 

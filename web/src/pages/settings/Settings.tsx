@@ -4,12 +4,12 @@ import { asRole, mayManage, mayWrite } from "../../model/roles";
 import { PageHead, Section } from "../../parts/Page";
 import { SettingsTabs } from "../../parts/SettingsTabs";
 import { Danger } from "./Danger";
+import { DataCapture } from "./DataCapture";
 import { General } from "./General";
 import { Healthchecks } from "./Healthchecks";
 import { Origins, Quota } from "./Quota";
 import { Retention } from "./Retention";
 import { Sampling } from "./Sampling";
-import { Stored } from "./Stored";
 import { ProjectTokens } from "./Tokens";
 
 export function SettingsPage() {
@@ -40,7 +40,7 @@ function Body({ project }: { project: ProjectExtra }) {
           <ProjectTokens project={project} manages={mayManage(role)} />
         </Section>
         <Section title="What is stored">
-          <Stored project={project} readonly={readonly} />
+          <DataCapture project={project} readonly={readonly} />
         </Section>
         <Section title="Health checks">
           <Healthchecks project={project} readonly={readonly} />

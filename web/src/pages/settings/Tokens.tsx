@@ -4,7 +4,7 @@ import { endPreviousToken, rotateToken, type TokenKind, useKeepProject } from ".
 import type { ProjectExtra } from "../../api/account-types";
 import { isHiddenToken } from "../../model/project-settings";
 import { dateTime, parseMs } from "../../model/time";
-import { Act, Problem, Submit } from "../../parts/Act";
+import { MutationButton, Problem, Submit } from "../../parts/MutationButton";
 import { Token } from "../../parts/Token";
 import { Dialog } from "../../ui/Dialog";
 import { SelectField } from "../../ui/SelectField";
@@ -58,9 +58,9 @@ export function ProjectTokens({ project, manages }: { project: ProjectExtra; man
           <p className="text-dense text-ink2">
             For source maps and debug symbols. It opens nothing else, so build machines need no project token.
           </p>
-          <Act of={make} onClick={() => make.mutate()}>
+          <MutationButton of={make} onClick={() => make.mutate()}>
             Make an upload token
-          </Act>
+          </MutationButton>
           <Problem of={make} />
         </div>
       )}
@@ -100,9 +100,9 @@ function Below({
       )}
       {ms > Date.now() && <span className="text-warn">The one before works until {dateTime(ms)}.</span>}
       {ms > Date.now() && manages && (
-        <Act of={end} onClick={() => end.mutate()}>
+        <MutationButton of={end} onClick={() => end.mutate()}>
           End it now
-        </Act>
+        </MutationButton>
       )}
       <Problem of={end} />
     </div>

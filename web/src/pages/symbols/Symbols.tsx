@@ -5,8 +5,8 @@ import { PageHead } from "../../parts/Page";
 import { SettingsTabs } from "../../parts/SettingsTabs";
 import { Files } from "./Files";
 import { HowTo } from "./HowTo";
+import { MissingUploads } from "./MissingUploads";
 import { TryTrace } from "./TryTrace";
-import { Waiting } from "./Waiting";
 
 export function SymbolsPage() {
   const project = useProject();
@@ -23,7 +23,7 @@ function Body({ project }: { project: ProjectExtra }) {
       />
       <SettingsTabs />
       <div className="space-y-4 px-4 pb-8">
-        <Waiting />
+        <MissingUploads />
         <Files writes={mayWrite(asRole(project.role))} />
         <HowTo project={project} />
         <TryTrace />

@@ -6,20 +6,20 @@ import { durationRound } from "../model/format";
 import { problemWords } from "../model/problem";
 import { useWait } from "./useWait";
 
-/** What a mutation tells. */
-export interface Doing {
+/** The state of a mutation, as TanStack Query reports it. */
+export interface MutationState {
   isPending: boolean;
   error: Error | null;
 }
 
 interface Props extends ButtonHTMLAttributes<HTMLButtonElement> {
-  of: Doing;
+  of: MutationState;
   /** Instead of the label while the call runs. */
   busy?: string;
   children: ReactNode;
 }
 
-export function Act({ of, busy, disabled, className = "btn", children, ...button }: Props) {
+export function MutationButton({ of, busy, disabled, className = "btn", children, ...button }: Props) {
   const wait = useWait(of.error);
   return (
     <button type="button" {...button} className={className} disabled={disabled || of.isPending || wait > 0}>
@@ -30,11 +30,11 @@ export function Act({ of, busy, disabled, className = "btn", children, ...button
 
 /** The one button of a form. */
 export function Submit(props: Props) {
-  return <Act className="btn btn-primary" {...props} type="submit" />;
+  return <MutationButton className="btn btn-primary" {...props} type="submit" />;
 }
 
 /** Why it did not work; `own` holds the page's words for a status. Nothing while all is well. */
-export function Problem({ of, own }: { of: Pick<Doing, "error">; own?: Record<number, string> }) {
+export function Problem({ of, own }: { of: Pick<MutationState, "error">; own?: Record<number, string> }) {
   const wait = useWait(of.error);
   const status = of.error instanceof ApiError ? of.error.status : 0;
   if (!of.error) return null;

@@ -1,9 +1,9 @@
 import type { ProjectExtra } from "../../api/account-types";
-import { Problem } from "../../parts/Act";
+import { Problem } from "../../parts/MutationButton";
 import { Switch } from "../../ui/Switch";
 import { useSave } from "./useSave";
 
-export function Stored({ project, readonly }: { project: ProjectExtra; readonly: boolean }) {
+export function DataCapture({ project, readonly }: { project: ProjectExtra; readonly: boolean }) {
   const { change, save } = useSave();
   const disabled = readonly || change.isPending;
   return (

@@ -2,7 +2,7 @@
 import { act, cleanup, fireEvent, render, screen } from "@testing-library/react";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { ApiError } from "../api/client";
-import { Problem, Submit } from "./Act";
+import { Problem, Submit } from "./MutationButton";
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => {

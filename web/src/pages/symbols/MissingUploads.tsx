@@ -5,7 +5,7 @@ import { Section } from "../../parts/Page";
 import { QueryView, SkeletonRows } from "../../parts/states";
 
 /** What traces asked for in vain. */
-export function Waiting() {
+export function MissingUploads() {
   const missing = useMissingSymbols();
   return (
     <Section title="Missing">

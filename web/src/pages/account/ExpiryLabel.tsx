@@ -2,7 +2,7 @@ import { exactTime, parseMs } from "../../model/time";
 import { Chip } from "../../ui/Chip";
 
 /** When something ends: "never", "in 12 d", "ended". */
-export function Until({ at }: { at: string | null | undefined }) {
+export function ExpiryLabel({ at }: { at: string | null | undefined }) {
   if (!at) return <>never</>;
   const gap = parseMs(at) - Date.now();
   if (gap <= 0) return <Chip tone="error">ended</Chip>;
