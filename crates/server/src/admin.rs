@@ -10,8 +10,8 @@ use tidewatch_store::StoreError;
 use tidewatch_store::days::day_of;
 
 use crate::config::Config;
-use crate::http::account::password_hash_now;
 use tidewatch_accounts::secrets;
+use tidewatch_accounts::secrets::password;
 use tidewatch_accounts::secrets::seal::Sealer;
 use tidewatch_accounts::{By, Control, NewUser, Role};
 use tidewatch_limits as limits;
@@ -124,7 +124,7 @@ async fn act(command: &AdminCommand, control: &Control, say: fn(&str)) -> anyhow
         ensure!(email.contains('@'), "{email} is not an email address");
         let (password, is_made) = password(arguments)?;
         let name = arguments.name.clone().unwrap_or_else(|| email.clone());
-        let hash = Some(password_hash_now(&password)?);
+        let hash = Some(password::hash(&password)?);
         let organization = organization(control, arguments)?;
         let new = NewUser { email: email.clone(), name, password_hash: hash, is_email_verified: false };
         let user = control.create_user(&by, &new).await?;
@@ -136,7 +136,7 @@ async fn act(command: &AdminCommand, control: &Control, say: fn(&str)) -> anyhow
     match command {
         AdminCommand::ResetPassword(_) => {
             let (password, is_made) = password(arguments)?;
-            control.set_password(&by, user.id, &password_hash_now(&password)?).await?;
+            control.set_password(&by, user.id, &password::hash(&password)?).await?;
             say(&format!("{email} has another password; every session has ended{}", shown(&password, is_made)));
         }
         AdminCommand::Promote(_) => {

@@ -21,7 +21,7 @@
 //!   whole. [`missing_accounts`]: accounts that were lost beside telemetry. [`reserve`]: space for them on a full disk.
 //! - [`logging`], [`own_traces`]: log lines and spans of the server itself.
 //! - [`symbols_cli`]: `tidewatch symbols`: uploads, and symbol files looked at without a server.
-//! - [`bench`]: load tool and measurements. [`demo`]: sample traffic. Neither has an entrance of its own.
+//! - [`demos`]: demo data that the server loads itself.
 
 #![forbid(unsafe_code)]
 
@@ -29,10 +29,8 @@ pub mod admin;
 pub mod app;
 pub mod backup;
 pub mod backup_manifest;
-pub mod bench;
 pub mod check;
 pub mod config;
-pub mod demo;
 pub mod demos;
 pub mod error;
 pub mod http;

@@ -8,12 +8,14 @@ use std::io::Write;
 use std::process::ExitCode;
 
 use clap::{Args, CommandFactory, Parser, Subcommand};
+use tidewatch_bench as bench;
+use tidewatch_bench::demo;
 use tidewatch_runtime::files;
 use tidewatch_server::app::Outside;
 use tidewatch_server::config::{self, Config, Loaded};
 use tidewatch_server::http::setup_code;
 use tidewatch_server::listen::ListenAddress;
-use tidewatch_server::{admin, backup, bench, check, demo, http, logging, serve, symbols_cli};
+use tidewatch_server::{admin, backup, check, http, logging, serve, symbols_cli};
 
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;

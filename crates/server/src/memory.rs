@@ -58,7 +58,7 @@ fn give_back() {
 mod tests {
     use std::time::Instant;
 
-    use crate::bench::process;
+    use tidewatch_bench::process;
 
     use super::*;
 

@@ -3,6 +3,7 @@
 //! [`seal`]: what they encrypt. [`totp`]: codes of authenticators. [`webauthn`]: passkeys.
 
 pub mod given;
+pub mod password;
 pub mod seal;
 pub mod totp;
 pub mod webauthn;

@@ -5,10 +5,10 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use serde_json::json;
-use tidewatch_server::bench::fill::{EMAIL, PASSWORD};
-use tidewatch_server::bench::http::Target;
-use tidewatch_server::bench::process;
-use tidewatch_server::bench::query::{Read, Reader, Repeats};
+use tidewatch_bench::fill::{EMAIL, PASSWORD};
+use tidewatch_bench::http::Target;
+use tidewatch_bench::process;
+use tidewatch_bench::query::{Read, Reader, Repeats};
 
 /// A process that listens; killed when dropped.
 pub struct Server {

@@ -182,7 +182,7 @@ impl Way {
             Way::Operator => {
                 let app = harness.app();
                 let by = By { name: "tidewatch admin reset-password".into(), ..app.by_server() };
-                let hash = tidewatch_server::http::account::password_hash_now(&next).expect("a hash");
+                let hash = tidewatch_accounts::secrets::password::hash(&next).expect("a hash");
                 let owner = app.control.stored_user("owner@example.com").await.expect("a database").expect("the owner");
                 app.control.set_password(&by, owner.id, &hash).await.expect("a database");
             }

@@ -4,9 +4,9 @@
 
 use std::time::Duration;
 
+use tidewatch_bench::load::{Pace, Plan};
+use tidewatch_bench::process;
 use tidewatch_domain::model::Signal;
-use tidewatch_server::bench::load::{Pace, Plan};
-use tidewatch_server::bench::process;
 
 use super::{closed, exports, fixture, median};
 use crate::goals::Measured;

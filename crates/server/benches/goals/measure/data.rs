@@ -4,8 +4,8 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use tidewatch_server::bench::fill::{MANIFEST, Manifest};
-use tidewatch_server::bench::generate;
+use tidewatch_bench::fill::{MANIFEST, Manifest};
+use tidewatch_bench::generate;
 use tidewatch_store::tables::Table;
 
 use crate::goals::Measured;

@@ -6,7 +6,7 @@ use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use tidewatch_server::bench::load::Latencies;
+use tidewatch_bench::load::Latencies;
 
 const FILE_BYTES: usize = 8 << 20;
 const LEAST: usize = 200;

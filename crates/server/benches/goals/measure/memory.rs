@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use tidewatch_server::bench::process;
+use tidewatch_bench::process;
 
 use crate::goals::Measured;
 use crate::server::{Scratch, Server};

@@ -13,10 +13,10 @@ pub mod sustained;
 use std::path::Path;
 use std::time::Duration;
 
+use tidewatch_bench::ingest::Exports;
+use tidewatch_bench::load::{Pace, Plan};
+use tidewatch_bench::payload::Payload;
 use tidewatch_domain::model::Signal;
-use tidewatch_server::bench::ingest::Exports;
-use tidewatch_server::bench::load::{Pace, Plan};
-use tidewatch_server::bench::payload::Payload;
 
 use crate::server::Server;
 

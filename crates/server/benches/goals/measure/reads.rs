@@ -4,8 +4,8 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
-use tidewatch_server::bench::fill::READS;
-use tidewatch_server::bench::query::{Read, Repeats, Timed};
+use tidewatch_bench::fill::READS;
+use tidewatch_bench::query::{Read, Repeats, Timed};
 
 use crate::goals::Measured;
 use crate::server::{Scratch, Server};

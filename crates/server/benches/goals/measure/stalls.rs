@@ -4,14 +4,14 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use tidewatch_bench::generate::Kind;
+use tidewatch_bench::http::Connection;
+use tidewatch_bench::ingest::{CALM, generated};
+use tidewatch_bench::load::{Latencies, Outcome, Pace, Plan};
+use tidewatch_bench::process;
+use tidewatch_bench::query::{Read, Reader};
+use tidewatch_bench::reads::reads;
 use tidewatch_limits::clock::Clock;
-use tidewatch_server::bench::generate::Kind;
-use tidewatch_server::bench::http::Connection;
-use tidewatch_server::bench::ingest::{CALM, generated};
-use tidewatch_server::bench::load::{Latencies, Outcome, Pace, Plan};
-use tidewatch_server::bench::process;
-use tidewatch_server::bench::query::{Read, Reader};
-use tidewatch_server::bench::reads::reads;
 
 use super::{closed, exports, machine, median};
 use crate::goals::Measured;

@@ -3,9 +3,9 @@
 use std::path::Path;
 use std::time::Duration;
 
-use tidewatch_server::bench::generate::Kind;
-use tidewatch_server::bench::ingest::generated;
-use tidewatch_server::bench::load::Plan;
+use tidewatch_bench::generate::Kind;
+use tidewatch_bench::ingest::generated;
+use tidewatch_bench::load::Plan;
 
 use super::{closed, exports, median};
 use crate::goals::Measured;

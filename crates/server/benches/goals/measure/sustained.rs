@@ -1,7 +1,7 @@
 //! G5, and the peak of G9: a busy server until it is quiet again, everything counted.
 
-use tidewatch_server::bench::generate::Kind;
-use tidewatch_server::bench::ingest::generated;
+use tidewatch_bench::generate::Kind;
+use tidewatch_bench::ingest::generated;
 
 use super::{closed, exports};
 use crate::goals::Measured;
@@ -23,10 +23,8 @@ pub fn measure(settings: &Settings) -> Vec<Measured> {
         let server = Server::tidewatch(&settings.tidewatch, &folder.0, &["--flush-seconds", "5"]);
         let (_, token) = server.sign_in();
         let exports = exports(&server, &token, generated(kind, 512, DISTINCT, 1).expect("generated requests"), false);
-        let plan = tidewatch_server::bench::load::Plan {
-            warm_up: std::time::Duration::ZERO,
-            ..closed(&exports, settings.long())
-        };
+        let plan =
+            tidewatch_bench::load::Plan { warm_up: std::time::Duration::ZERO, ..closed(&exports, settings.long()) };
         let report = exports.send(&plan, Some(server.pid()), true).expect("the server runs");
         let rate = report.units_per_cpu_second().unwrap_or(f64::NAN);
         let (_, after) = report.server.expect("the process is known");

@@ -5,8 +5,13 @@
 //! - Below: [`load`] (connections, pace, latencies), [`http`] (a client that adds little of its own), [`payload`] (bodies
 //!   whose ids and times are fresh each time), [`generate`] (telemetry), [`process`] (CPU time and memory of a server).
 //!
+//! - [`demo`]: the traffic of a fictional shop. It has an entrance of its own, `tidewatch demo`.
+//!
 //! docs/benchmarks.md says how to use it and what its numbers mean.
 
+#![forbid(unsafe_code)]
+
+pub mod demo;
 pub mod fill;
 pub mod generate;
 pub mod http;

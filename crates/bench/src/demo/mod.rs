@@ -1,12 +1,10 @@
 //! Realistic traffic of a fictional shop. `tidewatch demo` sends it through the public OTLP routes with a project token,
 //! as any exporter does; [`load`] puts an hour of it into a project of its own, inside the server.
 
-pub mod load;
 mod otlp;
 pub(crate) mod random;
 mod shop;
-pub mod state;
-mod traffic;
+pub mod traffic;
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 

@@ -11,11 +11,11 @@ use axum::body::Bytes;
 use tidewatch_domain::decode::Encoding;
 use tidewatch_domain::model::Signal;
 
-use super::traffic::Traffic;
 use crate::app::App;
 use crate::demos::{End, Load};
 use crate::error::ApiError;
 use tidewatch_accounts::{By, Demo, NewProject, Project};
+use tidewatch_bench::demo::traffic::Traffic;
 use tidewatch_ingest::accept;
 use tidewatch_ingest::accept::Export;
 use tidewatch_ingest::coding::Coding;

@@ -22,8 +22,8 @@ use tidewatch_store::tables::Table;
 use super::generate::{self, Generator, Kind, Period, SERIES};
 use super::grouped;
 use super::reads::{self, Sample};
-use crate::http::account::password_hash_now;
 use tidewatch_accounts::secrets;
+use tidewatch_accounts::secrets::password;
 use tidewatch_accounts::secrets::seal::Sealer;
 use tidewatch_accounts::{By, Control, Location, NewAccount};
 use tidewatch_ingest::coding::Coding;
@@ -161,7 +161,7 @@ fn make_account(folder: &Path) -> anyhow::Result<()> {
     let account = NewAccount {
         email: EMAIL.to_owned(),
         name: "Bench".to_owned(),
-        password_hash: password_hash_now(PASSWORD)?,
+        password_hash: password::hash(PASSWORD)?,
         organization_name: "Bench".to_owned(),
         timezone: "UTC".to_owned(),
         project_name: "Bench".to_owned(),

@@ -140,7 +140,7 @@ fn resource(resource: &mut Message<'_>, name: &str, number: usize) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::bench::payload::Payload;
+    use crate::payload::Payload;
 
     const PERIOD: Period = Period { from_ns: 1_800_000_000_000_000_000, length_ns: 1_000_000_000 };
 

@@ -1,0 +1,63 @@
+//! Passwords: hashed with argon2id. bcrypt is read, for those who bring accounts along, and replaced at the next login.
+
+use argon2::Argon2;
+use argon2::password_hash::phc::PasswordHash;
+use argon2::password_hash::{PasswordHasher, PasswordVerifier};
+
+use tidewatch_limits as limits;
+
+/// What a password is to a stored hash.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Match {
+    No,
+    Yes,
+    /// Right, but hashed as we do not hash today.
+    Outdated,
+}
+
+/// Hashes a new password. Returns a PHC string. Blocks for tens of milliseconds.
+pub fn hash(password: &str) -> anyhow::Result<String> {
+    let hash: Result<PasswordHash, _> = Argon2::default().hash_password(password.as_bytes());
+    hash.map(|hash| hash.to_string()).map_err(|error| anyhow::anyhow!("the password cannot be hashed: {error}"))
+}
+
+/// Compares a password with a stored hash. Blocks as [`hash`] does.
+pub fn matches(password: &str, stored: &str) -> Match {
+    if let Some(cost) = bcrypt_cost(stored) {
+        let right = cost <= limits::BCRYPT_COST_MAX && bcrypt::verify(password, stored).unwrap_or(false);
+        return if right { Match::Outdated } else { Match::No };
+    }
+    let right = PasswordHash::new(stored)
+        .is_ok_and(|hash| Argon2::default().verify_password(password.as_bytes(), &hash).is_ok());
+    if right { Match::Yes } else { Match::No }
+}
+
+/// The cost of a bcrypt hash: `$2b$12$...`.
+fn bcrypt_cost(stored: &str) -> Option<u32> {
+    let rest = ["$2a$", "$2b$", "$2x$", "$2y$"].into_iter().find_map(|prefix| stored.strip_prefix(prefix))?;
+    Some(rest.split('$').next().and_then(|cost| cost.parse().ok()).unwrap_or(u32::MAX))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_kinds_of_hashes() {
+        let argon: PasswordHash = Argon2::default().hash_password(b"correct horse").unwrap();
+        let argon = argon.to_string();
+        let bcrypt = bcrypt::hash("correct horse", 4).unwrap();
+        let dear = bcrypt.replacen("$04$", "$31$", 1);
+        for (password, stored, expected) in [
+            ("correct horse", argon.as_str(), Match::Yes),
+            ("wrong", argon.as_str(), Match::No),
+            ("correct horse", bcrypt.as_str(), Match::Outdated),
+            ("wrong", bcrypt.as_str(), Match::No),
+            ("correct horse", dear.as_str(), Match::No),
+            ("correct horse", "$2b$", Match::No),
+            ("correct horse", "", Match::No),
+        ] {
+            assert_eq!(matches(password, stored), expected, "{password} {stored}");
+        }
+    }
+}
