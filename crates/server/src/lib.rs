@@ -21,7 +21,7 @@
 //!   whole. [`missing_accounts`]: accounts that were lost beside telemetry. [`reserve`]: space for them on a full disk.
 //! - [`logging`], [`own_traces`]: log lines and spans of the server itself.
 //! - [`symbols_cli`]: `tidewatch symbols`: uploads, and symbol files looked at without a server.
-//! - [`demos`]: demo data that the server loads itself.
+//! - [`demo`], [`demos`]: demo data that the server loads itself, and how far that is.
 
 #![forbid(unsafe_code)]
 
@@ -31,6 +31,7 @@ pub mod backup;
 pub mod backup_manifest;
 pub mod check;
 pub mod config;
+pub mod demo;
 pub mod demos;
 pub mod error;
 pub mod http;

@@ -1,8 +1,5 @@
 //! Loads of demo data by this process: how far each is, and how it ended. `demo/load.rs` does the loading.
 
-pub mod load;
-pub mod state;
-
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
