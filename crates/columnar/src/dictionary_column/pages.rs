@@ -1,20 +1,17 @@
-//! A chunk's pages, and where they lie.
+//! Divides a chunk into pages and encodes them.
 
 use std::borrow::Cow;
 use std::ops::Range;
 
 use bytes::Bytes;
-use parquet::basic::{Compression, Encoding, PageType};
-use parquet::column::page::{CompressedPage, Page, PageWriter};
+use parquet::basic::Encoding;
 use parquet::column::writer::ColumnCloseResult;
-use parquet::errors::Result;
-use parquet::file::metadata::{ColumnChunkMetaData, OffsetIndexBuilder, PageEncodingStats};
+use parquet::errors::{ParquetError, Result};
 use parquet::file::properties::WriterProperties;
-use parquet::file::writer::{SerializedPageWriter, TrackedWrite};
 
 use super::bounds::Bounds;
 use super::{NULL, ValueChunk};
-use crate::page::{Compressor, PAGE_ROWS, rle_bit_packing};
+use crate::page::{ChunkMetadata, Compressor, PAGE_ROWS, Pages, rle_bit_packing};
 
 /// Bytes of a page of plain values, about.
 const PAGE_BYTES: usize = 1024 * 1024;
@@ -28,30 +25,23 @@ pub fn write(
     properties: &WriterProperties,
     compressor: &Compressor,
 ) -> Result<(Bytes, ColumnCloseResult)> {
-    let mut sink = TrackedWrite::new(Vec::new());
-    let mut pages = Pages {
-        writer: SerializedPageWriter::new(&mut sink),
-        compressor,
-        compression: properties.compression(chunk.column.path()),
-        bytes: [0, 0],
-        offsets: OffsetIndexBuilder::new(),
-    };
+    let compression = properties.compression(chunk.column.path());
+    let unknown = || ParquetError::NYI(format!("{compression:?} of pages"));
+    let mut pages = Pages::new(&chunk.column, properties, compressor).ok_or_else(unknown)?;
     let has_dictionary = has_dictionary(chunk);
-    let mut dictionary_offset = None;
     if has_dictionary {
-        pages.write_dictionary(chunk)?;
-        dictionary_offset = Some(0);
+        let mut plain = Vec::with_capacity(chunk.values.plain_bytes());
+        (0..chunk.values.len()).for_each(|number| chunk.values.write_plain(number as u32, &mut plain));
+        pages.push_dictionary(&plain, chunk.values.len())?;
     }
     let encoding = if has_dictionary { Encoding::RLE_DICTIONARY } else { Encoding::PLAIN };
-    let (mut count, mut first) = (0, None);
     let mut bounds = Bounds::new(chunk, properties.statistics_enabled(chunk.column.path()));
     // In one page there is one head and one place, and passing over its rows costs nothing.
     let alike = chunk.rows.alike().filter(|_| has_dictionary && chunk.rows.len() > 0);
     if let Some(number) = alike {
         let rows = chunk.rows.len();
-        first = Some(pages.write_data(&alike_page(chunk, number, rows), rows, encoding)?);
+        pages.push(&alike_page(chunk, number, rows), rows, encoding)?;
         bounds.page(chunk, &[number], if number == NULL { rows } else { 0 });
-        count += 1;
     }
     for range in if alike.is_some() { Vec::new() } else { ranges(chunk, has_dictionary) } {
         let rows = &chunk.rows.of(range)[..];
@@ -59,41 +49,11 @@ pub fn write(
             0 => 0,
             _ => rows.iter().filter(|number| **number == NULL).count(),
         };
-        let offset = pages.write_data(&page(chunk, rows, nulls, encoding), rows.len(), encoding)?;
-        first.get_or_insert(offset);
+        pages.push(&page(chunk, rows, nulls, encoding), rows.len(), encoding)?;
         bounds.page(chunk, rows, nulls);
-        count += 1;
     }
-    let Pages { bytes: [compressed, uncompressed], offsets, .. } = pages;
-    let mut encodings = vec![Encoding::PLAIN, Encoding::RLE];
-    let mut kinds = Vec::new();
-    if has_dictionary {
-        encodings.push(Encoding::RLE_DICTIONARY);
-        kinds.push(PageEncodingStats { page_type: PageType::DICTIONARY_PAGE, encoding: Encoding::PLAIN, count: 1 });
-    }
-    kinds.push(PageEncodingStats { page_type: PageType::DATA_PAGE, encoding, count });
-    let mut metadata = ColumnChunkMetaData::builder(chunk.column.clone())
-        .set_compression(properties.compression(chunk.column.path()))
-        .set_encodings(encodings)
-        .set_page_encoding_stats(kinds)
-        .set_total_compressed_size(compressed as i64)
-        .set_total_uncompressed_size(uncompressed as i64)
-        .set_num_values(chunk.rows.len() as i64)
-        .set_dictionary_page_offset(dictionary_offset)
-        .set_data_page_offset(first.unwrap_or(0));
-    let (statistics, column_index) = bounds.finish(chunk)?;
-    if let Some(statistics) = statistics {
-        metadata = metadata.set_statistics(statistics);
-    }
-    let result = ColumnCloseResult {
-        bytes_written: compressed as u64,
-        rows_written: chunk.rows.len() as u64,
-        metadata: metadata.build()?,
-        bloom_filter: None,
-        column_index,
-        offset_index: Some(offsets.build()),
-    };
-    Ok((Bytes::from(sink.into_inner()?), result))
+    let (statistics, index) = bounds.finish(chunk)?;
+    pages.finish(ChunkMetadata { statistics, index, bloom: None })
 }
 
 fn has_dictionary(chunk: &ValueChunk) -> bool {
@@ -160,47 +120,4 @@ fn page(chunk: &ValueChunk, rows: &[u32], nulls: usize, encoding: Encoding) -> V
         present.iter().for_each(|number| chunk.values.write_plain(*number, &mut bytes));
     }
     bytes
-}
-
-struct Pages<'s> {
-    writer: SerializedPageWriter<'s, Vec<u8>>,
-    compressor: &'s Compressor,
-    compression: Compression,
-    /// Compressed and not, heads of pages included.
-    bytes: [usize; 2],
-    offsets: OffsetIndexBuilder,
-}
-
-impl Pages<'_> {
-    fn write_dictionary(&mut self, chunk: &ValueChunk) -> Result<()> {
-        let mut plain = Vec::with_capacity(chunk.values.plain_bytes());
-        (0..chunk.values.len()).for_each(|number| chunk.values.write_plain(number as u32, &mut plain));
-        let page = Page::DictionaryPage {
-            buf: self.compressor.compress(self.compression, &plain)?,
-            num_values: chunk.values.len() as u32,
-            encoding: Encoding::PLAIN,
-            is_sorted: false,
-        };
-        let written = self.writer.write_page(CompressedPage::new(page, plain.len()))?;
-        self.bytes = [self.bytes[0] + written.compressed_size, self.bytes[1] + written.uncompressed_size];
-        Ok(())
-    }
-
-    /// Where the page of so many rows lies.
-    fn write_data(&mut self, bytes: &[u8], rows: usize, encoding: Encoding) -> Result<i64> {
-        let length = bytes.len();
-        let page = Page::DataPage {
-            buf: self.compressor.compress(self.compression, bytes)?,
-            num_values: rows as u32,
-            encoding,
-            def_level_encoding: Encoding::RLE,
-            rep_level_encoding: Encoding::RLE,
-            statistics: None,
-        };
-        let written = self.writer.write_page(CompressedPage::new(page, length))?;
-        self.bytes = [self.bytes[0] + written.compressed_size, self.bytes[1] + written.uncompressed_size];
-        self.offsets.append_offset_and_size(written.offset as i64, written.compressed_size as i32);
-        self.offsets.append_row_count(rows as i64);
-        Ok(written.offset as i64)
-    }
 }

@@ -1,10 +1,12 @@
-//! What the pages of `value_chunk` and `fixed_chunk` have in common: small numbers packed, levels, compression,
-//! texts.
+//! What the pages of dictionary and plain columns share: the pages of a chunk, compression, the RLE and bit-packing
+//! hybrid, levels, strings.
 
+mod chunk;
 mod compressor;
 pub mod rle_bit_packing;
 mod texts;
 
+pub use chunk::{ChunkMetadata, Pages};
 pub use compressor::Compressor;
 pub use texts::Texts;
 

@@ -13,8 +13,7 @@ use parquet::file::statistics::{Statistics, ValueStatistics};
 use parquet::schema::types::ColumnDescPtr;
 
 use super::bounds::Bounds;
-use super::pages::{Facts, Pages};
-use crate::page::{Compressor, PAGE_ROWS};
+use crate::page::{ChunkMetadata, Compressor, PAGE_ROWS, Pages};
 use crate::row_ranges::{Run, places};
 
 /// They are compared as numbers of this many bytes.
@@ -101,7 +100,7 @@ impl IdChunk {
             bloom.fold_to_target_fpp(wrong);
             bloom
         });
-        self.pages.finish(Facts { statistics, index: told.index, bloom })
+        self.pages.finish(ChunkMetadata { statistics, index: told.index, bloom })
     }
 }
 

@@ -6,14 +6,12 @@
 //! crate would write, and so is what is told of them.
 //!
 //! - `trace_id_index`: identifiers; `numbers`: as differences, or as they are; `texts`: as they are.
-//! - `delta`: differences as Parquet packs them; `bounds`: the least and greatest values of pages and of the chunk;
-//!   `pages`: where pages lie.
+//! - `delta`: differences as Parquet packs them; `bounds`: the least and greatest values of pages and of the chunk.
 
 mod bounds;
 mod delta;
 mod ids;
 mod numbers;
-mod pages;
 #[cfg(test)]
 mod tests;
 mod texts;

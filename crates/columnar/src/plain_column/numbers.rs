@@ -12,8 +12,7 @@ use parquet::schema::types::ColumnDescPtr;
 
 use super::bounds::{Bounds, ChunkBounds};
 use super::delta;
-use super::pages::{Facts, Pages};
-use crate::page::{Compressor, PAGE_ROWS, rle_bit_packing};
+use crate::page::{ChunkMetadata, Compressor, PAGE_ROWS, Pages, rle_bit_packing};
 use crate::row_ranges::{Run, places};
 
 /// Differences of 64 bits are packed in groups of so many.
@@ -206,7 +205,7 @@ impl NumberChunk {
         self.close_page()?;
         let told = self.bounds.finish()?;
         let statistics = told.statistics.map(|told| self.kind.statistics(told));
-        self.pages.finish(Facts { statistics, index: told.index, bloom: None })
+        self.pages.finish(ChunkMetadata { statistics, index: told.index, bloom: None })
     }
 }
 

@@ -9,8 +9,7 @@ use parquet::errors::Result;
 use parquet::file::properties::{EnabledStatistics, WriterProperties};
 use parquet::schema::types::ColumnDescPtr;
 
-use super::pages::{Facts, Pages};
-use crate::page::{Compressor, PAGE_ROWS, Texts, rle_bit_packing};
+use crate::page::{ChunkMetadata, Compressor, PAGE_ROWS, Pages, Texts, rle_bit_packing};
 
 /// Bytes after which a page ends.
 const PAGE_BYTES: usize = 1024 * 1024;
@@ -89,7 +88,7 @@ impl TextChunk {
 
     pub fn finish(mut self) -> Result<(Bytes, ColumnCloseResult)> {
         self.close_page()?;
-        self.pages.finish(Facts::default())
+        self.pages.finish(ChunkMetadata::default())
     }
 }
 

@@ -1,4 +1,4 @@
-//! The pages of a chunk, compressed as they come.
+//! The pages of one column chunk, compressed as they come, and the metadata of the chunk.
 
 use bytes::Bytes;
 use parquet::basic::{Compression, Encoding, PageType};
@@ -13,44 +13,61 @@ use parquet::file::statistics::Statistics;
 use parquet::file::writer::{SerializedPageWriter, TrackedWrite};
 use parquet::schema::types::ColumnDescPtr;
 
-use crate::page::Compressor;
+use super::Compressor;
 
+/// Collects the pages of a column chunk.
 pub struct Pages {
     column: ColumnDescPtr,
     compression: Compression,
     compressor: Compressor,
-    /// Rows with each page.
+    /// The first page, in a chunk that has one, with its values encoded `PLAIN`.
+    dictionary: Option<CompressedPage>,
+    /// Each data page with its number of rows.
     pages: Vec<(usize, CompressedPage)>,
     bytes: usize,
 }
 
-/// What is told of a chunk, beside where its pages lie.
+/// Metadata of a column chunk that does not follow from its pages.
 #[derive(Default)]
-pub struct Facts {
+pub struct ChunkMetadata {
     pub statistics: Option<Statistics>,
     pub index: Option<ColumnIndexMetaData>,
     pub bloom: Option<Sbbf>,
 }
 
 impl Pages {
-    /// `None` when the column is compressed in another way.
+    /// `None` for a compression that [`Compressor`] does not know.
     pub fn new(column: &ColumnDescPtr, properties: &WriterProperties, compressor: &Compressor) -> Option<Pages> {
         let compression = properties.compression(column.path());
         Compressor::knows(compression).then(|| Pages {
             column: column.clone(),
             compression,
             compressor: compressor.clone(),
+            dictionary: None,
             pages: Vec::new(),
             bytes: 0,
         })
     }
 
-    /// About what they take in memory.
+    /// Size of the compressed pages.
     pub fn bytes(&self) -> usize {
         self.bytes
     }
 
-    /// A page of so many rows.
+    /// Adds the dictionary page: `values` values, encoded `PLAIN`.
+    pub fn push_dictionary(&mut self, bytes: &[u8], values: usize) -> Result<()> {
+        let page = Page::DictionaryPage {
+            buf: self.compressor.compress(self.compression, bytes)?,
+            num_values: values as u32,
+            encoding: Encoding::PLAIN,
+            is_sorted: false,
+        };
+        self.bytes += page.buffer().len();
+        self.dictionary = Some(CompressedPage::new(page, bytes.len()));
+        Ok(())
+    }
+
+    /// Adds a data page of `rows` rows.
     pub fn push(&mut self, bytes: &[u8], rows: usize, encoding: Encoding) -> Result<()> {
         let length = bytes.len();
         let page = Page::DataPage {
@@ -66,16 +83,24 @@ impl Pages {
         Ok(())
     }
 
-    /// The chunk.
-    pub fn finish(self, facts: Facts) -> Result<(Bytes, ColumnCloseResult)> {
+    /// The bytes of the chunk, and its metadata. Offsets count from the first byte.
+    pub fn finish(self, chunk: ChunkMetadata) -> Result<(Bytes, ColumnCloseResult)> {
         let mut sink = TrackedWrite::new(Vec::with_capacity(self.bytes + 64 * (self.pages.len() + 1)));
         let mut writer = SerializedPageWriter::new(&mut sink);
         let (mut compressed, mut uncompressed) = (0, 0);
         let mut offsets = OffsetIndexBuilder::new();
         let mut kinds: Vec<PageEncodingStats> = Vec::new();
         let mut encodings = vec![Encoding::RLE];
-        let mut first = None;
+        let (mut dictionary_offset, mut first) = (None, None);
         let mut all_rows = 0;
+        if let Some(page) = self.dictionary {
+            kinds.push(PageEncodingStats { page_type: PageType::DICTIONARY_PAGE, encoding: Encoding::PLAIN, count: 1 });
+            encodings.push(Encoding::PLAIN);
+            let written = writer.write_page(page)?;
+            compressed += written.compressed_size;
+            uncompressed += written.uncompressed_size;
+            dictionary_offset = Some(written.offset as i64);
+        }
         for (rows, page) in self.pages {
             let encoding = page.encoding();
             match kinds.last_mut() {
@@ -100,16 +125,17 @@ impl Pages {
             .set_total_compressed_size(compressed as i64)
             .set_total_uncompressed_size(uncompressed as i64)
             .set_num_values(all_rows as i64)
+            .set_dictionary_page_offset(dictionary_offset)
             .set_data_page_offset(first.unwrap_or(0));
-        if let Some(statistics) = facts.statistics {
+        if let Some(statistics) = chunk.statistics {
             metadata = metadata.set_statistics(statistics);
         }
         let result = ColumnCloseResult {
             bytes_written: compressed as u64,
             rows_written: all_rows as u64,
             metadata: metadata.build()?,
-            bloom_filter: facts.bloom,
-            column_index: facts.index,
+            bloom_filter: chunk.bloom,
+            column_index: chunk.index,
             offset_index: Some(offsets.build()),
         };
         Ok((Bytes::from(sink.into_inner()?), result))
