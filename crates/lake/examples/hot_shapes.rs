@@ -6,9 +6,10 @@
 //!
 //! A trace is one Endpoint, seven more spans and four log records. A folder that already holds a lake is not filled again.
 
+mod support;
+
 use std::path::PathBuf;
-use std::time::{Duration, Instant};
-use tidewatch_store::TelemetryStore;
+use std::time::Instant;
 
 use tidewatch_domain::model::{
     AnyValue, KeyValue, LogBatch, LogRecord, ProjectId, Resource, RowId, Scope, Slice, Span, SpanId, SpanKind,
@@ -19,12 +20,13 @@ use tidewatch_domain::project::{
 };
 use tidewatch_journal::Position;
 use tidewatch_lake::{Lake, LakeOptions};
-use tidewatch_store::answer::Answer;
 use tidewatch_store::columns::Rows;
 use tidewatch_store::plan::{
     AttributeScope, Filter, Function, GroupOrder, Key, KeySource, Op, Order, Plan, Shape, Value,
 };
 use tidewatch_store::tables::Table;
+
+use support::{measure, mix, report};
 
 const SECOND: i64 = 1_000_000_000;
 const DAY: i64 = 24 * 3_600 * SECOND;
@@ -37,13 +39,6 @@ const LOGS_PER_TRACE: u64 = 4;
 const TRACES_PER_REQUEST: u64 = 128;
 
 const RUNS: u32 = 20;
-
-/// Processor time of this process, in hundredths of a second; 0 where the system does not say.
-fn cpu_ticks() -> u64 {
-    let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
-    let numbers: Vec<u64> = stat.split(' ').skip(13).take(2).filter_map(|number| number.parse().ok()).collect();
-    numbers.iter().sum()
-}
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut arguments = std::env::args().skip(1);
@@ -63,31 +58,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     }
     let lake = Lake::open(options())?;
     for (name, plan) in questions(traces) {
-        let ask = || lake.ask(&plan, Instant::now() + Duration::from_secs(60)).map(Answer::new);
-        let started = Instant::now();
-        let rows = ask()?.rows();
-        let first = started.elapsed();
-        let mut best = first;
-        let cpu_before = cpu_ticks();
-        for _ in 0..RUNS {
-            let started = Instant::now();
-            ask()?;
-            best = best.min(started.elapsed());
-        }
-        let cpu_ms = (cpu_ticks() - cpu_before) as f64 * 10.0 / f64::from(RUNS);
-        report(&format!("{name} (first {:.1} ms, cpu {cpu_ms:.1} ms)", first.as_secs_f64() * 1e3), best, rows);
+        measure(&lake, name, &plan, RUNS)?;
     }
     Ok(())
-}
-
-#[expect(clippy::print_stdout, reason = "the measurement is the output")]
-fn report(name: &str, took: Duration, rows: usize) {
-    println!("{:9.2} ms  {rows:7} rows  {name}", took.as_secs_f64() * 1e3);
-}
-
-/// A pseudo-random number that follows from `number` alone.
-fn mix(number: u64) -> u64 {
-    fastrand::Rng::with_seed(number).u64(..)
 }
 
 fn trace_id(trace: u64) -> TraceId {

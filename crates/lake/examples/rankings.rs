@@ -7,17 +7,19 @@
 //! 300 Endpoints of 20 services, some much more frequent than others. A folder that already holds a lake is not filled
 //! again. `exact`: answers from the rows. The last argument picks questions.
 
+mod support;
+
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
-use tidewatch_store::TelemetryStore;
 
 use tidewatch_domain::model::Signal;
 use tidewatch_journal::Position;
 use tidewatch_lake::{Lake, LakeOptions};
-use tidewatch_store::answer::Answer;
 use tidewatch_store::columns::{NO_KEY, Rows, TableBuffer};
 use tidewatch_store::plan::{Aggregate, Filter, Function, GroupOrder, Key, KeySource, Op, Order, Plan, Shape, Value};
 use tidewatch_store::tables::Table;
+
+use support::{measure, mix, report};
 
 const SECOND: i64 = 1_000_000_000;
 const MINUTE: i64 = 60 * SECOND;
@@ -56,37 +58,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     }
     let lake = Lake::open(options)?;
     for (name, plan) in questions().into_iter().filter(|(name, _)| name.contains(&picked)) {
-        let ask = || lake.ask(&plan, Instant::now() + Duration::from_secs(60)).map(Answer::new);
-        let started = Instant::now();
-        let rows = ask()?.rows();
-        let first = started.elapsed();
-        let mut best = first;
-        let cpu_before = cpu_ticks();
-        for _ in 0..RUNS {
-            let started = Instant::now();
-            ask()?;
-            best = best.min(started.elapsed());
-        }
-        let cpu_ms = (cpu_ticks() - cpu_before) as f64 * 10.0 / f64::from(RUNS);
-        report(&format!("{name} (first {:.1} ms, cpu {cpu_ms:.1} ms)", first.as_secs_f64() * 1e3), best, rows);
+        measure(&lake, &name, &plan, RUNS)?;
     }
     Ok(())
-}
-
-/// Processor time of this process, in hundredths of a second; 0 where the system does not say.
-fn cpu_ticks() -> u64 {
-    let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
-    stat.split(' ').skip(13).take(2).filter_map(|number| number.parse::<u64>().ok()).sum()
-}
-
-#[expect(clippy::print_stdout, reason = "the measurement is the output")]
-fn report(name: &str, took: Duration, rows: usize) {
-    println!("{:9.2} ms  {rows:7} rows  {name}", took.as_secs_f64() * 1e3);
-}
-
-/// A pseudo-random number that follows from `number` alone.
-fn mix(number: u64) -> u64 {
-    fastrand::Rng::with_seed(number).u64(..)
 }
 
 fn name(endpoint: u64) -> String {
