@@ -136,6 +136,23 @@ fn a_column_is_complete_when_nothing_stayed_behind() {
 }
 
 #[test]
+fn samples_do_not_keep_step_with_the_rows() {
+    for (count, period) in [(8192, 8), (8192, 32), (10_000, 40), (65_536, 256)] {
+        let rows = sample_rows(count);
+        assert!(rows.len() <= SAMPLE_ROWS && rows.is_sorted() && rows.iter().all(|row| (*row as usize) < count));
+        let mut positions: Vec<u32> = rows.iter().map(|row| row % period).collect();
+        positions.sort_unstable();
+        positions.dedup();
+        assert!(positions.len() > period as usize / 2, "{} of {period} in {count}", positions.len());
+    }
+    for count in 0..600 {
+        let rows = sample_rows(count);
+        assert!(rows.windows(2).all(|pair| pair[0] < pair[1]) && rows.last().is_none_or(|row| (*row as usize) < count));
+        assert_eq!(rows.is_empty(), count == 0);
+    }
+}
+
+#[test]
 fn rare_and_absurd_keys_stay() {
     let long = "k".repeat(200);
     let mut rows = vec![encode(&[("common", AnyValue::Int(1)), (&long, AnyValue::Int(1))]); 128];

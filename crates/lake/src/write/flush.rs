@@ -286,8 +286,7 @@ fn write_table(
 /// Some rows of every batch, from all over it: neighbours may be of one series. Only what is split.
 fn samples(batches: &[RecordBatch]) -> Vec<RecordBatch> {
     let some = |batch: &RecordBatch| {
-        let step = batch.num_rows().div_ceil(attr_columns::SAMPLE_ROWS).max(1);
-        let rows = UInt32Array::from_iter_values((0..batch.num_rows() as u32).step_by(step));
+        let rows = UInt32Array::from(attr_columns::sample_rows(batch.num_rows()));
         let sample = take_record_batch(&attr_columns::encoded(batch), &rows).expect("the rows are in the batch");
         materialize::plain(&sample)
     };
