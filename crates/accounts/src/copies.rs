@@ -2,8 +2,9 @@
 
 use std::path::Path;
 
-use sqlx::sqlite::SqliteConnectOptions;
+use sqlx::sqlite::{SqliteConnectOptions, SqliteRow};
 use sqlx::{Connection, Row, SqliteConnection};
+use uuid::Uuid;
 
 use super::db::{Database, Engine, Location};
 use super::{Control, ControlError};
@@ -65,6 +66,21 @@ pub fn has_had_accounts(file: &Path) -> anyhow::Result<bool> {
         }
         connection.close().await?;
         Ok(found)
+    })
+}
+
+/// Number and id of each project in a copy of the database, which is written to. Blocks; not for async threads.
+pub fn projects_in(copy: &Path) -> anyhow::Result<Vec<(u32, Uuid)>> {
+    blocking(async {
+        let options = SqliteConnectOptions::new().filename(copy);
+        let mut connection = SqliteConnection::connect_with(&options).await?;
+        let rows = sqlx::query("SELECT number, id FROM projects ORDER BY number").fetch_all(&mut connection).await;
+        connection.close().await?;
+        let project = |row: &SqliteRow| -> anyhow::Result<(u32, Uuid)> {
+            let (number, id) = (row.try_get::<i64, _>(0)?, row.try_get::<String, _>(1)?);
+            Ok((u32::try_from(number)?, Uuid::try_parse(&id)?))
+        };
+        rows?.iter().map(project).collect()
     })
 }
 

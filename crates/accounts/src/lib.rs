@@ -78,7 +78,7 @@ use parking_lot::RwLock;
 pub use access_tokens::{PERSONAL_PREFIX, PersonalToken};
 pub use ack::AckLink;
 pub use audit::{AuditLine, AuditQuestion, By};
-pub use copies::{copy_database, has_had_accounts, integrity};
+pub use copies::{copy_database, has_had_accounts, integrity, projects_in};
 pub use db::Location;
 pub use device_codes::{DeviceCode, DeviceRequest, Poll};
 pub use directory::{DeletedProject, Demo, Membership, Organization, Project, ProjectSettings, User};

@@ -12,10 +12,10 @@ use tidewatch_store::plan::{Filter, Plan, Shape};
 use tidewatch_store::query_memory::{QueryMemoryUse, RequestMemory};
 use tidewatch_store::retention::Keeping;
 use tidewatch_store::tables::Table;
-use tidewatch_store::{Change, Counted, Gap, OnWorked, Outcome, Rewrite, Stats, StoreError, TelemetryStore};
+use tidewatch_store::{Change, Counted, Cursor, Gap, OnWorked, Outcome, Rewrite, Stats, StoreError, TelemetryStore};
 
 use crate::memtable::counts;
-use crate::{Lake, Source, scan};
+use crate::{Lake, RowCursor, Source, scan};
 
 /// Marks the part that a question could not read.
 fn suspect_sources(sources: &[Source], error: &StoreError) {
@@ -52,6 +52,10 @@ impl TelemetryStore for Lake {
         let rows_min = self.shared.options.rollups.ask_rows;
         let answer = scan::run_page(plan, &sources, deadline, rows_min, memory);
         answer.inspect_err(|error| suspect_sources(&sources, error))
+    }
+
+    fn cursor(&self, plan: &Plan) -> Result<Box<dyn Cursor>, StoreError> {
+        Ok(Box::new(RowCursor::new(plan, self.sources(plan))?))
     }
 
     fn is_incomplete(&self, plan: &Plan) -> bool {

@@ -235,11 +235,6 @@ impl Lake {
         self.query(&self.request_memory(), plan, deadline)
     }
 
-    /// Reads all rows that pass a plan of rows, as they are stored now, piece by piece; see [`RowCursor::new`].
-    pub fn cursor(&self, plan: &Plan) -> Result<RowCursor, StoreError> {
-        RowCursor::new(plan, self.sources(plan))
-    }
-
     /// Waits until the lake is no longer behind; false when `timeout` passes first. A replay calls this between
     /// requests.
     pub fn wait_while_behind(&self, timeout: Duration) -> bool {

@@ -246,6 +246,24 @@ pub const RETRY_AFTER_SECONDS: std::ops::RangeInclusive<u64> = 1..=5;
 /// `Retry-After` of a quota is up to a tenth later than the moment it waits for, and by no more than this.
 pub const QUOTA_RETRY_SPREAD_MAX: Duration = minutes(15);
 
+/// Exports of tables that are read at once; beyond it 503. Each holds rows of the memtable until it has sent them.
+pub const EXPORTS_MAX: usize = 2;
+/// One piece of an export, once it has its turn among the questions, ...
+pub const EXPORT_PIECE_MAX: Duration = seconds(60);
+/// ... and how often a piece that was too late is tried.
+pub const EXPORT_PIECE_TRIES: u32 = 5;
+/// Before an export asks again for a turn, when too many questions wait.
+pub const EXPORT_TURN_PAUSE: Duration = seconds(1);
+/// Bytes of an export that are sent at a time ...
+pub const EXPORT_CHUNK_BYTES: usize = 64 * KB;
+/// ... and how long its client may take for them: about [`SLOW_BYTES_PER_SECOND`]. Then the export breaks off.
+pub const EXPORT_CHUNK_MAX: Duration = minutes(1);
+/// An export in all: parts that were replaced meanwhile stay on the disk for so long.
+pub const EXPORT_MAX: Duration = minutes(12 * 60);
+/// A row group of an export as Parquet: rows, ...
+pub const EXPORT_GROUP_ROWS: usize = 128 * 1024;
+/// ... and bytes in memory.
+pub const EXPORT_GROUP_BYTES: usize = 32 * MIB;
 /// Questions that may wait for a query thread, per thread; beyond it 503.
 pub const ASK_WAITING_PER_THREAD: usize = 64;
 /// All questions together may hold at least this, however small the machine; one question half of it.

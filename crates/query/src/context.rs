@@ -6,14 +6,16 @@ use std::time::Instant;
 use arrow::array::RecordBatch;
 use tidewatch_store::plan::Plan;
 use tidewatch_store::query_memory::RequestMemory;
-use tidewatch_store::{StoreError, TelemetryStore};
+use tidewatch_store::{Cursor, StoreError, TelemetryStore};
+use tokio::sync::Semaphore;
 
 use super::incomplete;
 use super::retention;
 use crate::error::QueryError;
 use crate::threads::QueryThreads;
 use tidewatch_accounts::Control;
-use tidewatch_limits::admission::slots::Admission;
+use tidewatch_limits as limits;
+use tidewatch_limits::admission::slots::{Admission, Full};
 use tidewatch_limits::clock::Clock;
 
 /// Shared by all requests that ask the store.
@@ -25,6 +27,8 @@ pub struct QueryContext {
     pub retention_days: u32,
     /// Questions answered at once.
     pub asking: Admission,
+    /// Exports that are read at once.
+    pub exports: Arc<Semaphore>,
     threads: QueryThreads,
 }
 
@@ -38,7 +42,15 @@ impl QueryContext {
         (store, retention_days): (Arc<dyn TelemetryStore>, u32),
         (asking, threads): (Admission, QueryThreads),
     ) -> QueryContext {
-        QueryContext { control, clock, store, retention_days, asking, threads }
+        QueryContext {
+            control,
+            clock,
+            store,
+            retention_days,
+            asking,
+            exports: Arc::new(Semaphore::new(limits::EXPORTS_MAX)),
+            threads,
+        }
     }
 
     /// One question to the telemetry store: on threads of their own, at most `query_concurrent` at once.
@@ -66,6 +78,32 @@ impl QueryContext {
         let plan = retention::only_kept(&self.control, plan, self.retention_ns());
         self.note_gaps(&plan);
         self.scan(deadline, move |store| store.query_page(&memory, &plan, deadline)).await
+    }
+
+    /// All rows that pass a plan of rows, as they are stored now; to be read with [`QueryContext::in_turn`].
+    pub async fn cursor(&self, plan: Plan) -> Result<Box<dyn Cursor>, QueryError> {
+        let plan = retention::only_kept(&self.control, plan, self.retention_ns());
+        self.note_gaps(&plan);
+        Ok(self.in_turn(move |store| store.cursor(&plan)).await??)
+    }
+
+    /// Runs a piece of work that nobody waits for on a query thread, however long it waits for its turn there.
+    pub async fn in_turn<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&dyn TelemetryStore) -> T + Send + 'static,
+    ) -> Result<T, QueryError> {
+        let permit = loop {
+            match self.asking.enter(ANY_PROJECT).await {
+                Ok(permit) => break permit,
+                Err(Full) => tokio::time::sleep(limits::EXPORT_TURN_PAUSE).await,
+            }
+        };
+        let store = self.store.clone();
+        let done = self.threads.run(move || {
+            let _permit = permit;
+            work(&*store)
+        });
+        done.await.ok_or_else(|| QueryError::internal("a piece of an export panicked"))
     }
 
     /// Questions that wait for their turn.

@@ -8,6 +8,7 @@
 //! - [`time`], [`page`], [`ids`], [`filters`], [`attributes`]: what requests and answers are made of.
 //! - [`endpoints`], [`tasks`] (both on [`entities`] and [`row_list`]), [`ai_traces`] (on [`ai_figures`]), [`issues`], [`logs`], [`spans`], [`distributed`],
 //!   [`metrics`], [`discover`], [`overview`], [`drops`], [`services`], [`demo`]: the resources.
+//! - [`export`]: a table as a file.
 //! - [`trace`] lays out one trace; [`occurrences`] and [`owners`] say whose an exception is; [`trend`] and [`chart`] draw.
 //!
 //! Nothing here knows of HTTP; formulas come from `domain::ranking`, order and ownership from `domain::waterfall`.
@@ -28,6 +29,7 @@ pub mod drops;
 pub mod endpoints;
 pub mod entities;
 pub mod error;
+pub mod export;
 pub mod filters;
 pub mod ids;
 pub mod incomplete;

@@ -34,6 +34,7 @@ pub mod config;
 pub mod demo;
 pub mod demos;
 pub mod error;
+pub mod export_cli;
 pub mod http;
 pub mod keeping;
 pub mod limits_table;

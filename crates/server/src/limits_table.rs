@@ -65,6 +65,13 @@ pub fn table() -> Vec<[String; 3]> {
             format!("{} to {} s, at random", RETRY_AFTER_SECONDS.start(), RETRY_AFTER_SECONDS.end()),
             "our own",
         ),
+        row("exports of tables at once", EXPORTS_MAX.to_string(), "our own"),
+        row("... one of them", time(EXPORT_MAX), "our own"),
+        row(
+            "... its client may take",
+            format!("{} for {}", time(EXPORT_CHUNK_MAX), bytes(EXPORT_CHUNK_BYTES)),
+            "our own",
+        ),
         row("JSON bodies in memory", bytes(JSON_BYTES_HELD_MAX), "our own"),
         row("journal on disk", bytes(JOURNAL_BYTES_MAX as usize), "our own"),
         row("bodies that wait for the disk", bytes(JOURNAL_QUEUE_BYTES_MAX), "our own"),

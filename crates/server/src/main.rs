@@ -15,7 +15,7 @@ use tidewatch_server::app::Outside;
 use tidewatch_server::config::{self, Config, Loaded};
 use tidewatch_server::http::setup_code;
 use tidewatch_server::listen::ListenAddress;
-use tidewatch_server::{admin, backup, check, http, logging, serve, symbols_cli};
+use tidewatch_server::{admin, backup, check, export_cli, http, logging, serve, symbols_cli};
 
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
@@ -47,6 +47,8 @@ enum Command {
     /// Verifies everything in the data directory, or in a backup: checksums, rows, roll-ups, journal, databases. Changes
     /// nothing.
     Check(Config),
+    /// Writes a table's rows as Parquet, NDJSON or CSV, from a running server (--url) or a data directory that none uses.
+    Export(export_cli::ExportArgs),
     /// Sends a fictional shop's traffic to a running server.
     Demo(demo::DemoArgs),
     /// Debug files, mappings and source maps: sends them, looks into them, resolves stack traces with them.
@@ -96,6 +98,9 @@ fn main() -> ExitCode {
         Command::Restore(arguments) => load(&["restore"], arguments.config.clone())
             .and_then(|loaded| backup::restore(&arguments, &loaded.config, say)),
         Command::Check(config) => load(&["check"], config).and_then(|loaded| check::run(&loaded.config, say)),
+        Command::Export(arguments) => {
+            load(&["export"], arguments.config.clone()).and_then(|loaded| export_cli::run(&arguments, &loaded.config))
+        }
         Command::Demo(arguments) => demo::run(&arguments, say),
         Command::Symbols(command) => symbols_cli::run(&command, say),
         Command::Bench(command) => bench::run(&command, say),

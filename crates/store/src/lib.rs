@@ -31,4 +31,4 @@ pub use error::StoreError;
 pub use gap::Gap;
 pub use rewrite::{Change, Changed, Rewrite};
 pub use stats::{Stats, TableStats, Work, Worked};
-pub use telemetry::{OnWorked, TelemetryStore};
+pub use telemetry::{Cursor, OnWorked, TelemetryStore};

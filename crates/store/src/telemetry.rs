@@ -15,6 +15,21 @@ use crate::{Change, Counted, Gap, Outcome, Rewrite, Stats, StoreError, Worked};
 /// Called with each piece of background work once it is done; must not block.
 pub type OnWorked = Box<dyn Fn(&Worked) + Send + Sync>;
 
+/// Reads every row that passes a plan of rows, piece by piece, as they were stored when the cursor was made.
+pub trait Cursor: Send {
+    /// Reads the next piece and hands its rows to `each`, batch by batch, with the plan's columns and the table's types.
+    /// Returns false when no row is left. A piece may have no rows that pass.
+    ///
+    /// When it fails before `each` was called, with [`StoreError::Deadline`] for instance, the same piece can be read
+    /// again.
+    fn read(
+        &mut self,
+        memory: &RequestMemory,
+        deadline: Instant,
+        each: &mut dyn FnMut(&RecordBatch) -> Result<(), StoreError>,
+    ) -> Result<bool, StoreError>;
+}
+
 /// Queries and maintenance of stored telemetry. Every method may block: none is for async threads.
 ///
 /// How rows come in is the engine's own matter, because acknowledgement depends on it: the embedded engine takes them
@@ -36,6 +51,9 @@ pub trait TelemetryStore: Send + Sync {
         plan: &Plan,
         deadline: Instant,
     ) -> Result<(RecordBatch, u64), StoreError>;
+
+    /// Makes a cursor over all rows that pass `plan`, which has no order, limit or offset; else [`StoreError::BadPlan`].
+    fn cursor(&self, plan: &Plan) -> Result<Box<dyn Cursor>, StoreError>;
 
     /// Whether rows that belong to the answer of `plan` were stored once and cannot be read any more.
     fn is_incomplete(&self, plan: &Plan) -> bool;

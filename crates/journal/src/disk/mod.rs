@@ -43,7 +43,7 @@ pub trait Disk: Send + Sync + 'static {
     /// Removes an empty directory. Durable after `sync_dir` of its parent.
     fn remove_dir(&self, path: &Path) -> io::Result<()>;
 
-    /// The files directly in `dir` with their length in bytes, by path. `NotFound` when there is no such directory.
+    /// The files directly in `dir`, and links to files, with their length in bytes, by path. `NotFound` when there is no such directory.
     fn list(&self, dir: &Path) -> io::Result<Vec<(PathBuf, u64)>>;
 
     /// The directories directly in `dir`, by path.
@@ -127,7 +127,7 @@ impl Disk for RealDisk {
         let mut files = Vec::new();
         for entry in fs::read_dir(dir)? {
             let entry = entry?;
-            let metadata = match entry.metadata() {
+            let metadata = match fs::metadata(entry.path()) {
                 Err(error) if error.kind() == io::ErrorKind::NotFound => continue, // removed meanwhile
                 metadata => metadata?,
             };

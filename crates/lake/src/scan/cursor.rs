@@ -23,9 +23,9 @@ use crate::batch::projection::Projection;
 use crate::part::Part;
 use crate::source::Source;
 use tidewatch_columnar::materialize;
-use tidewatch_store::StoreError;
 use tidewatch_store::plan::{Plan, Shape};
 use tidewatch_store::query_memory::{Budget, RequestMemory};
+use tidewatch_store::{Cursor, StoreError};
 
 /// Decoded bytes of a piece: the number of rows of the next piece follows them.
 const PIECE_BYTES: usize = 16 << 20;
@@ -59,44 +59,8 @@ struct Piece {
     rows: usize,
 }
 
-impl RowCursor {
-    /// `plan` is one of rows, without an order, a limit or an offset; else [`StoreError::BadPlan`].
-    pub fn new(plan: &Plan, sources: Vec<Source>) -> Result<RowCursor, StoreError> {
-        let question = Question::check(plan)?;
-        let columns = match &plan.shape {
-            Shape::Rows { columns, order, limit: usize::MAX, offset: 0 } if order.is_empty() => columns,
-            _ => return Err(StoreError::BadPlan("a cursor reads rows in no order, all of them".to_owned())),
-        };
-        let (mut memory, mut parts) = (VecDeque::new(), VecDeque::new());
-        for source in sources {
-            match source {
-                Source::Memory(batch) => memory.push_back(batch),
-                Source::Part(part) if part.misses(&question.projects, question.from, question.to) => {}
-                Source::Part(part) => parts.push_back(part),
-            }
-        }
-        Ok(RowCursor {
-            needs: Projection::of_columns(columns.iter().copied()),
-            schema: answer_schema(plan.table, columns),
-            question,
-            memory,
-            memory_row: 0,
-            parts,
-            open: None,
-            piece_rows: PIECE_ROWS_FIRST,
-        })
-    }
-
-    /// Of the batches that are read: the columns of the plan, with the table's types.
-    pub fn schema(&self) -> &SchemaRef {
-        &self.schema
-    }
-
-    /// Reads the next piece and hands its rows to `each`, batch by batch; false when no row is left. A piece may have no
-    /// rows that pass.
-    ///
-    /// When it fails before `each` was called, with [`StoreError::Deadline`] for instance, the same piece can be read again.
-    pub fn read(
+impl Cursor for RowCursor {
+    fn read(
         &mut self,
         memory: &RequestMemory,
         deadline: Instant,
@@ -135,6 +99,40 @@ impl RowCursor {
             self.piece_rows = (self.piece_rows * 2).min(PIECE_ROWS_MAX);
         }
         Ok(true)
+    }
+}
+
+impl RowCursor {
+    /// `plan` is one of rows, without an order, a limit or an offset; else [`StoreError::BadPlan`].
+    pub fn new(plan: &Plan, sources: Vec<Source>) -> Result<RowCursor, StoreError> {
+        let question = Question::check(plan)?;
+        let columns = match &plan.shape {
+            Shape::Rows { columns, order, limit: usize::MAX, offset: 0 } if order.is_empty() => columns,
+            _ => return Err(StoreError::BadPlan("a cursor reads rows in no order, all of them".to_owned())),
+        };
+        let (mut memory, mut parts) = (VecDeque::new(), VecDeque::new());
+        for source in sources {
+            match source {
+                Source::Memory(batch) => memory.push_back(batch),
+                Source::Part(part) if part.misses(&question.projects, question.from, question.to) => {}
+                Source::Part(part) => parts.push_back(part),
+            }
+        }
+        Ok(RowCursor {
+            needs: Projection::of_columns(columns.iter().copied()),
+            schema: answer_schema(plan.table, columns),
+            question,
+            memory,
+            memory_row: 0,
+            parts,
+            open: None,
+            piece_rows: PIECE_ROWS_FIRST,
+        })
+    }
+
+    /// Of the batches that are read: the columns of the plan, with the table's types.
+    pub fn schema(&self) -> &SchemaRef {
+        &self.schema
     }
 
     /// Opens parts until one has rows that may pass.

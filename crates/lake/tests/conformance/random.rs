@@ -6,9 +6,9 @@ use arrow::array::RecordBatch;
 use proptest::prelude::*;
 use tidewatch_lake::RowCursor;
 use tidewatch_lake::scan;
-use tidewatch_store::StoreError;
 use tidewatch_store::plan::{Plan, Shape};
 use tidewatch_store::tables::Table;
+use tidewatch_store::{Cursor as _, StoreError};
 
 use crate::holders::{lake, little, many_batches, one_batch, plenty, tiny_parts};
 use tidewatch_store::conformance::compare::{assert_same, assert_same_but_quantiles, assert_same_rows};

@@ -7,19 +7,28 @@ use axum::body::Body;
 use bytes::Bytes;
 use hyper::body::{Body as _, Frame, SizeHint};
 
+use super::streamed_body::Answered;
 use super::timeouts::InFlight;
 
 struct Lasting {
     body: Body,
-    in_flight: Option<InFlight>,
+    in_flight: Answered,
 }
 
-/// The request ends with its answer's last byte; an answer that is whole already ends it now.
-pub fn with(body: Body, in_flight: InFlight) -> Body {
+/// The request ends with its answer's last byte, or when `answered` is given up; an answer that is whole already ends it
+/// now.
+pub fn with(body: Body, in_flight: InFlight, answered: Answered) -> Body {
     if body.size_hint().exact().is_some() {
         return body;
     }
-    Body::new(Lasting { body, in_flight: Some(in_flight) })
+    answered.set(in_flight);
+    Body::new(Lasting { body, in_flight: answered })
+}
+
+impl Drop for Lasting {
+    fn drop(&mut self) {
+        self.in_flight.give_up();
+    }
 }
 
 impl hyper::body::Body for Lasting {
@@ -32,7 +41,7 @@ impl hyper::body::Body for Lasting {
     ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
         let polled = Pin::new(&mut self.body).poll_frame(context);
         if let Poll::Ready(None | Some(Err(_))) = polled {
-            self.in_flight = None;
+            self.in_flight.give_up();
         }
         polled
     }

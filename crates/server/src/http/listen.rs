@@ -19,6 +19,7 @@ use super::door::{Caller, Door};
 use super::in_flight_body;
 use super::request_body;
 use super::socket::{Accepted, Socket, Stream};
+use super::streamed_body::Answered;
 use super::timeouts::{Activity, Watched};
 use crate::error::ApiError;
 use tidewatch_limits as limits;
@@ -157,7 +158,8 @@ async fn connection<S: AsyncRead + AsyncWrite + Unpin + Send + 'static>(
             if is_http1 && unread.ends_connection() {
                 answer.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
             }
-            Ok::<_, std::convert::Infallible>(answer.map(|body| in_flight_body::with(body, in_flight)))
+            let answered: Answered = answer.extensions_mut().remove().unwrap_or_default();
+            Ok::<_, std::convert::Infallible>(answer.map(|body| in_flight_body::with(body, in_flight, answered)))
         }
     });
     let io = TokioIo::new(Watched::new(stream, activity.clone(), is_https));

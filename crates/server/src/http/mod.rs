@@ -1,6 +1,6 @@
 //! HTTP: the socket, the routes, the gates before them, and the handlers.
 //!
-//! - [`socket`], [`listen`], [`connections`], `activity`, `framing`, `unread`, `lasting`, `request_body`: connections. [`door`]: what every request and answer passes.
+//! - [`socket`], [`listen`], [`connections`], `streamed_body`, `activity`, `framing`, `unread`, `lasting`, `request_body`: connections. [`door`]: what every request and answer passes.
 //! - [`routes`]: every path; [`api`]: with what describes it. [`gate`]: who may, how much, how fast.
 //! - [`ingest`]: the doors for telemetry; [`uploads`]: for symbol files. [`account`], [`auth`], [`dashboard`]: the API of the UI. [`ui`]: the UI itself.
 //! - [`setup_code`]: what the first account is made with. [`security_headers`]: headers on every answer. [`openapi`]: the document. [`exposition`]: the server's own metrics.
@@ -25,6 +25,7 @@ pub mod routes;
 pub mod security_headers;
 pub mod setup_code;
 pub mod socket;
+mod streamed_body;
 mod timeouts;
 pub mod ui;
 mod unparsed_request;

@@ -79,6 +79,7 @@ pub enum TooMany {
         (name = "metrics", description = "Metric series and their names"),
         (name = "symbols", description = "Debug files and source maps; with a project's upload token"),
         (name = "drops", description = "What was received and what became of it"),
+        (name = "export", description = "Tables as files"),
         (name = "health", description = "Readiness"),
     ),
 )]

@@ -11,7 +11,7 @@ mod find;
 mod inspect;
 mod progress;
 mod resolve;
-mod send;
+pub mod send;
 mod upload;
 
 use std::io::Write;

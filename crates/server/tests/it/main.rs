@@ -22,6 +22,8 @@ mod device_login;
 mod drops;
 mod durability;
 mod endpoints;
+mod export;
+mod export_files;
 mod full_disk;
 mod gates;
 mod harness;

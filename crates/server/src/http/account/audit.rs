@@ -1,9 +1,7 @@
 //! `/api/organizations/{id}/audit`: who changed what, for admins; page by page or as one file. `/api/me/security-log`: what
 //! happened to one's own account.
 
-use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll};
 
 use axum::Json;
 use axum::body::Body;
@@ -11,9 +9,7 @@ use axum::extract::{Query, State};
 use axum::http::header::{CONTENT_DISPOSITION, CONTENT_TYPE};
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
-use hyper::body::Frame;
 use serde::Deserialize;
-use tokio::sync::mpsc;
 use utoipa::IntoParams;
 
 use super::view::rfc3339;
@@ -21,6 +17,7 @@ use crate::app::App;
 use crate::error::ApiError;
 use crate::http::gate::auth::{Admin, InPerson, InPersonAs, OrganizationAccess};
 use crate::http::openapi::Failures;
+use crate::http::streamed_body::{self, BodySender};
 use tidewatch_accounts::{AuditLine, AuditQuestion};
 use tidewatch_limits as limits;
 use tidewatch_query::views::people::{AuditActor, AuditLineView, AuditPage};
@@ -163,13 +160,13 @@ pub async fn export(
     // The first page is read before the answer begins, so that a database that is away is a 500.
     let first = app.control.audit_lines(&query.question(organization, limits::AUDIT_LINES_MAX)).await?;
     app.control.audit_export(&access.by(&app), organization).await?;
-    let (pages, body) = mpsc::channel(1);
+    let (pages, body) = streamed_body::channel();
     tokio::spawn(write_pages(app, organization, query, format, first, pages));
     let (kind, name) = match format {
         Format::Csv => ("text/csv; charset=utf-8", "attachment; filename=\"audit.csv\""),
         Format::Jsonl => ("application/jsonl; charset=utf-8", "attachment; filename=\"audit.jsonl\""),
     };
-    Ok(([(CONTENT_TYPE, kind), (CONTENT_DISPOSITION, name)], Body::new(Pages(body))).into_response())
+    Ok(([(CONTENT_TYPE, kind), (CONTENT_DISPOSITION, name)], Body::new(body)).into_response())
 }
 
 /// Page after page into the body, as fast as it is read.
@@ -179,7 +176,7 @@ async fn write_pages(
     query: AuditQuery,
     format: Format,
     first: Vec<AuditLine>,
-    pages: mpsc::Sender<std::io::Result<Bytes>>,
+    pages: BodySender,
 ) {
     let (mut lines, mut left) = (first, limits::AUDIT_EXPORT_LINES_MAX);
     let mut text = if format == Format::Csv { CSV_HEAD.to_owned() } else { String::new() };
@@ -193,31 +190,20 @@ async fn write_pages(
                 Format::Jsonl => jsonl(&view(line), &mut text),
             }
         }
-        let is_read = pages.send(Ok(Bytes::from(std::mem::take(&mut text)))).await.is_ok();
-        if !is_read || count < limits::AUDIT_LINES_MAX || left <= 0 {
+        if pages.send(Bytes::from(std::mem::take(&mut text))).await.is_err() {
             return;
+        }
+        if count < limits::AUDIT_LINES_MAX || left <= 0 {
+            return pages.end().await;
         }
         let question = AuditQuestion { before, ..query.question(organization, limits::AUDIT_LINES_MAX.min(left)) };
         lines = match app.control.audit_lines(&question).await {
             Ok(next) => next,
             Err(error) => {
                 tracing::error!(%error, "an export of the audit log broke off: {error}");
-                let _ = pages.send(Err(std::io::Error::other("the database is away"))).await;
                 return;
             }
         };
-    }
-}
-
-/// A body that is made while it is sent; one page waits at most.
-struct Pages(mpsc::Receiver<std::io::Result<Bytes>>);
-
-impl hyper::body::Body for Pages {
-    type Data = Bytes;
-    type Error = std::io::Error;
-
-    fn poll_frame(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<std::io::Result<Frame<Bytes>>>> {
-        self.0.poll_recv(context).map(|page| page.map(|page| page.map(Frame::data)))
     }
 }
 

@@ -3,6 +3,7 @@
 mod ai_traces;
 mod drops;
 mod endpoints;
+mod export;
 mod issues;
 mod logs;
 mod metrics;
@@ -25,6 +26,7 @@ pub fn routes() -> Api {
         .merge(ai_traces::routes())
         .merge(drops::routes())
         .merge(endpoints::routes())
+        .merge(export::routes())
         .merge(issues::routes())
         .merge(logs::routes())
         .merge(metrics::routes())

@@ -144,6 +144,7 @@ pub const TABLE: &[Row] = &[
     row("POST", "/api/exception-stack-traces/by-id/{id}", Read, READS, "{}", 404),
     row("POST", "/api/exception-stack-traces/unarchive", Write, WRITES, "{}", 400),
     row("POST", "/api/exception-stack-traces/{hash}", Read, READS, "{}", 404),
+    row("GET", "/api/export", Read, READS, "", 400),
     row("POST", "/api/forgot-password", Nothing, NoPerson, r#"{"email":"nobody"}"#, 200),
     row("GET", "/api/has-organizations", Nothing, NoPerson, "", 200),
     row("GET", "/api/invitation", Nothing, NoPerson, "", 400),

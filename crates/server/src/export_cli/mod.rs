@@ -1,0 +1,113 @@
+//! `tidewatch export`: a table's rows as a file, from a running server or from a data directory that no server uses.
+//!
+//! - [`remote`]: from a server, through `GET /api/export`. [`directory`]: from a data directory, which stays as it is.
+//! - [`output`]: the file, which has its name only when it is whole.
+
+mod directory;
+mod output;
+mod remote;
+
+use std::io::Write as _;
+use std::path::PathBuf;
+
+use anyhow::{Context, ensure};
+use jiff::Timestamp;
+use jiff::civil::Date;
+use jiff::tz::TimeZone;
+use tidewatch_store::tables::Table;
+
+use crate::config::Config;
+use output::Output;
+use tidewatch_query::export::{self, Format};
+use tidewatch_query::time::Range;
+
+#[derive(Debug, Clone, clap::Args)]
+pub struct ExportArgs {
+    /// spans, endpoints, tasks, ai_traces, exceptions, logs, metric_points or ingest_counts.
+    #[arg(long)]
+    pub table: String,
+    /// The first moment: RFC 3339, or a day in UTC.
+    #[arg(long)]
+    pub from: String,
+    /// The moment after the last: RFC 3339, or a day in UTC.
+    #[arg(long)]
+    pub to: String,
+    /// The project's id. Every project that may be read when not given.
+    #[arg(long)]
+    pub project: Option<String>,
+    /// parquet, ndjson or csv.
+    #[arg(long, default_value = "parquet")]
+    pub format: String,
+    /// The file to write; standard output when not given.
+    #[arg(long, short)]
+    pub output: Option<PathBuf>,
+    /// Base address of a running server, which TIDEWATCH_ACCESS_TOKEN (a personal access token with the scope read) is for.
+    /// Without it the data directory is read, which no server may use meanwhile.
+    #[arg(long)]
+    pub url: Option<String>,
+    #[command(flatten)]
+    pub config: Config,
+}
+
+/// What is exported.
+struct Request<'a> {
+    table: Table,
+    range: Range,
+    project: Option<&'a str>,
+    format: Format,
+}
+
+/// Writes the export. An error: the file is not there, or standard output lacks something. Blocks. `config`: with the
+/// file's settings.
+pub fn run(arguments: &ExportArgs, config: &Config) -> anyhow::Result<()> {
+    let table = export::table(&arguments.table)
+        .with_context(|| format!("there is no table {}; it is one of {}", arguments.table, export::table_names()))?;
+    let format = Format::parse(&arguments.format)
+        .with_context(|| format!("there is no format {}; it is one of parquet, ndjson, csv", arguments.format))?;
+    let range = Range { from: moment(&arguments.from, "--from")?, to: moment(&arguments.to, "--to")? };
+    ensure!(range.from <= range.to, "--to is before --from");
+    let request = Request { table, range, project: arguments.project.as_deref(), format };
+    let mut output = Output::create(arguments.output.as_deref())?;
+    match &arguments.url {
+        Some(url) => remote::export(&request, url, &mut output)?,
+        None => directory::export(&request, config, &mut output)?,
+    }
+    let written = output.finish()?;
+    remark(&format!("{written} bytes of {} written", table.name()));
+    Ok(())
+}
+
+/// Nanoseconds since the epoch.
+fn moment(text: &str, name: &str) -> anyhow::Result<i64> {
+    let timestamp = match text.parse::<Timestamp>() {
+        Ok(timestamp) => Some(timestamp),
+        Err(_) => text.parse::<Date>().ok().and_then(|day| Some(day.to_zoned(TimeZone::UTC).ok()?.timestamp())),
+    };
+    let moment = timestamp.and_then(|timestamp| i64::try_from(timestamp.as_nanosecond()).ok());
+    moment.with_context(|| format!("{name} is neither an RFC 3339 time nor a day: {text}"))
+}
+
+/// A line beside the export, which may be on standard output.
+fn remark(line: &str) {
+    let _ = writeln!(std::io::stderr(), "{line}");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn moments_are_times_or_days() {
+        for (text, expected) in [
+            ("1970-01-02", Some(86_400_000_000_000)),
+            ("1970-01-01T00:00:00.000000007Z", Some(7)),
+            ("1970-01-01T01:00:00+01:00", Some(0)),
+            ("1969-12-31T23:59:59Z", Some(-1_000_000_000)),
+            ("yesterday", None),
+            ("", None),
+            ("9999-01-01", None),
+        ] {
+            assert_eq!(moment(text, "--from").ok(), expected, "{text}");
+        }
+    }
+}

@@ -1,0 +1,182 @@
+//! A table as a file: `GET /api/export`.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use axum::body::Body;
+use axum::extract::rejection::QueryRejection;
+use axum::extract::{Query, State};
+use axum::http::Version;
+use axum::http::header::{CONTENT_DISPOSITION, CONTENT_TYPE};
+use axum::response::{IntoResponse, Response};
+use bytes::Bytes;
+use serde::Deserialize;
+use tidewatch_store::StoreError;
+use tidewatch_store::tables::Table;
+use tokio::sync::OwnedSemaphorePermit;
+use utoipa::IntoParams;
+use uuid::Uuid;
+
+use crate::app::App;
+use crate::error::ApiError;
+use crate::http::api::{Api, routes};
+use crate::http::gate::auth::ProjectAccess;
+use crate::http::openapi::{Failures, ProjectQuery};
+use crate::http::streamed_body::{self, Answered, BodySender, Untaken};
+use tidewatch_limits as limits;
+use tidewatch_query::export::columns::ProjectIds;
+use tidewatch_query::export::{self, Export, Format};
+use tidewatch_query::projects::Projects;
+use tidewatch_query::time::{self, Range};
+
+pub fn routes() -> Api {
+    Api::new().routes(routes!(export_table))
+}
+
+/// What is exported.
+#[derive(Debug, Clone, Deserialize, IntoParams)]
+#[serde(rename_all = "camelCase")]
+#[into_params(parameter_in = Query)]
+pub struct ExportQuery {
+    /// `spans`, `endpoints`, `tasks`, `ai_traces`, `exceptions`, `logs`, `metric_points` or `ingest_counts`.
+    table: String,
+    /// The first moment, RFC 3339.
+    from: String,
+    /// The moment after the last, RFC 3339.
+    to: String,
+    /// `parquet`, `ndjson` or `csv`; `parquet` when absent.
+    format: Option<String>,
+    /// `true`: every project that the caller may read.
+    all_projects: Option<bool>,
+}
+
+/// Every row of a table in a time range, as a file. Rows come in no order, each once, as they were stored when the export
+/// began. An export that cannot be finished breaks the connection off.
+#[utoipa::path(
+    get,
+    path = "/api/export",
+    operation_id = "exportTable",
+    tag = "export",
+    params(ProjectQuery, ExportQuery),
+    responses(
+        (status = 200, description = "The file", body = String, content_type = "application/vnd.apache.parquet"),
+        Failures
+    )
+)]
+async fn export_table(
+    State(app): State<Arc<App>>,
+    access: ProjectAccess,
+    version: Version,
+    query: Result<Query<ExportQuery>, QueryRejection>,
+) -> Result<Response, ApiError> {
+    let Query(query) = query.map_err(|error| ApiError::malformed(error.body_text()))?;
+    let table = export::table(&query.table)
+        .ok_or_else(|| ApiError::malformed(format!("table is not one of {}", export::table_names())))?;
+    let format = query.format.as_deref().map_or(Some(Format::Parquet), Format::parse);
+    let format = format.ok_or_else(|| ApiError::malformed("format is not one of parquet, ndjson, csv"))?;
+    let range = Range { from: time::parse(&query.from, "from")?, to: time::parse(&query.to, "to")? };
+    if range.to < range.from {
+        return Err(ApiError::unprocessable("to is before from"));
+    }
+    // Its bodies end when the connection does, whether or not they are whole.
+    if version < Version::HTTP_11 {
+        return Err(ApiError::malformed("an export needs HTTP/1.1 or later; a proxy must pass it on"));
+    }
+    let projects = match query.all_projects.unwrap_or(false) {
+        true => Projects::new(access.readable_projects(&app)),
+        false => Projects::one(&access.project),
+    };
+    let turn = app.query.exports.clone().try_acquire_owned();
+    let turn = turn.map_err(|_| ApiError::Overloaded("too many exports at once; try again later"))?;
+    let ids = projects.numbers().into_iter().map(|number| (number, projects.id(number)));
+    let names = ProjectIds::new(ids.clone());
+    let cursor = app.query.cursor(export::plan(table, projects.numbers(), range)).await?;
+    let export = Export::start(cursor, table, format, names)?;
+    let (sender, body) = streamed_body::channel();
+    let answered = Answered::default();
+    let sending = Sending {
+        projects: ids.map(|(_, id)| id).collect(),
+        user: access.user.id,
+        app,
+        table,
+        answered: answered.clone(),
+        _turn: turn,
+    };
+    tokio::spawn(sending.run(export, sender));
+    let name = format!("attachment; filename=\"{}.{}\"", table.name(), format.name());
+    let headers = [(CONTENT_TYPE, format.content_type().to_owned()), (CONTENT_DISPOSITION, name)];
+    let mut response = (headers, Body::new(body)).into_response();
+    response.extensions_mut().insert(answered);
+    Ok(response)
+}
+
+/// An export on its way.
+struct Sending {
+    app: Arc<App>,
+    table: Table,
+    user: i64,
+    projects: Vec<Uuid>,
+    answered: Answered,
+    _turn: OwnedSemaphorePermit,
+}
+
+impl Sending {
+    async fn run(self, export: Export, body: BodySender) {
+        let table = self.table.name();
+        match tokio::time::timeout(limits::EXPORT_MAX, self.send(export, &body)).await {
+            Ok(Ok(())) => return body.end().await,
+            Ok(Err(Some(why))) => tracing::warn!(table, user = self.user, "an export of {table} broke off: {why}"),
+            // The client has gone.
+            Ok(Err(None)) => {}
+            Err(_) => tracing::warn!(table, user = self.user, "an export of {table} broke off: it took too long"),
+        }
+        self.answered.give_up();
+    }
+
+    /// An error: why it broke off, unless its client has gone.
+    async fn send(&self, mut export: Export, body: &BodySender) -> Result<(), Option<String>> {
+        loop {
+            let (rest, piece) = self.piece(export).await?;
+            export = rest;
+            let Some(mut bytes) = piece.map(Bytes::from) else { return Ok(()) };
+            if !self.is_allowed() {
+                return Err(Some("its user may not read the project any more".to_owned()));
+            }
+            while !bytes.is_empty() {
+                let chunk = bytes.split_to(bytes.len().min(limits::EXPORT_CHUNK_BYTES));
+                body.send_within(chunk, limits::EXPORT_CHUNK_MAX).await.map_err(|untaken| match untaken {
+                    Untaken::Gone => None,
+                    Untaken::Slow => Some("its client reads too slowly".to_owned()),
+                })?;
+            }
+        }
+    }
+
+    /// The export and its next bytes. Holds a query thread only while they are made.
+    async fn piece(&self, mut export: Export) -> Result<(Export, Option<Vec<u8>>), Option<String>> {
+        let mut tries = 0;
+        loop {
+            let next = self.app.query.in_turn(move |store| {
+                let memory = store.request_memory();
+                let piece = export.next(&memory, Instant::now() + limits::EXPORT_PIECE_MAX);
+                (export, piece)
+            });
+            let (rest, piece) = next.await.map_err(|error| Some(error.to_string()))?;
+            export = rest;
+            tries += 1;
+            match piece {
+                Ok(piece) => return Ok((export, piece)),
+                Err(StoreError::Deadline) if tries < limits::EXPORT_PIECE_TRIES => {}
+                Err(error) => return Err(Some(error.to_string())),
+            }
+        }
+    }
+
+    /// Whether the caller is still a member of each project.
+    fn is_allowed(&self) -> bool {
+        let control = &self.app.control;
+        self.projects.iter().all(|project| {
+            control.project_by_id(*project).is_some_and(|project| control.role_in(self.user, &project).is_some())
+        })
+    }
+}
