@@ -6,7 +6,7 @@ use tidewatch_store::tables::Table;
 use super::answer::Row;
 use super::ask::{self, Ask, Window};
 use super::filters;
-use super::time::{Buckets, MINUTE, Range, effective_minutes};
+use super::time::{self, Buckets, MINUTE, Range, effective_minutes};
 use crate::error::QueryError;
 use tidewatch_limits as limits;
 
@@ -50,6 +50,14 @@ pub struct Lines {
     /// By time, then as `names`. Buckets without a value are absent.
     pub points: Vec<Point>,
     pub interval_minutes: i64,
+}
+
+impl Lines {
+    /// The names, the points as time, name and value, and the minutes of a bucket.
+    pub fn parts(self) -> (Vec<String>, impl Iterator<Item = (String, String, f64)>, i64) {
+        let point = |Point { start, name, value }| (time::show(start), name, value);
+        (self.names, self.points.into_iter().map(point), self.interval_minutes)
+    }
 }
 
 /// `number` reads [`VALUE`] of a bucket; `None` leaves the bucket out.

@@ -7,16 +7,20 @@ use tidewatch_domain::model::{SpanId, TraceId};
 use tidewatch_store::plan::{Function, Key};
 use tidewatch_store::tables::Table;
 
+use super::ai_traces::AiTrace;
 use super::answer::{Answer, Row};
 use super::ask::{self, Ask, Window};
+use super::endpoints::Endpoint;
+use super::entities::EntityKind;
 use super::occurrences::{self, OccurrenceRecord};
 use super::projects::Projects;
 use super::spans::SpanRecord;
+use super::tasks::Task;
 use super::time::Range;
 use super::trace::{self, Place, Trace};
 use super::views::span::TraceType;
 use super::views::trace::{DistributedTrace, TraceNode};
-use super::{ai_traces, endpoints, filters, ids, tasks};
+use super::{filters, ids};
 use crate::error::QueryError;
 use tidewatch_accounts::Project;
 
@@ -134,9 +138,9 @@ fn nodes(
             trace_type,
             trace_id: row.trace_id("trace_id").to_string(),
             span_id: span_id.to_string(),
-            endpoint: (trace_type == TraceType::Endpoint).then(|| endpoints::view(row, id)),
-            task: (trace_type == TraceType::Task).then(|| tasks::view(row, id)),
-            ai_trace: (trace_type == TraceType::AiTrace).then(|| ai_traces::view(row, id)),
+            endpoint: (trace_type == TraceType::Endpoint).then(|| Endpoint::row(row, id)),
+            task: (trace_type == TraceType::Task).then(|| Task::row(row, id)),
+            ai_trace: (trace_type == TraceType::AiTrace).then(|| AiTrace::row(row, id)),
             spans: spans.into_iter().map(|span| span.view).collect(),
             span_graph_status: status,
             exception: exception_of(span_id),

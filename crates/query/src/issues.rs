@@ -85,16 +85,6 @@ fn in_groups(hashes: impl IntoIterator<Item = u64>) -> Filter {
     Filter::In { column: GROUP, values: hashes.into_iter().map(Value::U64).collect() }
 }
 
-#[derive(Clone, Copy)]
-enum Order {
-    LastSeen,
-    FirstSeen,
-    Count,
-}
-
-const ORDERS: [(&str, Order); 3] =
-    [("last_seen", Order::LastSeen), ("first_seen", Order::FirstSeen), ("count", Order::Count)];
-
 /// `POST /api/exception-stack-traces`.
 pub async fn list(
     ask: &Ask,
@@ -104,7 +94,7 @@ pub async fn list(
     let now = ask.context.clock.now_ns();
     let range = Range::of_list(request.from_date.as_deref(), request.to_date.as_deref(), now)?;
     let paging = Paging::read(request.pagination)?;
-    let order = page::order(request.order_by.as_deref(), &ORDERS)?;
+    let order = page::order(&request.order_by)?;
     match request.search_type.as_deref().unwrap_or("") {
         "" | "all" | "issues" => {}
         "messages" => return Ok(paging.page(Vec::new(), 0)),
@@ -127,18 +117,18 @@ pub async fn recent(
     count: usize,
 ) -> Result<Vec<IssueGroup>, QueryError> {
     let mut found = listed(ask, project.number, range, None, false).await?;
-    sort(&mut found, Order::LastSeen, true);
+    sort(&mut found, IssueOrder::LastSeen, true);
     found.truncate(count);
     views(ask, project, range, found).await
 }
 
 /// Equal ones by hash, so that pages do not overlap.
-fn sort(found: &mut [Group], order: Order, is_descending: bool) {
+fn sort(found: &mut [Group], order: IssueOrder, is_descending: bool) {
     found.sort_by(|left, right| {
         let ascending = match order {
-            Order::LastSeen => left.last_seen.cmp(&right.last_seen),
-            Order::FirstSeen => left.first_seen.cmp(&right.first_seen),
-            Order::Count => left.count.total_cmp(&right.count),
+            IssueOrder::LastSeen => left.last_seen.cmp(&right.last_seen),
+            IssueOrder::FirstSeen => left.first_seen.cmp(&right.first_seen),
+            IssueOrder::Count => left.count.total_cmp(&right.count),
         };
         let wanted = if is_descending { ascending.reverse() } else { ascending };
         wanted.then(left.hash.cmp(&right.hash))

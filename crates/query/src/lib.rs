@@ -6,8 +6,8 @@
 //!
 //! - [`views`]: what the API says and hears. [`ask`], [`answer`]: the store's side of it.
 //! - [`time`], [`page`], [`ids`], [`filters`], [`attributes`]: what requests and answers are made of.
-//! - [`endpoints`], [`tasks`] (both on [`entities`] and [`row_list`]), [`ai_traces`] (on [`ai_figures`]), [`issues`], [`logs`], [`spans`], [`distributed`],
-//!   [`metrics`], [`discover`], [`overview`], [`drops`], [`services`], [`demo`]: the resources.
+//! - [`entities`]: what [`endpoints`], [`tasks`] and [`ai_traces`] (with [`ai_metrics`] and [`conversation`]) have in
+//!   common. [`issues`], [`logs`], [`spans`], [`distributed`], [`metrics`], [`discover`], [`overview`], [`drops`], [`services`], [`demo`]: the resources.
 //! - [`export`]: a table as a file.
 //! - [`trace`] lays out one trace; [`occurrences`] and [`owners`] say whose an exception is; [`trend`] and [`chart`] draw.
 //!
@@ -15,13 +15,14 @@
 
 #![forbid(unsafe_code)]
 
-pub mod ai_figures;
+pub mod ai_metrics;
 pub mod ai_traces;
 pub mod answer;
 pub mod ask;
 pub mod attributes;
 pub mod chart;
 pub mod context;
+pub mod conversation;
 pub mod demo;
 pub mod discover;
 pub mod distributed;
@@ -42,7 +43,6 @@ pub mod owners;
 pub mod page;
 pub mod projects;
 pub mod retention;
-pub mod row_list;
 pub mod services;
 pub mod span_search;
 pub mod spans;

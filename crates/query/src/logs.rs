@@ -121,7 +121,9 @@ pub async fn list(ask: &Ask, projects: &Projects, request: LogListRequest) -> Re
     }
     let Conditions { range, service, others } = conditions(&request, ask.context.clock.now_ns())?;
     let paging = Paging::read(request.pagination)?;
-    let column = page::order(request.order_by.as_deref(), &[("timestamp", "time")])?;
+    let column = match page::order(&request.order_by)? {
+        LogOrder::Timestamp => "time",
+    };
     let order = vec![Order { column, descending: page::is_descending(request.sort_direction) }];
     let filter = service.and(others);
     let numbers = projects.numbers();

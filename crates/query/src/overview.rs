@@ -6,9 +6,10 @@ use tidewatch_store::plan::{Filter, Function};
 use tidewatch_store::tables::Table;
 
 use super::ask::{self, Ask, Window};
+use super::endpoints::Endpoint;
 use super::time::Range;
 use super::views::overview::{Counts, Overview, OverviewQuery};
-use super::{ai_figures, endpoints, issues};
+use super::{ai_metrics, entities, issues};
 use crate::error::QueryError;
 use tidewatch_accounts::Project;
 
@@ -21,7 +22,7 @@ pub async fn read(ask: &Ask, project: &Arc<Project>, query: OverviewQuery) -> Re
     let range = Range::read(query.from.as_deref(), query.to.as_deref(), now, ["from", "to"])?;
     let (recent_issues, worst_endpoints, counts) = tokio::try_join!(
         issues::recent(ask, project, range, ROWS),
-        endpoints::worst(ask, project, range, ROWS),
+        entities::top::<Endpoint>(ask, project, range, ROWS),
         counts(ask, project.number, range),
     )?;
     let has_data = counts != NOTHING || ever(ask, project.number).await?;
@@ -32,7 +33,7 @@ const NOTHING: Counts = Counts { endpoints: 0, tasks: 0, ai_traces: 0, issues: 0
 
 async fn counts(ask: &Ask, project: u32, range: Range) -> Result<Counts, QueryError> {
     let count = |table: Table| async move {
-        let filter = if table == Table::AiTraces { ai_figures::model_calls() } else { Filter::True };
+        let filter = if table == Table::AiTraces { ai_metrics::model_calls() } else { Filter::True };
         let aggregates = vec![Function::Weight.named("count")];
         let plan = ask::groups(table, &[project], range, filter, vec![], aggregates);
         Ok::<u64, QueryError>(ask.ask(plan).await?.first().map_or(0, |row| row.count("count")))

@@ -1,7 +1,11 @@
 //! Pages of lists.
 
+use std::fmt::Display;
+
+use serde::de::{DeserializeOwned, IntoDeserializer};
+
 use super::ask::Window;
-use super::views::page::{Page, PageInfo, PageRequest, SortDirection};
+use super::views::page::{OrderBy, Page, PageInfo, PageRequest, SortDirection};
 use crate::error::QueryError;
 
 /// Rows per page at most. WIRE 3.2.
@@ -51,18 +55,26 @@ impl Paging {
     }
 }
 
-/// An order asked for by name.
-///
-/// `names` pairs the API's names with what they mean; the first is the default. An unknown name is 400.
-pub fn order<T: Copy>(asked: Option<&str>, names: &[(&str, T)]) -> Result<T, QueryError> {
-    let wanted = asked.unwrap_or("");
-    if wanted.is_empty() {
-        return Ok(names[0].1);
+/// The order of a list; the default when none is named. An unknown name is 400, and the sentence names all orders.
+pub fn order<O: DeserializeOwned + Default>(named: &OrderBy<O>) -> Result<O, QueryError> {
+    let Some(name) = named.name() else { return Ok(O::default()) };
+    O::deserialize(name.into_deserializer())
+        .map_err(|UnknownOrder(known)| QueryError::malformed(format!("orderBy is one of {}", known.join(", "))))
+}
+
+/// The name is none of these.
+#[derive(Debug, thiserror::Error)]
+#[error("no such order")]
+struct UnknownOrder(&'static [&'static str]);
+
+impl serde::de::Error for UnknownOrder {
+    fn custom<T: Display>(_: T) -> Self {
+        UnknownOrder(&[])
     }
-    names.iter().find(|(name, _)| *name == wanted).map(|(_, meaning)| *meaning).ok_or_else(|| {
-        let known: Vec<&str> = names.iter().map(|(name, _)| *name).collect();
-        QueryError::malformed(format!("orderBy is one of {}", known.join(", ")))
-    })
+
+    fn unknown_variant(_: &str, known: &'static [&'static str]) -> Self {
+        UnknownOrder(known)
+    }
 }
 
 pub fn is_descending(direction: Option<SortDirection>) -> bool {
@@ -88,10 +100,19 @@ mod tests {
 
     #[test]
     fn orders() {
-        let names = [("impact", 1), ("count", 2)];
-        assert!(matches!(order(None, &names), Ok(1)));
-        assert!(matches!(order(Some(""), &names), Ok(1)));
-        assert!(matches!(order(Some("count"), &names), Ok(2)));
-        assert!(matches!(order(Some("name"), &names), Err(QueryError::Malformed(_))));
+        #[derive(Debug, PartialEq, Default, serde::Deserialize)]
+        #[serde(rename_all = "snake_case")]
+        enum Order {
+            #[default]
+            Impact,
+            LastSeen,
+        }
+        let read = |body: &str| order::<Order>(&serde_json::from_str(body).unwrap());
+        for unnamed in ["null", "\"\""] {
+            assert!(matches!(read(unnamed), Ok(Order::Impact)));
+        }
+        assert!(matches!(read("\"last_seen\""), Ok(Order::LastSeen)));
+        let refused = read("\"name\"").expect_err("there is no such order");
+        assert_eq!(refused.to_string(), "orderBy is one of impact, last_seen");
     }
 }

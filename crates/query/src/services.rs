@@ -11,7 +11,7 @@ use super::answer::Row;
 use super::ask::{self, Ask, Window};
 use super::time::{self, HOUR, MINUTE, Range};
 use super::views::services::*;
-use super::{ai_figures, filters, ids};
+use super::{ai_metrics, filters, ids};
 use crate::error::QueryError;
 use tidewatch_accounts::Project;
 use tidewatch_limits as limits;
@@ -126,7 +126,7 @@ const OCCURRENCES: &str = "occurrences";
 
 /// Names and occurrences, from roll-ups. Names beyond [`limits::PROMOTED_NAMES_MAX`] are not counted.
 async fn promoted(ask: &Ask, project: u32, range: Range, table: Table) -> Result<PromotedCount, QueryError> {
-    let filter = if table == Table::AiTraces { ai_figures::model_calls() } else { Filter::True };
+    let filter = if table == Table::AiTraces { ai_metrics::model_calls() } else { Filter::True };
     let is_issue = table == Table::Exceptions;
     let key = if is_issue { "group" } else { "name" };
     let (keys, aggregates) = (vec![Key::column(key)], vec![Function::Weight.named(OCCURRENCES)]);

@@ -14,7 +14,7 @@ use super::projects::Projects;
 use super::span_search::Search;
 use super::time::{self, DAY, Range};
 use super::views::AttributeMap;
-use super::views::span::{SpanListRequest, SpanPage, SpanView};
+use super::views::span::{SpanListRequest, SpanOrder, SpanPage, SpanView};
 use super::{attributes, filters, ids};
 use crate::error::QueryError;
 use tidewatch_accounts::Project;
@@ -122,7 +122,10 @@ pub async fn list(ask: &Ask, project: &Arc<Project>, request: SpanListRequest) -
         return Err(QueryError::unprocessable(format!("spans can be listed over at most {days_max} days")));
     }
     let paging = Paging::read(request.pagination)?;
-    let column = page::order(request.order_by.as_deref(), &[("start_time", "time"), ("duration", "duration")])?;
+    let column = match page::order(&request.order_by)? {
+        SpanOrder::StartTime => "time",
+        SpanOrder::Duration => "duration",
+    };
     let order = vec![Order { column, descending: page::is_descending(request.sort_direction) }];
     let Search { filter, is_partial } = Search::of(ask, project.number, range, &request).await?;
 

@@ -1,220 +1,189 @@
-//! Tasks: single runs, the ranking, one Task's figures, its chart, one run with its trace.
+//! Tasks: what they have besides other entities is the time lost to slow runs, count x (P95 - P50).
 
-use std::sync::Arc;
-
-use tidewatch_domain::ranking::{ApdexBands, task_rank};
-use tidewatch_store::plan::Filter;
+use tidewatch_domain::ranking::task_rank;
+use tidewatch_store::plan::{Aggregate, Filter};
 use tidewatch_store::tables::Table;
 use uuid::Uuid;
 
 use super::answer::Row;
 use super::ask::Ask;
-use super::chart;
-use super::entities::{self, Bands, Figures, milliseconds, whole};
-use super::page::{self, Paging};
-use super::projects::Projects;
-use super::row_list::RowList;
+use super::chart::Lines;
+use super::entities::{
+    self, ChartBody, ChartValues, EntityKind, EntityStats, Found, Opened, SortValue, milliseconds, whole,
+};
 use super::time::{self, Range};
-use super::trend::{self, Subject};
-use super::views::page::{ListRequest, Page};
+use super::views::endpoint::ChartMetric;
+use super::views::page::{PageInfo, TrendPoint};
 use super::views::task::*;
-use super::{attributes, endpoints, filters, ids, occurrences, trace};
+use super::{attributes, filters, ids};
 use crate::error::QueryError;
 use tidewatch_accounts::Project;
 
-const ROW_ORDERS: [(&str, &str); 2] = [("recorded_at", "time"), ("duration", "duration")];
+/// Runs of queue jobs and console commands.
+pub struct Task;
 
-/// A Task row as the API shows it; every column of the table has been asked for.
-pub fn view(row: Row<'_>, project: Uuid) -> TaskRow {
-    TaskRow {
-        id: ids::show_row(row.id16("row_id")),
-        project_id: project.to_string(),
-        task_name: row.text("name").to_owned(),
-        duration: row.int("duration"),
-        recorded_at: time::show(row.int("time")),
-        status_code: row.int("status_code") as i32,
-        client_ip: row.text("client_ip").to_owned(),
-        attributes: attributes::map(row.bytes("attributes")),
-        app_version: row.text("app_version").to_owned(),
-        server_name: row.text("server_name").to_owned(),
-        trace_id: row.trace_id("trace_id").to_string(),
-        span_id: row.span_id("span_id").to_string(),
-        parent_span_id: ids::show_span(row.span_id("parent_span_id")),
-        is_stream: row.flag("is_stream"),
-        is_root: row.flag("is_root"),
+impl EntityKind for Task {
+    const TABLE: Table = Table::Tasks;
+    const NOUN: &'static str = "a task";
+
+    type RowOrder = TaskOrder;
+    type GroupOrder = TaskGroupOrder;
+    type Context = ();
+    type Metrics = ();
+    /// `count x (P95 - P50)`, nanoseconds. Spec: entity rows, "Default ranking".
+    type Judgement = f64;
+    type GroupExtra = ();
+    /// Minutes over which a rate is computed.
+    type NameExtra = f64;
+    type RowExtra = ();
+    type Row = TaskRow;
+    type Group = TaskGroup;
+    type NamePage = TaskPage;
+    type ChartRequest = TaskChartRequest;
+    type ChartMetric = ChartMetric;
+    type Chart = TaskChart;
+    type Detail = TaskDetail;
+
+    fn column(order: TaskOrder) -> &'static str {
+        match order {
+            TaskOrder::RecordedAt => "time",
+            TaskOrder::Duration => "duration",
+        }
     }
-}
 
-async fn rows(ask: &Ask, project: &Project, list: &RowList, filter: Filter) -> Result<Vec<TaskRow>, QueryError> {
-    let answer = ask.ask(list.plan(Table::Tasks, project.number, filter)).await?;
-    Ok(answer.rows().map(|row| view(row, project.id)).collect())
-}
+    fn row(row: Row<'_>, project: Uuid) -> TaskRow {
+        TaskRow {
+            id: ids::show_row(row.id16("row_id")),
+            project_id: project.to_string(),
+            task_name: row.text("name").to_owned(),
+            duration: row.int("duration"),
+            recorded_at: time::show(row.int("time")),
+            status_code: row.int("status_code") as i32,
+            client_ip: row.text("client_ip").to_owned(),
+            attributes: attributes::map(row.bytes("attributes")),
+            app_version: row.text("app_version").to_owned(),
+            server_name: row.text("server_name").to_owned(),
+            trace_id: row.trace_id("trace_id").to_string(),
+            span_id: row.span_id("span_id").to_string(),
+            parent_span_id: ids::show_span(row.span_id("parent_span_id")),
+            is_stream: row.flag("is_stream"),
+            is_root: row.flag("is_root"),
+        }
+    }
 
-/// `POST /api/tasks`.
-pub async fn list(ask: &Ask, project: &Project, request: ListRequest) -> Result<Page<TaskRow>, QueryError> {
-    let list = RowList::read(ask, &request, &ROW_ORDERS)?;
-    let filter = list.filter.clone().and(filters::contains("name", request.search.as_deref()));
-    let (answer, total) = ask.page(list.plan(Table::Tasks, project.number, filter)).await?;
-    Ok(list.paging.page(answer.rows().map(|row| view(row, project.id)).collect(), total))
-}
+    fn search(text: Option<&str>) -> Filter {
+        filters::contains("name", text)
+    }
 
-/// What the ranking can be ordered by.
-#[derive(Clone, Copy)]
-enum GroupOrder {
-    Impact,
-    Count,
-    Percentile(usize),
-    Average,
-    LastSeen,
-    Name,
-    ErrorRate,
-}
+    /// Spec: entity rows, "Other": streams have no latency.
+    fn timed() -> Filter {
+        filters::is_not("is_stream")
+    }
 
-const GROUP_ORDERS: [(&str, GroupOrder); 10] = [
-    ("impact", GroupOrder::Impact),
-    ("count", GroupOrder::Count),
-    ("p50_duration", GroupOrder::Percentile(0)),
-    ("p95_duration", GroupOrder::Percentile(1)),
-    ("p99_duration", GroupOrder::Percentile(2)),
-    ("avg_duration", GroupOrder::Average),
-    ("last_seen", GroupOrder::LastSeen),
-    ("task", GroupOrder::Name),
-    ("task_name", GroupOrder::Name),
-    ("error_rate", GroupOrder::ErrorRate),
-];
+    async fn ranking(_: &Ask, _: &Project) -> Result<(), QueryError> {
+        Ok(())
+    }
 
-/// `count x (P95 - P50)`. Spec: entity rows, "Default ranking".
-fn rank(figures: &Figures) -> f64 {
-    task_rank(figures.total, figures.percentile(0), figures.percentile(1))
-}
+    fn of_name() {}
 
-/// `POST /api/tasks/grouped`.
-pub async fn groups(ask: &Ask, project: &Project, request: ListRequest) -> Result<Page<TaskGroup>, QueryError> {
-    let now = ask.context.clock.now_ns();
-    let range = Range::of_list(request.from_date.as_deref(), request.to_date.as_deref(), now)?;
-    let paging = Paging::read(request.pagination)?;
-    let order = page::order(request.order_by.as_deref(), &GROUP_ORDERS)?;
-    let root = filters::root(request.root_filter.as_deref())?;
-    let filter = root.and(filters::contains("name", request.search.as_deref()));
+    fn aggregates((): &()) -> Vec<Aggregate> {
+        Vec::new()
+    }
 
-    let bands = Bands::same(ApdexBands::detail());
-    let mut found = entities::by_name(ask, Table::Tasks, project.number, range, filter.clone(), &bands).await?;
-    sort(&mut found, order, page::is_descending(request.sort_direction));
-    let total = found.len() as u64;
-    let shown = paging.cut(found);
+    fn metrics(_: Row<'_>) {}
 
-    let names: Vec<String> = shown.iter().map(|(name, _)| name.clone()).collect();
-    let filter = filter.and(filters::texts("name", &names));
-    let subject = Subject { table: Table::Tasks, project: project.number, filter, column: "name" };
-    let trends = trend::trends(ask, subject, range).await?;
-    let group = |(name, figures): (String, Figures)| TaskGroup {
-        count: whole(figures.total),
-        p50_duration: figures.percentile(0).round() as i64,
-        p95_duration: figures.percentile(1).round() as i64,
-        p99_duration: figures.percentile(2).round() as i64,
-        avg_duration: figures.average().round() as i64,
-        last_seen: time::show(figures.last_seen),
-        impact: rank(&figures),
-        error_count: whole(figures.errors),
-        has_root: figures.has_root,
-        has_non_root: figures.has_non_root,
-        trend: trends.line(name.as_str()),
-        task_name: name,
-    };
-    Ok(paging.page(shown.into_iter().map(group).collect(), total))
-}
+    fn judge(_: &str, stats: &EntityStats<()>, (): &()) -> f64 {
+        task_rank(stats.total, stats.percentile(0), stats.percentile(1))
+    }
 
-/// Equal ones by run count, then by name, so that pages do not overlap.
-fn sort(found: &mut [(String, Figures)], order: GroupOrder, is_descending: bool) {
-    let key = |figures: &Figures| match order {
-        GroupOrder::Impact => rank(figures),
-        GroupOrder::Count => figures.total,
-        GroupOrder::Percentile(index) => figures.percentile(index),
-        GroupOrder::Average => figures.average(),
-        GroupOrder::LastSeen => figures.last_seen as f64,
-        GroupOrder::Name => 0.0,
-        GroupOrder::ErrorRate => figures.error_rate(),
-    };
-    found.sort_by(|(left_name, left), (right_name, right)| {
-        let by_name = left_name.cmp(right_name);
-        let ascending = match order {
-            GroupOrder::Name => by_name,
-            _ => key(left).total_cmp(&key(right)),
+    fn sort_value(order: TaskGroupOrder, found: &Found<Self>) -> SortValue {
+        let stats = &found.stats;
+        SortValue::Number(match order {
+            TaskGroupOrder::Impact => found.judgement,
+            TaskGroupOrder::Count => stats.total,
+            TaskGroupOrder::P50Duration => stats.percentile(0),
+            TaskGroupOrder::P95Duration => stats.percentile(1),
+            TaskGroupOrder::P99Duration => stats.percentile(2),
+            TaskGroupOrder::AvgDuration => stats.average(),
+            TaskGroupOrder::LastSeen => stats.last_seen as f64,
+            TaskGroupOrder::ErrorRate => stats.error_rate(),
+            TaskGroupOrder::Task | TaskGroupOrder::TaskName => return SortValue::Name,
+        })
+    }
+
+    async fn group_extra(_: &Ask, _: u32, _: Range, _: Filter) -> Result<(), QueryError> {
+        Ok(())
+    }
+
+    fn group_view(found: Found<Self>, (): &(), trend: Vec<TrendPoint>) -> TaskGroup {
+        let Found { name, stats, judgement: impact } = found;
+        TaskGroup {
+            task_name: name,
+            count: whole(stats.total),
+            p50_duration: stats.percentile(0).round() as i64,
+            p95_duration: stats.percentile(1).round() as i64,
+            p99_duration: stats.percentile(2).round() as i64,
+            avg_duration: stats.average().round() as i64,
+            last_seen: time::show(stats.last_seen),
+            impact,
+            error_count: whole(stats.errors),
+            has_root: stats.has_root,
+            has_non_root: stats.has_non_root,
+            trend,
+        }
+    }
+
+    async fn name_extra(ask: &Ask, project: u32, range: Range, _: Filter) -> Result<f64, QueryError> {
+        entities::minutes_with_data(ask, Table::Tasks, project, range).await
+    }
+
+    fn name_view(data: Vec<TaskRow>, pagination: PageInfo, stats: &EntityStats<()>, minutes: f64) -> TaskPage {
+        let stats = TaskStats {
+            count: whole(stats.total),
+            avg_duration: milliseconds(stats.average()),
+            median_duration: milliseconds(stats.percentile(0)),
+            p95_duration: milliseconds(stats.percentile(1)),
+            p99_duration: milliseconds(stats.percentile(2)),
+            throughput: stats.total / minutes,
+            error_rate: stats.error_rate(),
         };
-        let wanted = if is_descending { ascending.reverse() } else { ascending };
-        wanted.then(right.total.total_cmp(&left.total)).then(by_name)
-    });
-}
-
-/// `POST /api/tasks/task`. `search` looks into the attributes' values.
-pub async fn one(ask: &Ask, project: &Project, name: &str, request: ListRequest) -> Result<TaskPage, QueryError> {
-    let list = RowList::read(ask, &request, &ROW_ORDERS)?;
-    let filter = list.of_name(name, &request);
-    let bands = Bands::same(ApdexBands::detail());
-    let (data, figures, minutes) = tokio::try_join!(
-        rows(ask, project, &list, filter.clone()),
-        entities::figures(ask, Table::Tasks, project.number, list.range, filter.clone(), &bands),
-        entities::minutes_with_data(ask, Table::Tasks, project.number, list.range),
-    )?;
-    if figures.rows == 0 && !entities::is_known(ask, Table::Tasks, project.number, name).await? {
-        return Err(QueryError::not_found("this project has never recorded a task of this name"));
+        TaskPage { data, stats, pagination }
     }
-    let stats = TaskStats {
-        count: whole(figures.total),
-        avg_duration: milliseconds(figures.average()),
-        median_duration: milliseconds(figures.percentile(0)),
-        p95_duration: milliseconds(figures.percentile(1)),
-        p99_duration: milliseconds(figures.percentile(2)),
-        throughput: figures.total / minutes,
-        error_rate: figures.error_rate(),
-    };
-    Ok(TaskPage { data, stats, pagination: list.paging.info(figures.rows) })
-}
 
-/// `POST /api/tasks/chart`.
-pub async fn chart(ask: &Ask, project: &Project, request: TaskChartRequest) -> Result<TaskChart, QueryError> {
-    let now = ask.context.clock.now_ns();
-    let range = Range::of_list(request.from_date.as_deref(), request.to_date.as_deref(), now)?;
-    let only = request.task.filter(|name| !name.is_empty());
-    let (interval, metric) = (request.interval_minutes, request.metric_type);
-    let lines = endpoints::entity_chart(ask, Table::Tasks, project.number, range, interval, only, metric).await?;
-    let point = |point: chart::Point| TaskChartPoint {
-        timestamp: time::show(point.start),
-        task: point.name,
-        value: point.value,
-    };
-    Ok(TaskChart {
-        tasks: lines.names,
-        series: lines.points.into_iter().map(point).collect(),
-        interval_minutes: lines.interval_minutes,
-    })
-}
+    fn chart_body(request: TaskChartRequest) -> ChartBody<ChartMetric> {
+        ChartBody {
+            from_date: request.from_date,
+            to_date: request.to_date,
+            interval_minutes: request.interval_minutes,
+            only: request.task,
+            metric: request.metric_type,
+            filter: Filter::True,
+        }
+    }
 
-/// `POST /api/tasks/{id}`.
-pub async fn detail(
-    ask: &Ask,
-    project: &Arc<Project>,
-    id: [u8; 16],
-    recorded_at: Option<i64>,
-) -> Result<TaskDetail, QueryError> {
-    let answer = entities::find(ask, Table::Tasks, project.number, id, recorded_at).await?;
-    let row = answer.first().ok_or_else(|| QueryError::not_found("there is no such row in this project"))?;
-    let task = view(row, project.id);
-    let (trace_id, span_id) = (row.trace_id("trace_id"), row.span_id("span_id"));
-    let window = Range::around(row.int("time"));
-    let projects = Projects::one(project);
-    let (trace, exceptions) = tokio::try_join!(
-        trace::load(ask, &projects, trace_id, window, Some(span_id)),
-        occurrences::of_trace(ask, project, trace_id, window),
-    )?;
-    let own = exceptions.iter().find(|exception| exception.view.owner_id == task.id);
-    Ok(TaskDetail {
-        exception: own.map(|exception| exception.brief()),
-        exceptions: exceptions.into_iter().map(|exception| exception.view).collect(),
-        messages: Vec::new(),
-        has_spans: !trace.spans.is_empty(),
-        span_graph_status: trace.status.clone(),
-        spans: trace.views(),
-        task,
-    })
+    fn chart_values(metric: ChartMetric) -> ChartValues {
+        ChartValues::of_durations(metric, Self::timed())
+    }
+
+    fn chart_view(lines: Lines) -> TaskChart {
+        let (tasks, points, interval_minutes) = lines.parts();
+        let series = points.map(|(timestamp, task, value)| TaskChartPoint { timestamp, task, value });
+        TaskChart { tasks, series: series.collect(), interval_minutes }
+    }
+
+    async fn row_extra(_: &Ask, _: u32, _: Row<'_>, _: Range) -> Result<(), QueryError> {
+        Ok(())
+    }
+
+    fn detail_view(opened: Opened<Self>) -> TaskDetail {
+        TaskDetail {
+            exception: opened.own_exception(),
+            exceptions: opened.exceptions.into_iter().map(|exception| exception.view).collect(),
+            messages: Vec::new(),
+            has_spans: !opened.trace.spans.is_empty(),
+            span_graph_status: opened.trace.status.clone(),
+            spans: opened.trace.views(),
+            task: opened.row,
+        }
+    }
 }

@@ -2205,7 +2205,17 @@ export interface components {
             trace: string | null;
         };
         /** @description Body of the lists of AI Traces. */
-        AiListRequest: components["schemas"]["ListRequest"] & {
+        AiListRequest_AiTraceGroupOrder: components["schemas"]["ListRequest_AiTraceGroupOrder"] & {
+            /** @default all */
+            calls: components["schemas"]["AiCalls"];
+            /**
+             * @description Only what belongs to this conversation.
+             * @default null
+             */
+            conversationId: string | null;
+        };
+        /** @description Body of the lists of AI Traces. */
+        AiListRequest_AiTraceOrder: components["schemas"]["ListRequest_AiTraceOrder"] & {
             /** @default all */
             calls: components["schemas"]["AiCalls"];
             /**
@@ -2273,6 +2283,16 @@ export interface components {
              */
             unpricedCount: number;
         };
+        /**
+         * @description What AI Trace names can be sorted by.
+         * @enum {string}
+         */
+        AiTraceGroupOrder: "total_cost" | "count" | "total_tokens" | "p50_duration" | "p95_duration" | "avg_duration" | "last_seen" | "trace_name" | "error_rate";
+        /**
+         * @description What single calls can be sorted by.
+         * @enum {string}
+         */
+        AiTraceOrder: "recorded_at" | "duration" | "total_cost" | "total_tokens";
         /** @description `POST /api/ai-traces/trace`. */
         AiTracePage: {
             data: components["schemas"]["AiTraceRow"][];
@@ -2856,6 +2876,16 @@ export interface components {
             /** @description At most 24 buckets over the range; all of them, zeros included. */
             trend: components["schemas"]["TrendPoint"][];
         };
+        /**
+         * @description What Endpoints can be sorted by.
+         * @enum {string}
+         */
+        EndpointGroupOrder: "impact" | "count" | "p50_duration" | "p95_duration" | "p99_duration" | "avg_duration" | "last_seen" | "endpoint" | "error_rate" | "server_error_rate";
+        /**
+         * @description What single requests can be sorted by.
+         * @enum {string}
+         */
+        EndpointOrder: "recorded_at" | "duration" | "status_code";
         /** @description `POST /api/endpoints/endpoint`. */
         EndpointPage: {
             data: components["schemas"]["EndpointRow"][];
@@ -3128,11 +3158,8 @@ export interface components {
             fromDate: string | null;
             /** @default false */
             includeArchived: boolean;
-            /**
-             * @description `last_seen` (default), `first_seen` or `count`.
-             * @default null
-             */
-            orderBy: string | null;
+            /** @default null */
+            orderBy: components["schemas"]["IssueOrder"] | null;
             /** @default null */
             pagination: components["schemas"]["PageRequest"] | null;
             /**
@@ -3153,6 +3180,11 @@ export interface components {
              */
             toDate: string | null;
         };
+        /**
+         * @description What Issues can be sorted by.
+         * @enum {string}
+         */
+        IssueOrder: "last_seen" | "first_seen" | "count";
         KeptCount: {
             /** Format: int64 */
             count: number;
@@ -3174,17 +3206,164 @@ export interface components {
             mfaToken: string;
         };
         /** @description Every list body. Both times default to the last 24 hours. */
-        ListRequest: {
+        ListRequest_AiTraceGroupOrder: {
             /**
              * Format: date-time
              * @default null
              */
             fromDate: string | null;
+            /** @default null */
+            orderBy: components["schemas"]["AiTraceGroupOrder"] | null;
+            /** @default null */
+            pagination: components["schemas"]["PageRequest"] | null;
             /**
-             * @description One of the orders the operation names; anything else is 400.
+             * @description `root`: only entry points without a parent; `non_root`: only those another trace started; empty: both.
              * @default null
              */
-            orderBy: string | null;
+            rootFilter: string | null;
+            /**
+             * @description Part of a name, in any case.
+             * @default null
+             */
+            search: string | null;
+            /** @default null */
+            sortDirection: components["schemas"]["SortDirection"] | null;
+            /**
+             * Format: date-time
+             * @description Must not be before `fromDate` (422).
+             * @default null
+             */
+            toDate: string | null;
+        };
+        /** @description Every list body. Both times default to the last 24 hours. */
+        ListRequest_AiTraceOrder: {
+            /**
+             * Format: date-time
+             * @default null
+             */
+            fromDate: string | null;
+            /** @default null */
+            orderBy: components["schemas"]["AiTraceOrder"] | null;
+            /** @default null */
+            pagination: components["schemas"]["PageRequest"] | null;
+            /**
+             * @description `root`: only entry points without a parent; `non_root`: only those another trace started; empty: both.
+             * @default null
+             */
+            rootFilter: string | null;
+            /**
+             * @description Part of a name, in any case.
+             * @default null
+             */
+            search: string | null;
+            /** @default null */
+            sortDirection: components["schemas"]["SortDirection"] | null;
+            /**
+             * Format: date-time
+             * @description Must not be before `fromDate` (422).
+             * @default null
+             */
+            toDate: string | null;
+        };
+        /** @description Every list body. Both times default to the last 24 hours. */
+        ListRequest_EndpointGroupOrder: {
+            /**
+             * Format: date-time
+             * @default null
+             */
+            fromDate: string | null;
+            /** @default null */
+            orderBy: components["schemas"]["EndpointGroupOrder"] | null;
+            /** @default null */
+            pagination: components["schemas"]["PageRequest"] | null;
+            /**
+             * @description `root`: only entry points without a parent; `non_root`: only those another trace started; empty: both.
+             * @default null
+             */
+            rootFilter: string | null;
+            /**
+             * @description Part of a name, in any case.
+             * @default null
+             */
+            search: string | null;
+            /** @default null */
+            sortDirection: components["schemas"]["SortDirection"] | null;
+            /**
+             * Format: date-time
+             * @description Must not be before `fromDate` (422).
+             * @default null
+             */
+            toDate: string | null;
+        };
+        /** @description Every list body. Both times default to the last 24 hours. */
+        ListRequest_EndpointOrder: {
+            /**
+             * Format: date-time
+             * @default null
+             */
+            fromDate: string | null;
+            /** @default null */
+            orderBy: components["schemas"]["EndpointOrder"] | null;
+            /** @default null */
+            pagination: components["schemas"]["PageRequest"] | null;
+            /**
+             * @description `root`: only entry points without a parent; `non_root`: only those another trace started; empty: both.
+             * @default null
+             */
+            rootFilter: string | null;
+            /**
+             * @description Part of a name, in any case.
+             * @default null
+             */
+            search: string | null;
+            /** @default null */
+            sortDirection: components["schemas"]["SortDirection"] | null;
+            /**
+             * Format: date-time
+             * @description Must not be before `fromDate` (422).
+             * @default null
+             */
+            toDate: string | null;
+        };
+        /** @description Every list body. Both times default to the last 24 hours. */
+        ListRequest_TaskGroupOrder: {
+            /**
+             * Format: date-time
+             * @default null
+             */
+            fromDate: string | null;
+            /** @default null */
+            orderBy: components["schemas"]["TaskGroupOrder"] | null;
+            /** @default null */
+            pagination: components["schemas"]["PageRequest"] | null;
+            /**
+             * @description `root`: only entry points without a parent; `non_root`: only those another trace started; empty: both.
+             * @default null
+             */
+            rootFilter: string | null;
+            /**
+             * @description Part of a name, in any case.
+             * @default null
+             */
+            search: string | null;
+            /** @default null */
+            sortDirection: components["schemas"]["SortDirection"] | null;
+            /**
+             * Format: date-time
+             * @description Must not be before `fromDate` (422).
+             * @default null
+             */
+            toDate: string | null;
+        };
+        /** @description Every list body. Both times default to the last 24 hours. */
+        ListRequest_TaskOrder: {
+            /**
+             * Format: date-time
+             * @default null
+             */
+            fromDate: string | null;
+            /** @default null */
+            orderBy: components["schemas"]["TaskOrder"] | null;
             /** @default null */
             pagination: components["schemas"]["PageRequest"] | null;
             /**
@@ -3262,11 +3441,8 @@ export interface components {
              * @default null
              */
             minSeverity: number | null;
-            /**
-             * @description `timestamp`.
-             * @default null
-             */
-            orderBy: string | null;
+            /** @default null */
+            orderBy: components["schemas"]["LogOrder"] | null;
             /** @default null */
             pagination: components["schemas"]["PageRequest"] | null;
             /**
@@ -3296,6 +3472,11 @@ export interface components {
              */
             traceId: string | null;
         };
+        /**
+         * @description What log records can be sorted by.
+         * @enum {string}
+         */
+        LogOrder: "timestamp";
         /** @enum {string} */
         LogScope: "resource" | "scope" | "log" | "any";
         /** @enum {string} */
@@ -4377,11 +4558,8 @@ export interface components {
              * @default null
              */
             name: string | null;
-            /**
-             * @description `start_time` (default) or `duration`.
-             * @default null
-             */
-            orderBy: string | null;
+            /** @default null */
+            orderBy: components["schemas"]["SpanOrder"] | null;
             /** @default null */
             pagination: components["schemas"]["PageRequest"] | null;
             /**
@@ -4411,6 +4589,11 @@ export interface components {
              */
             traceId: string | null;
         };
+        /**
+         * @description What spans can be sorted by.
+         * @enum {string}
+         */
+        SpanOrder: "start_time" | "duration";
         /** @description `POST /api/spans`. */
         SpanPage: {
             data: components["schemas"]["SpanView"][];
@@ -4674,6 +4857,16 @@ export interface components {
             /** @description At most 24 buckets over the range; all of them, zeros included. */
             trend: components["schemas"]["TrendPoint"][];
         };
+        /**
+         * @description What Tasks can be sorted by. `task` and `task_name` are the same.
+         * @enum {string}
+         */
+        TaskGroupOrder: "impact" | "count" | "p50_duration" | "p95_duration" | "p99_duration" | "avg_duration" | "last_seen" | "task" | "task_name" | "error_rate";
+        /**
+         * @description What single runs can be sorted by.
+         * @enum {string}
+         */
+        TaskOrder: "recorded_at" | "duration";
         /** @description `POST /api/tasks/task`. */
         TaskPage: {
             data: components["schemas"]["TaskRow"][];
@@ -5134,7 +5327,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["AiListRequest"];
+                "application/json": components["schemas"]["AiListRequest_AiTraceOrder"];
             };
         };
         responses: {
@@ -5296,7 +5489,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["AiListRequest"];
+                "application/json": components["schemas"]["AiListRequest_AiTraceGroupOrder"];
             };
         };
         responses: {
@@ -5379,7 +5572,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["AiListRequest"];
+                "application/json": components["schemas"]["AiListRequest_AiTraceOrder"];
             };
         };
         responses: {
@@ -6527,7 +6720,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["ListRequest"];
+                "application/json": components["schemas"]["ListRequest_EndpointOrder"];
             };
         };
         responses: {
@@ -6691,7 +6884,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["ListRequest"];
+                "application/json": components["schemas"]["ListRequest_EndpointOrder"];
             };
         };
         responses: {
@@ -6781,7 +6974,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["ListRequest"];
+                "application/json": components["schemas"]["ListRequest_EndpointGroupOrder"];
             };
         };
         responses: {
@@ -15260,7 +15453,7 @@ export interface operations {
                 /** @description As `kind` of the files. */
                 kind?: string;
                 /** @description `uploaded`, `used`, `name` or `size`; `uploaded` when absent. */
-                orderBy?: string;
+                orderBy?: "uploaded" | "used" | "name" | "size";
                 /** @description `asc` or `desc`; `desc` when absent. */
                 sortDirection?: string;
             };
@@ -15743,7 +15936,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["ListRequest"];
+                "application/json": components["schemas"]["ListRequest_TaskOrder"];
             };
         };
         responses: {
@@ -15905,7 +16098,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["ListRequest"];
+                "application/json": components["schemas"]["ListRequest_TaskGroupOrder"];
             };
         };
         responses: {
@@ -15988,7 +16181,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["ListRequest"];
+                "application/json": components["schemas"]["ListRequest_TaskOrder"];
             };
         };
         responses: {

@@ -8,6 +8,33 @@ use super::issue::Occurrence;
 use super::page::{ListRequest, PageInfo, TrendPoint};
 use super::span::{SpanGraphStatus, SpanView};
 
+/// What single calls can be sorted by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, Serialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum AiTraceOrder {
+    #[default]
+    RecordedAt,
+    Duration,
+    TotalCost,
+    TotalTokens,
+}
+
+/// What AI Trace names can be sorted by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, Serialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum AiTraceGroupOrder {
+    #[default]
+    TotalCost,
+    Count,
+    TotalTokens,
+    P50Duration,
+    P95Duration,
+    AvgDuration,
+    LastSeen,
+    TraceName,
+    ErrorRate,
+}
+
 /// One gen_ai call. Absent texts are empty; absent tokens and costs are null, never 0.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
@@ -83,12 +110,15 @@ pub enum AiCalls {
 
 /// Body of the lists of AI Traces.
 #[derive(Debug, Clone, PartialEq, Default, Deserialize, Serialize, ToSchema)]
-#[serde(rename_all = "camelCase", default)]
-pub struct AiListRequest {
+#[serde(rename_all = "camelCase", bound = "")]
+pub struct AiListRequest<O> {
     #[serde(flatten)]
-    pub list: ListRequest,
+    pub list: ListRequest<O>,
+    #[serde(default)]
+    #[schema(default = json!("all"))]
     pub calls: AiCalls,
     /// Only what belongs to this conversation.
+    #[schema(default = json!(null))]
     pub conversation_id: Option<String>,
 }
 

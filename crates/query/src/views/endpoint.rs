@@ -10,6 +10,33 @@ use super::issue::{ExceptionBrief, Occurrence};
 use super::page::{PageInfo, TrendPoint};
 use super::span::{SpanGraphStatus, SpanView};
 
+/// What single requests can be sorted by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, Serialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum EndpointOrder {
+    #[default]
+    RecordedAt,
+    Duration,
+    StatusCode,
+}
+
+/// What Endpoints can be sorted by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, Serialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum EndpointGroupOrder {
+    #[default]
+    Impact,
+    Count,
+    P50Duration,
+    P95Duration,
+    P99Duration,
+    AvgDuration,
+    LastSeen,
+    Endpoint,
+    ErrorRate,
+    ServerErrorRate,
+}
+
 /// One request that an Endpoint served.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]

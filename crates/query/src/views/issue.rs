@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::AttributeMap;
-use super::page::{PageInfo, PageRequest, SortDirection, TrendPoint};
+use super::page::{OrderBy, PageInfo, PageRequest, SortDirection, TrendPoint};
 use super::span::TraceType;
 
 /// What owns an exception: the nearest of these above its span.
@@ -13,6 +13,16 @@ use super::span::TraceType;
 pub enum OwnerType {
     Endpoint,
     Task,
+}
+
+/// What Issues can be sorted by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, Serialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum IssueOrder {
+    #[default]
+    LastSeen,
+    FirstSeen,
+    Count,
 }
 
 /// Body of `POST /api/exception-stack-traces`.
@@ -24,7 +34,8 @@ pub struct IssueListRequest {
     #[schema(format = DateTime)]
     pub to_date: Option<String>,
     /// `last_seen` (default), `first_seen` or `count`.
-    pub order_by: Option<String>,
+    #[schema(value_type = Option<IssueOrder>)]
+    pub order_by: OrderBy<IssueOrder>,
     pub sort_direction: Option<SortDirection>,
     /// Part of the type, message or stack trace, in any case; or a whole hash.
     pub search: Option<String>,

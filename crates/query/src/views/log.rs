@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::AttributeMap;
-use super::page::{PageRequest, SortDirection};
+use super::page::{OrderBy, PageRequest, SortDirection};
 use super::span::ProjectName;
 
 /// One log record.
@@ -69,6 +69,14 @@ pub enum LogSearch {
     Attribute,
 }
 
+/// What log records can be sorted by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, Serialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum LogOrder {
+    #[default]
+    Timestamp,
+}
+
 /// Body of `POST /api/logs` and `POST /api/logs/histogram`.
 #[derive(Debug, Clone, PartialEq, Default, Deserialize, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase", default)]
@@ -78,7 +86,8 @@ pub struct LogListRequest {
     #[schema(format = DateTime)]
     pub to_date: Option<String>,
     /// `timestamp`.
-    pub order_by: Option<String>,
+    #[schema(value_type = Option<LogOrder>)]
+    pub order_by: OrderBy<LogOrder>,
     pub sort_direction: Option<SortDirection>,
     /// In any case. Over more than 24 hours it needs a service, a trace, a severity or an attribute filter (422).
     pub search: Option<String>,

@@ -1,5 +1,7 @@
 //! Lists: how one is asked for and how it is answered.
 
+use std::marker::PhantomData;
+
 use serde::{Deserialize, Serialize};
 use serde_json::Number;
 use utoipa::ToSchema;
@@ -49,22 +51,50 @@ pub enum SortDirection {
     Desc,
 }
 
+/// `orderBy` of a list whose orders are `O`: the name of one of them, checked when the list is read. An empty name is
+/// none.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(transparent)]
+pub struct OrderBy<O> {
+    name: Option<String>,
+    #[serde(skip)]
+    orders: PhantomData<O>,
+}
+
+impl<O> Default for OrderBy<O> {
+    fn default() -> Self {
+        OrderBy { name: None, orders: PhantomData }
+    }
+}
+
+impl<O> OrderBy<O> {
+    pub fn name(&self) -> Option<&str> {
+        self.name.as_deref().filter(|name| !name.is_empty())
+    }
+}
+
 /// Every list body. Both times default to the last 24 hours.
 #[derive(Debug, Clone, PartialEq, Default, Deserialize, Serialize, ToSchema)]
-#[serde(rename_all = "camelCase", default)]
-pub struct ListRequest {
-    #[schema(format = DateTime)]
+#[serde(rename_all = "camelCase", bound = "")]
+pub struct ListRequest<O> {
+    #[schema(format = DateTime, default = json!(null))]
     pub from_date: Option<String>,
     /// Must not be before `fromDate` (422).
-    #[schema(format = DateTime)]
+    #[schema(format = DateTime, default = json!(null))]
     pub to_date: Option<String>,
     /// One of the orders the operation names; anything else is 400.
-    pub order_by: Option<String>,
+    #[serde(default)]
+    #[schema(value_type = Option<O>, default = json!(null))]
+    pub order_by: OrderBy<O>,
+    #[schema(default = json!(null))]
     pub sort_direction: Option<SortDirection>,
     /// Part of a name, in any case.
+    #[schema(default = json!(null))]
     pub search: Option<String>,
     /// `root`: only entry points without a parent; `non_root`: only those another trace started; empty: both.
+    #[schema(default = json!(null))]
     pub root_filter: Option<String>,
+    #[schema(default = json!(null))]
     pub pagination: Option<PageRequest>,
 }
 

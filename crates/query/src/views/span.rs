@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
 use super::AttributeMap;
-use super::page::{PageInfo, PageRequest, SortDirection};
+use super::page::{OrderBy, PageInfo, PageRequest, SortDirection};
 
 /// A stored span.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
@@ -113,6 +113,15 @@ pub struct SpanAttributeFilter {
     pub value: String,
 }
 
+/// What spans can be sorted by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, Serialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum SpanOrder {
+    #[default]
+    StartTime,
+    Duration,
+}
+
 /// Body of `POST /api/spans`.
 #[derive(Debug, Clone, PartialEq, Default, Deserialize, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase", default)]
@@ -123,7 +132,8 @@ pub struct SpanListRequest {
     #[schema(format = DateTime)]
     pub to_date: Option<String>,
     /// `start_time` (default) or `duration`.
-    pub order_by: Option<String>,
+    #[schema(value_type = Option<SpanOrder>)]
+    pub order_by: OrderBy<SpanOrder>,
     pub sort_direction: Option<SortDirection>,
     pub service_name: Option<String>,
     /// Part of the span's name, in any case.

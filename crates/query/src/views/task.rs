@@ -9,6 +9,32 @@ use super::issue::{ExceptionBrief, Occurrence};
 use super::page::{PageInfo, TrendPoint};
 use super::span::{SpanGraphStatus, SpanView};
 
+/// What single runs can be sorted by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, Serialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum TaskOrder {
+    #[default]
+    RecordedAt,
+    Duration,
+}
+
+/// What Tasks can be sorted by. `task` and `task_name` are the same.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, Serialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum TaskGroupOrder {
+    #[default]
+    Impact,
+    Count,
+    P50Duration,
+    P95Duration,
+    P99Duration,
+    AvgDuration,
+    LastSeen,
+    Task,
+    TaskName,
+    ErrorRate,
+}
+
 /// One run of a Task.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]

@@ -3,9 +3,10 @@
 //! Served at `/api/openapi.json`; `docs/openapi.json` is its snapshot, kept true by a test.
 
 use serde::Deserialize;
-use utoipa::openapi::schema::ArrayItems;
+use serde_json::Value;
+use utoipa::openapi::schema::{ArrayItems, OneOfBuilder, Type};
 use utoipa::openapi::security::{ApiKey, ApiKeyValue, Http, HttpAuthScheme, SecurityScheme};
-use utoipa::openapi::{OpenApi as Document, Ref, RefOr, Schema};
+use utoipa::openapi::{Object, OpenApi as Document, Ref, RefOr, Schema};
 use utoipa::{IntoParams, IntoResponses, Modify, OpenApi};
 
 pub use crate::error::ErrorBody;
@@ -89,20 +90,31 @@ struct Frame;
 pub fn complete(of_routes: Document) -> Document {
     let mut document = Frame::openapi();
     document.merge(of_routes);
-    rows_by_reference(&mut document);
+    parameters_by_reference(&mut document);
     document
 }
 
-/// The derive of a generic page copies its row's schema in; say `$ref` instead, as everywhere else.
-fn rows_by_reference(document: &mut Document) {
+/// The derive of a generic schema copies in the schema it is made for: the row of a page, the orders of a list. A `$ref`
+/// stands there instead, as everywhere else.
+fn parameters_by_reference(document: &mut Document) {
     let Some(components) = &mut document.components else { return };
     for (name, schema) in &mut components.schemas {
-        let (Some(row), RefOr::T(Schema::Object(page))) = (name.strip_prefix("Page_"), schema) else { continue };
-        if let Some(RefOr::T(Schema::Array(data))) = page.properties.get_mut("data") {
+        let RefOr::T(Schema::Object(object)) = schema else { continue };
+        if let Some(row) = name.strip_prefix("Page_")
+            && let Some(RefOr::T(Schema::Array(data))) = object.properties.get_mut("data")
+        {
             data.items = ArrayItems::RefOrSchema(Box::new(Ref::from_schema_name(row).into()));
+        }
+        if let Some(orders) = name.strip_prefix("ListRequest_") {
+            let named = Ref::builder().ref_location_from_schema_name(orders).description(Some(ORDER_BY));
+            let nullable =
+                OneOfBuilder::new().item(named).item(Object::with_type(Type::Null)).default(Some(Value::Null));
+            object.properties.insert("orderBy".to_owned(), nullable.into());
         }
     }
 }
+
+const ORDER_BY: &str = "One of the orders the operation names; anything else is 400.";
 
 /// A JWT from login or another token of a person, as `Authorization: Bearer`; or a page's session cookie.
 struct Bearer;

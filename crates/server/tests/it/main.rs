@@ -46,6 +46,7 @@ mod metrics_query;
 mod names;
 mod oauth;
 mod openapi;
+mod orders;
 mod otlp;
 mod otlp_answers;
 mod otlp_bodies;

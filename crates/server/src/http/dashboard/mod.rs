@@ -1,17 +1,16 @@
 //! The dashboard's handlers: read the request, ask `query`, answer JSON. One file per resource.
 
-mod ai_traces;
 mod drops;
-mod endpoints;
+mod entities;
 mod export;
 mod issues;
 mod logs;
 mod metrics;
 mod overview;
 mod services;
+mod slow_offset;
 mod symbol_files;
 mod symbols;
-mod tasks;
 mod traces;
 
 use axum::middleware::from_fn;
@@ -23,17 +22,16 @@ use crate::http::incomplete;
 /// their answer lacks rows (see `http::incomplete`).
 pub fn routes() -> Api {
     Api::new()
-        .merge(ai_traces::routes())
         .merge(drops::routes())
-        .merge(endpoints::routes())
+        .merge(entities::routes())
         .merge(export::routes())
         .merge(issues::routes())
         .merge(logs::routes())
         .merge(metrics::routes())
         .merge(overview::routes())
         .merge(services::routes())
+        .merge(slow_offset::routes())
         .merge(symbols::routes())
-        .merge(tasks::routes())
         .merge(traces::routes())
         .served(|router| router.route_layer(from_fn(incomplete::tell)))
 }

@@ -3,7 +3,9 @@
 
 use std::sync::Arc;
 
+use serde::Deserialize;
 use tidewatch_symbols::{DebugId, Hints, Need, SourceContext};
+use utoipa::ToSchema;
 
 use crate::app::App;
 use crate::error::ApiError;
@@ -29,20 +31,16 @@ pub struct FilesAsked {
     pub shows_addresses: bool,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// What files can be sorted by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
 pub enum FileOrder {
+    #[default]
     Uploaded,
     Used,
     Name,
     Size,
 }
-
-pub const FILE_ORDERS: [(&str, FileOrder); 4] = [
-    ("uploaded", FileOrder::Uploaded),
-    ("used", FileOrder::Used),
-    ("name", FileOrder::Name),
-    ("size", FileOrder::Size),
-];
 
 /// Files that are equal in the order asked for are in the order of their keys.
 pub async fn list(app: &Arc<App>, project: &Project, asked: FilesAsked) -> Result<Page<SymbolFile>, ApiError> {

@@ -8,7 +8,7 @@ use axum::extract::{Query, State};
 use serde::Deserialize;
 use utoipa::IntoParams;
 
-use super::symbol_files::{self as files, FILE_ORDERS, FilesAsked};
+use super::symbol_files::{self as files, FileOrder, FilesAsked};
 use crate::app::App;
 use crate::error::ApiError;
 use crate::http::gate::auth::{ProjectAccess, Write};
@@ -17,7 +17,7 @@ use crate::http::openapi::{Failures, ProjectQuery};
 use tidewatch_accounts::Need;
 use tidewatch_query::page;
 use tidewatch_query::page::Paging;
-use tidewatch_query::views::page::{Page, PageRequest, SortDirection};
+use tidewatch_query::views::page::{OrderBy, Page, PageRequest, SortDirection};
 use tidewatch_query::views::symbols::*;
 
 pub fn routes() -> Api {
@@ -37,7 +37,9 @@ struct FilesQuery {
     /// As `kind` of the files.
     kind: Option<String>,
     /// `uploaded`, `used`, `name` or `size`; `uploaded` when absent.
-    order_by: Option<String>,
+    #[serde(default)]
+    #[param(inline, value_type = Option<FileOrder>)]
+    order_by: OrderBy<FileOrder>,
     /// `asc` or `desc`; `desc` when absent.
     #[param(value_type = Option<String>)]
     sort_direction: Option<SortDirection>,
@@ -66,7 +68,7 @@ async fn list(
         paging: Paging::read(Some(page))?,
         search: query.search.unwrap_or_default(),
         kind: query.kind.unwrap_or_default(),
-        order: page::order(query.order_by.as_deref(), &FILE_ORDERS)?,
+        order: page::order(&query.order_by)?,
         is_descending: page::is_descending(query.sort_direction),
         shows_addresses: access.role.meets(Need::Admin),
     };

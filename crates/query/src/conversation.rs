@@ -1,0 +1,55 @@
+//! The conversation of an AI Trace, read from the attributes and events of its span.
+
+use bumpalo::Bump;
+use tidewatch_domain::model::{Attributes, SpanId, TraceId};
+use tidewatch_domain::rules::ai_trace;
+use tidewatch_domain::wire;
+use tidewatch_store::tables::Table;
+
+use super::answer::Row;
+use super::ask::{self, Ask, Window};
+use super::filters;
+use super::time::Range;
+use super::views::ai::{Conversation, Message, ToolCall};
+use crate::error::QueryError;
+
+/// The conversation of a span, `None` without content, and the names of the tools called.
+pub async fn of_span(
+    ask: &Ask,
+    project: u32,
+    (trace_id, span_id): (TraceId, SpanId),
+    window: Range,
+) -> Result<(Option<Conversation>, Vec<String>), QueryError> {
+    let filter = filters::trace(trace_id).and(filters::span(span_id));
+    let columns = vec!["attributes", "events"];
+    let plan = ask::rows(Table::Spans, &[project], window, filter, columns, vec![], Window::first(1));
+    Ok(ask.ask(plan).await?.first().map(read).unwrap_or_default())
+}
+
+/// The names of the tools called, from attributes alone.
+pub fn tool_names(attributes: &[u8]) -> Vec<String> {
+    let arena = Bump::new();
+    let decoded = Attributes(wire::decode_attributes(attributes, &arena));
+    ai_trace::conversation(decoded, []).tool_names
+}
+
+fn read(span: Row<'_>) -> (Option<Conversation>, Vec<String>) {
+    let arena = Bump::new();
+    let attributes = Attributes(wire::decode_attributes(span.bytes("attributes"), &arena));
+    let events = wire::decode_events(span.bytes("events"), &arena);
+    let found =
+        ai_trace::conversation(attributes, events.iter().map(|event| (event.name, Attributes(event.attributes))));
+    let message = |message: &ai_trace::Message| Message {
+        role: message.role.clone(),
+        content: message.content.clone(),
+        tool_calls: message
+            .tool_calls
+            .iter()
+            .map(|call| ToolCall { name: call.name.clone(), arguments: call.arguments.clone() })
+            .collect(),
+    };
+    let messages: Vec<Message> = found.messages.iter().map(message).collect();
+    let is_empty = found.input.is_none() && found.output.is_none() && messages.is_empty();
+    let conversation = (!is_empty).then_some(Conversation { input: found.input, output: found.output, messages });
+    (conversation, found.tool_names)
+}

@@ -1,0 +1,121 @@
+//! Metrics of the rows of one name, or of all.
+
+use tidewatch_store::plan::{Aggregate, Filter, Function, Key};
+
+use super::EntityKind;
+use crate::answer::Row;
+use crate::ask::{self, Ask};
+use crate::error::QueryError;
+use crate::filters;
+use crate::time::Range;
+
+/// Shares of [`EntityStats::percentiles`].
+const PERCENTILES: [f64; 3] = [0.50, 0.95, 0.99];
+
+/// Outputs of [`aggregates`].
+const TOTAL: &str = "total";
+const QUANTILES: &str = "quantiles";
+const DURATION_SUM: &str = "duration_sum";
+const TIMED: &str = "timed";
+const ERRORS: &str = "errors";
+const LAST_SEEN: &str = "last_seen";
+const ROOTS: &str = "roots";
+const NON_ROOTS: &str = "non_roots";
+const ROWS: &str = "rows";
+
+/// What every kind computes of its rows, and its own metrics beside them. Counts are weighted.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct EntityStats<M> {
+    pub total: f64,
+    /// P50, P95, P99 of the timed rows, nanoseconds; `None` without any.
+    pub percentiles: Option<[f64; 3]>,
+    /// Of the timed rows, nanoseconds.
+    pub duration_sum: f64,
+    /// Rows whose duration counts: [`EntityKind::timed`].
+    pub timed: f64,
+    pub errors: f64,
+    pub last_seen: i64,
+    pub has_root: bool,
+    pub has_non_root: bool,
+    /// Stored rows, unweighted.
+    pub rows: u64,
+    /// Metrics of the kind.
+    pub own: M,
+}
+
+impl<M> EntityStats<M> {
+    /// Nanoseconds; 0 without any timed row.
+    pub fn percentile(&self, index: usize) -> f64 {
+        self.percentiles.map_or(0.0, |percentiles| percentiles[index])
+    }
+
+    /// Nanoseconds; 0 without any timed row.
+    pub fn average(&self) -> f64 {
+        if self.timed > 0.0 { self.duration_sum / self.timed } else { 0.0 }
+    }
+
+    /// Of all rows, 0 to 1; 0 without any.
+    pub fn share(&self, count: f64) -> f64 {
+        if self.total > 0.0 { count / self.total } else { 0.0 }
+    }
+
+    pub fn error_rate(&self) -> f64 {
+        self.share(self.errors)
+    }
+}
+
+fn aggregates<K: EntityKind>(context: &K::Context) -> Vec<Aggregate> {
+    let mut aggregates = vec![
+        Function::Weight.named(TOTAL),
+        Function::Quantiles { column: "duration", qs: PERCENTILES.to_vec() }.named(QUANTILES).only(K::timed()),
+        Function::Sum("duration").named(DURATION_SUM).only(K::timed()),
+        Function::Weight.named(TIMED).only(K::timed()),
+        Function::Weight.named(ERRORS).only(filters::is("is_error")),
+        Function::Max("time").named(LAST_SEEN),
+        Function::Count.named(ROOTS).only(filters::is("is_root")),
+        Function::Count.named(NON_ROOTS).only(filters::is_not("is_root")),
+        Function::Count.named(ROWS),
+    ];
+    aggregates.extend(K::aggregates(context));
+    aggregates
+}
+
+fn read<K: EntityKind>(row: Row<'_>) -> EntityStats<K::Metrics> {
+    EntityStats {
+        total: row.number(TOTAL),
+        percentiles: row.numbers(QUANTILES).and_then(|list| list.try_into().ok()),
+        duration_sum: row.number(DURATION_SUM),
+        timed: row.number(TIMED),
+        errors: row.number(ERRORS),
+        last_seen: row.int(LAST_SEEN),
+        has_root: row.int(ROOTS) > 0,
+        has_non_root: row.int(NON_ROOTS) > 0,
+        rows: row.count(ROWS),
+        own: K::metrics(row),
+    }
+}
+
+/// The metrics of every name.
+pub(super) async fn by_name<K: EntityKind>(
+    ask: &Ask,
+    project: u32,
+    range: Range,
+    filter: Filter,
+    context: &K::Context,
+) -> Result<Vec<(String, EntityStats<K::Metrics>)>, QueryError> {
+    let plan = ask::groups(K::TABLE, &[project], range, filter, vec![Key::column("name")], aggregates::<K>(context));
+    let answer = ask.ask(plan).await?;
+    Ok(answer.rows().map(|row| (row.text("name").to_owned(), read::<K>(row))).collect())
+}
+
+/// The metrics of all rows that pass.
+pub(super) async fn of_all<K: EntityKind>(
+    ask: &Ask,
+    project: u32,
+    range: Range,
+    filter: Filter,
+    context: &K::Context,
+) -> Result<EntityStats<K::Metrics>, QueryError> {
+    let plan = ask::groups(K::TABLE, &[project], range, filter, vec![], aggregates::<K>(context));
+    Ok(ask.ask(plan).await?.first().map(read::<K>).unwrap_or_default())
+}

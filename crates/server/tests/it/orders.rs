@@ -1,0 +1,164 @@
+//! Every list that takes `orderBy`: the OpenAPI document names its orders, each of them is answered, and any other name is
+//! refused with a sentence that names them all.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Value, json};
+use tidewatch_server::http::routes;
+
+use crate::ask::{CLIENT, CONSUMER, at, column, made, request};
+use crate::harness::{Harness, Project};
+
+/// The lists, with a name to ask for where one is needed. The pages offer no order of a list that is not here: they take
+/// the names from the types made of the document.
+const LISTS: [(&str, &str, &str); 14] = [
+    ("post", "/api/endpoints", ""),
+    ("post", "/api/endpoints/grouped", ""),
+    ("post", "/api/endpoints/endpoint", "endpoint=GET%20/a"),
+    ("post", "/api/tasks", ""),
+    ("post", "/api/tasks/grouped", ""),
+    ("post", "/api/tasks/task", "task=mail.send"),
+    ("post", "/api/ai-traces", ""),
+    ("post", "/api/ai-traces/grouped", ""),
+    ("post", "/api/ai-traces/trace", "trace=chat"),
+    ("post", "/api/exception-stack-traces", ""),
+    ("post", "/api/logs", ""),
+    ("post", "/api/logs/histogram", ""),
+    ("post", "/api/spans", ""),
+    ("get", "/api/symbols", ""),
+];
+
+async fn shop() -> (Harness, Project) {
+    let (harness, project) = Harness::with_project().await;
+    let spans = [
+        request(1, "/a", 200, 1.0, 100.0),
+        request(2, "/b", 500, 2.0, 50.0).failed().exception("Error", "no"),
+        made(3, 3, CONSUMER, "mail.send", 3.0, 30.0),
+        made(4, 4, CONSUMER, "mail.read", 4.0, 60.0).failed(),
+        made(5, 5, CLIENT, "chat", 5.0, 10.0).with("gen_ai.request.model", "m").with("gen_ai.operation.name", "chat"),
+    ];
+    harness.send(&project, &spans).await;
+    (harness, project)
+}
+
+/// The orders of every operation that has `orderBy`, by method and path.
+fn documented() -> BTreeMap<(String, String), Vec<String>> {
+    let document = serde_json::to_value(routes::document()).expect("a document is JSON");
+    let mut found = BTreeMap::new();
+    for (path, item) in document["paths"].as_object().expect("paths") {
+        for (method, operation) in item.as_object().expect("operations") {
+            let body = &operation["requestBody"]["content"]["application/json"]["schema"];
+            let parameters = operation["parameters"].as_array().into_iter().flatten();
+            let parameter = parameters.filter(|one| one["name"] == "orderBy").map(|one| &one["schema"]).next();
+            if let Some(schema) = property(&document, body, "orderBy").or(parameter) {
+                let mut names = Vec::new();
+                enumerated(&document, schema, &mut names);
+                found.insert((method.clone(), path.clone()), names);
+            }
+        }
+    }
+    found
+}
+
+fn resolved<'d>(document: &'d Value, schema: &'d Value) -> &'d Value {
+    let Some(reference) = schema["$ref"].as_str() else { return schema };
+    document.pointer(reference.trim_start_matches('#')).expect("every reference leads somewhere")
+}
+
+fn property<'d>(document: &'d Value, schema: &'d Value, name: &str) -> Option<&'d Value> {
+    let schema = resolved(document, schema);
+    let parts = schema["allOf"].as_array().into_iter().flatten();
+    schema["properties"].get(name).or_else(|| parts.filter_map(|part| property(document, part, name)).next())
+}
+
+/// The values of an enum that may be null.
+fn enumerated(document: &Value, schema: &Value, into: &mut Vec<String>) {
+    let schema = resolved(document, schema);
+    let values = schema["enum"].as_array().into_iter().flatten();
+    into.extend(values.filter_map(Value::as_str).map(str::to_owned));
+    for part in schema["oneOf"].as_array().into_iter().flatten() {
+        enumerated(document, part, into);
+    }
+}
+
+#[tokio::test]
+async fn every_order_of_every_list_is_answered_and_no_other() {
+    let (harness, project) = shop().await;
+    let documented = documented();
+    let listed: Vec<_> = LISTS.iter().map(|(method, path, _)| ((*method).to_owned(), (*path).to_owned())).collect();
+    assert_eq!(documented.len(), listed.len(), "{:?}", documented.keys());
+    for ((method, path, query), list) in LISTS.iter().zip(&listed) {
+        let orders = documented.get(list).unwrap_or_else(|| panic!("{list:?} has no orderBy"));
+        assert!(!orders.is_empty(), "{list:?} names no orders");
+        let ask = async |order: &str, direction: &str| {
+            let path = if query.is_empty() { (*path).to_owned() } else { format!("{path}?{query}") };
+            match *method {
+                "get" => {
+                    let path = format!("{}&orderBy={order}&sortDirection={direction}", at(&path, &project));
+                    harness.api("GET", &path, &Value::Null).await
+                }
+                _ => harness.ask(&project, &path, json!({ "orderBy": order, "sortDirection": direction })).await,
+            }
+        };
+        for order in orders {
+            for direction in ["asc", "desc"] {
+                let answer = ask(order, direction).await;
+                assert_eq!(answer.status, 200, "{path} by {order} {direction}: {}", answer.json());
+            }
+        }
+        assert_eq!(ask("", "desc").await.status, 200, "{path} in no order");
+        // The histogram has the body of the list, and no order.
+        if *path == "/api/logs/histogram" {
+            continue;
+        }
+        let refused = ask("colour", "desc").await;
+        assert_eq!(refused.status, 400, "{path}");
+        assert_eq!(refused.json()["error"], format!("orderBy is one of {}", orders.join(", ")), "{path}");
+    }
+}
+
+#[tokio::test]
+async fn groups_are_sorted_by_every_order() {
+    let (harness, project) = shop().await;
+    // Of two groups the first in ascending order.
+    for (path, field, first) in [
+        (
+            "/api/endpoints/grouped",
+            "endpoint",
+            [
+                ("impact", "GET /a"),
+                ("p50_duration", "GET /b"),
+                ("p95_duration", "GET /b"),
+                ("p99_duration", "GET /b"),
+                ("avg_duration", "GET /b"),
+                ("last_seen", "GET /a"),
+                ("endpoint", "GET /a"),
+                ("error_rate", "GET /a"),
+                ("server_error_rate", "GET /a"),
+            ]
+            .as_slice(),
+        ),
+        (
+            "/api/tasks/grouped",
+            "taskName",
+            [
+                ("p50_duration", "mail.send"),
+                ("p95_duration", "mail.send"),
+                ("p99_duration", "mail.send"),
+                ("avg_duration", "mail.send"),
+                ("last_seen", "mail.send"),
+                ("task", "mail.read"),
+                ("task_name", "mail.read"),
+                ("error_rate", "mail.send"),
+            ]
+            .as_slice(),
+        ),
+    ] {
+        for (order, name) in first {
+            let ascending = harness.asked(&project, path, json!({ "orderBy": order, "sortDirection": "asc" })).await;
+            let descending = harness.asked(&project, path, json!({ "orderBy": order })).await;
+            assert_eq!(column(&ascending, field)[0], name, "{path} by {order}");
+            assert_eq!(column(&descending, field)[1], name, "{path} by {order}, descending");
+        }
+    }
+}
