@@ -22,3 +22,9 @@ export interface RangeBody {
   toDate: string;
 }
 export type LogBody = PostRoutes["/api/logs"]["body"];
+
+type Ordered<Asked> = Asked extends { orderBy?: infer Order } ? Extract<Order, string> : never;
+/** What the list of a route can be sorted by; a column offers nothing else. */
+export type OrderOf<Path extends keyof PostRoutes> = Ordered<PostRoutes[Path]["body"]>;
+/** What the uploaded files can be sorted by. */
+export type FileOrder = Ordered<NonNullable<paths["/api/symbols"]["get"]["parameters"]["query"]>>;

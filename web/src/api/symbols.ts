@@ -3,7 +3,7 @@ import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { say } from "../ui/Toasts";
 import { request } from "./client";
 import { useGet, useProjectId } from "./hooks";
-import type { PostRoutes } from "./routes";
+import type { FileOrder, PostRoutes } from "./routes";
 import type { FrameSource, Page, ResolvedTrace, SymbolFile } from "./types";
 
 type Asked = PostRoutes["/api/symbols/resolve"]["body"];
@@ -17,7 +17,7 @@ export interface FilesAsked {
   pageSize: number;
   search?: string;
   kind?: string;
-  orderBy: string;
+  orderBy: FileOrder;
   sortDirection: "asc" | "desc";
 }
 

@@ -35,9 +35,6 @@ export function toolWords(userAgent: string): string {
   return version ? `${name} ${version}` : name;
 }
 
-export const FILE_SORTS = ["uploaded", "used", "name", "size"] as const;
-export type FileSort = (typeof FILE_SORTS)[number];
-
 /** "Debug file of AcmeApp": what to look for. */
 export function missingWords({ kind, name, debugId }: MissingSymbols, image?: string): string {
   if (kind === "source_map") return name ? `Source map of ${name}` : "Source map";

@@ -5,14 +5,14 @@ import { type Sort, sortText } from "../model/search";
 import { SearchLink } from "../ui/SearchLink";
 import { Tip } from "../ui/Tip";
 
-export interface Column<Row> {
+export interface Column<Row, Order extends string = never> {
   key: string;
   head: string;
   /** Plain words behind the heading. */
   help?: string;
   num?: boolean;
-  /** Name of the sort in the URL; absent: not sortable. */
-  sort?: string;
+  /** Name of the order in the URL and in requests; absent: not sortable. */
+  sort?: Order;
   /** First click sorts upwards (names). */
   ascFirst?: boolean;
   width?: string;
@@ -23,16 +23,23 @@ export interface Column<Row> {
   cell: (row: Row) => ReactNode;
 }
 
-interface Props<Row> {
+interface Props<Row, Order extends string> {
   label: string;
-  columns: Column<Row>[];
+  columns: readonly Column<Row, Order>[];
   rows: Row[];
   rowKey: (row: Row) => string;
-  sort?: Sort;
+  sort?: Sort<Order>;
   rowClass?: (row: Row) => string;
 }
 
-export function DataTable<Row>({ label, columns, rows, rowKey, sort, rowClass }: Props<Row>) {
+export function DataTable<Row, Order extends string>({
+  label,
+  columns,
+  rows,
+  rowKey,
+  sort,
+  rowClass,
+}: Props<Row, Order>) {
   return (
     <table className="dt cards" role="table" aria-label={label}>
       <thead role="rowgroup">
@@ -73,7 +80,7 @@ export function DataTable<Row>({ label, columns, rows, rowKey, sort, rowClass }:
   );
 }
 
-function Head<Row>({ column, sort }: { column: Column<Row>; sort?: Sort }) {
+function Head<Row, Order extends string>({ column, sort }: { column: Column<Row, Order>; sort?: Sort<Order> }) {
   if (!column.sort)
     return column.help ? (
       <Helped text={column.help}>{column.head}</Helped>

@@ -5,20 +5,26 @@ import { useRange } from "./range";
 
 export const PAGE_SIZE = 50;
 
+/** What the columns of a table can be sorted by. */
+export function ordersOf<Order extends string>(columns: readonly { sort?: Order }[]): Order[] {
+  return columns.flatMap((column) => column.sort ?? []);
+}
+
 interface ListUrl {
   q?: string;
   sort?: string;
   page?: number;
 }
 
-export function useListBody<T extends string>(
+/** The list can be sorted by its columns, and is by `fallback` until it is asked for. */
+export function useListBody<Order extends string>(
   search: ListUrl,
-  sorts: readonly T[],
-  fallback: Sort<T>,
+  columns: readonly { sort?: Order }[],
+  fallback: Sort<NoInfer<Order>>,
   pageSize = PAGE_SIZE,
 ) {
   const { body } = useRange();
-  const sort = parseSort(search.sort, sorts, fallback);
+  const sort = parseSort<Order>(search.sort, ordersOf(columns), fallback);
   return {
     sort,
     body: {

@@ -33,14 +33,18 @@ export function TraceLink({ traceId, spanId, at, row, className = "link", childr
   );
 }
 
-export function occurrenceColumns<Row extends Occurrence>(withStatus: boolean): Column<Row>[] {
-  const status: Column<Row> = {
-    key: "status",
-    head: "Status",
-    sort: "status_code",
-    width: "76px",
-    cell: (row) => <StatusCode code={row.statusCode} />,
-  };
+export const statusColumn: Column<Occurrence, "status_code"> = {
+  key: "status",
+  head: "Status",
+  sort: "status_code",
+  width: "76px",
+  cell: (row) => <StatusCode code={row.statusCode} />,
+};
+
+/** `own`: columns of one kind, before the duration. */
+export function occurrenceColumns<Row extends Occurrence, Order extends string = never>(
+  ...own: Column<Row, Order>[]
+): Column<Row, Order | "recorded_at" | "duration">[] {
   return [
     {
       key: "time",
@@ -70,7 +74,7 @@ export function occurrenceColumns<Row extends Occurrence>(withStatus: boolean): 
       card: "hide",
       cell: (row) => <Ago at={row.recordedAt} />,
     },
-    ...(withStatus ? [status] : []),
+    ...own,
     {
       key: "duration",
       head: "Duration",

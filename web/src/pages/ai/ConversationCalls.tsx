@@ -9,12 +9,11 @@ import { QueryView } from "../../parts/states";
 import { CALL_COLUMNS } from "./callColumns";
 
 const route = getRouteApi("/p/$pid/ai");
-const SORTS = ["recorded_at", "duration", "total_cost", "total_tokens"] as const;
 
 /** Every call of a model and run of a tool of one conversation, in the order of time. */
 export function ConversationCalls({ id }: { id: string }) {
   const pid = useProjectId();
-  const { sort, body } = useListBody(route.useSearch(), SORTS, { by: "recorded_at", desc: false });
+  const { sort, body } = useListBody(route.useSearch(), CALL_COLUMNS, { by: "recorded_at", desc: false });
   const query = usePost("/api/ai-traces", { ...body, conversationId: id });
   return (
     <>

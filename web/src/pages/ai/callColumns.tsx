@@ -1,5 +1,6 @@
 // Columns of single calls of models and runs of tools; the row opens the conversation.
 import { Link } from "@tanstack/react-router";
+import type { RowOrder } from "../../api/entities";
 import { useProjectId } from "../../api/hooks";
 import type { AiRow } from "../../api/types";
 import { count, durationNs, NONE, plural } from "../../model/format";
@@ -40,7 +41,7 @@ function When({ row }: { row: AiRow }) {
   );
 }
 
-export const CALL_COLUMNS: Column<AiRow>[] = [
+export const CALL_COLUMNS: Column<AiRow, RowOrder<"aiTrace">>[] = [
   { key: "time", head: "Time", sort: "recorded_at", card: "main", cell: (row) => <When row={row} /> },
   {
     key: "model",

@@ -1,41 +1,11 @@
-import { Link } from "@tanstack/react-router";
-import { useProjectId } from "../../api/hooks";
+import type { GroupOrder } from "../../api/entities";
 import type { EndpointGroup } from "../../api/types";
-import { count, durationNs, percent, score } from "../../model/format";
+import { score } from "../../model/format";
 import type { Span } from "../../model/range";
-import { APDEX_BANDS, APDEX_WORDS, apdexLevel, PERCENTILE_WORDS, SERVER_ERROR_WORDS } from "../../model/words";
-import { Ago } from "../../parts/Ago";
+import { APDEX_BANDS, APDEX_WORDS, apdexLevel, SERVER_ERROR_WORDS } from "../../model/words";
 import type { Column } from "../../parts/DataTable";
 import { EndpointChips, ImpactChip } from "../../parts/EntityChips";
-import { Sparkline } from "../../viz/Sparkline";
-
-export function EndpointLink({ row }: { row: EndpointGroup }) {
-  const pid = useProjectId();
-  return (
-    <div className="flex min-w-0 flex-wrap items-center gap-x-2 gap-y-0.5">
-      <Link
-        to="/p/$pid/endpoints/$name"
-        params={{ pid, name: row.endpoint }}
-        data-row-link
-        className="row-link font-medium font-mono text-dense [overflow-wrap:anywhere]"
-      >
-        {row.endpoint}
-      </Link>
-      <span className="over-row flex flex-wrap gap-1">
-        <EndpointChips row={row} />
-      </span>
-    </div>
-  );
-}
-
-export function ErrorRate({ errors, all }: { errors: number; all: number }) {
-  const rate = all ? errors / all : 0;
-  return (
-    <span className={rate >= 0.05 ? "font-medium text-error" : rate > 0 ? "text-warn" : "text-ink2"}>
-      {percent(rate)}
-    </span>
-  );
-}
+import { countColumn, ErrorRate, lastColumn, NameLink, percentileColumn, trendColumn } from "../entities/columns";
 
 export function Apdex({ value }: { value: number | null }) {
   if (value === null || value === undefined) return <span className="text-ink2">–</span>;
@@ -45,9 +15,7 @@ export function Apdex({ value }: { value: number | null }) {
 
 const allStream = (row: EndpointGroup) => row.streamCount > 0 && row.streamCount >= row.count;
 
-export function endpointColumns(span: Span): Column<EndpointGroup>[] {
-  const latency = (value: (row: EndpointGroup) => number) => (row: EndpointGroup) =>
-    allStream(row) ? <span className="text-ink2">–</span> : durationNs(value(row));
+export function endpointColumns(span: Span): Column<EndpointGroup, GroupOrder<"endpoint">>[] {
   return [
     {
       key: "name",
@@ -55,7 +23,11 @@ export function endpointColumns(span: Span): Column<EndpointGroup>[] {
       sort: "endpoint",
       ascFirst: true,
       card: "main",
-      cell: (row) => <EndpointLink row={row} />,
+      cell: (row) => (
+        <NameLink kind="endpoint" name={row.endpoint} mono>
+          <EndpointChips row={row} />
+        </NameLink>
+      ),
     },
     {
       key: "impact",
@@ -69,7 +41,7 @@ export function endpointColumns(span: Span): Column<EndpointGroup>[] {
         </span>
       ),
     },
-    { key: "count", head: "Calls", sort: "count", num: true, width: "72px", cell: (row) => count(row.count) },
+    countColumn("Calls"),
     {
       key: "errors",
       head: "Server errors",
@@ -79,34 +51,9 @@ export function endpointColumns(span: Span): Column<EndpointGroup>[] {
       help: SERVER_ERROR_WORDS,
       cell: (row) => <ErrorRate errors={row.serverErrorCount} all={row.count} />,
     },
-    {
-      key: "p50",
-      head: "Usual p50",
-      sort: "p50_duration",
-      num: true,
-      width: "84px",
-      help: PERCENTILE_WORDS.p50,
-      cell: latency((row) => row.p50Duration),
-    },
-    {
-      key: "p95",
-      head: "Slow p95",
-      sort: "p95_duration",
-      num: true,
-      width: "84px",
-      help: PERCENTILE_WORDS.p95,
-      cell: latency((row) => row.p95Duration),
-    },
-    {
-      key: "p99",
-      head: "Slowest p99",
-      sort: "p99_duration",
-      num: true,
-      width: "92px",
-      card: "hide",
-      help: PERCENTILE_WORDS.p99,
-      cell: latency((row) => row.p99Duration),
-    },
+    percentileColumn("p50", "84px", { isNone: allStream }),
+    percentileColumn("p95", "84px", { isNone: allStream }),
+    percentileColumn("p99", "92px", { isNone: allStream, onCards: false }),
     {
       key: "apdex",
       head: `Apdex (${APDEX_BANDS.ranking})`,
@@ -115,23 +62,7 @@ export function endpointColumns(span: Span): Column<EndpointGroup>[] {
       help: APDEX_WORDS.ranking,
       cell: (row) => <Apdex value={row.apdex} />,
     },
-    {
-      key: "trend",
-      head: "Calls over time",
-      width: "112px",
-      card: "half",
-      className: "max-lg:hidden max-sm:block",
-      cell: (row) => <Sparkline points={row.trend} span={span} label="Calls" />,
-    },
-    {
-      key: "last",
-      head: "Last seen",
-      sort: "last_seen",
-      num: true,
-      width: "84px",
-      card: "hide",
-      className: "max-xl:hidden text-ink2",
-      cell: (row) => <Ago at={row.lastSeen} />,
-    },
+    trendColumn(span, "Calls", "lg"),
+    lastColumn("84px"),
   ];
 }

@@ -3,6 +3,7 @@ import { Archive, ArchiveRestore } from "lucide-react";
 import { useState } from "react";
 import { useArchive } from "../../api/archive";
 import { usePost } from "../../api/hooks";
+import type { OrderOf } from "../../api/routes";
 import type { IssueGroup } from "../../api/types";
 import { count, plural } from "../../model/format";
 import type { Span } from "../../model/range";
@@ -20,18 +21,11 @@ import { Segmented } from "../../ui/Segmented";
 import { Sparkline } from "../../viz/Sparkline";
 
 const route = getRouteApi("/p/$pid/issues");
-const SORTS = ["last_seen", "first_seen", "count"] as const;
 
 export function IssuesPage() {
   const search = route.useSearch();
   const patch = usePatchSearch();
   const { span } = useRange();
-  const { sort, body } = useListBody(search, SORTS, { by: "last_seen", desc: true });
-  const list = usePost("/api/exception-stack-traces", {
-    ...body,
-    searchType: "all",
-    includeArchived: !!search.archived,
-  });
   const [picked, setPicked] = useState<ReadonlySet<string>>(new Set());
   const archive = useArchive();
   const pick = (hash: string, on: boolean) => {
@@ -39,6 +33,13 @@ export function IssuesPage() {
     on ? next.add(hash) : next.delete(hash);
     setPicked(next);
   };
+  const shown = columns(span, picked, pick, (id) => archive.mutate({ hashes: [id], archive: true }));
+  const { sort, body } = useListBody(search, shown, { by: "last_seen", desc: true });
+  const list = usePost("/api/exception-stack-traces", {
+    ...body,
+    searchType: "all",
+    includeArchived: !!search.archived,
+  });
   const apply = (on: boolean) => {
     archive.mutate({ hashes: [...picked], archive: on });
     setPicked(new Set());
@@ -97,7 +98,7 @@ export function IssuesPage() {
               <>
                 <DataTable
                   label={`Issues, ${count(page.pagination.total)}`}
-                  columns={columns(span, picked, pick, (id) => archive.mutate({ hashes: [id], archive: true }))}
+                  columns={shown}
                   rows={rows}
                   rowKey={(row) => row.exceptionHash}
                   sort={sort}
@@ -118,7 +119,7 @@ function columns(
   picked: ReadonlySet<string>,
   pick: (hash: string, on: boolean) => void,
   archive: (hash: string) => void,
-): Column<IssueGroup>[] {
+): Column<IssueGroup, OrderOf<"/api/exception-stack-traces">>[] {
   return [
     {
       key: "select",

@@ -1,16 +1,17 @@
 import { getRouteApi } from "@tanstack/react-router";
 import { Trash2 } from "lucide-react";
 import { useState } from "react";
+import type { FileOrder } from "../../api/routes";
 import { useRemoveSymbols, useSymbolFiles } from "../../api/symbols";
 import type { Page, SymbolFile } from "../../api/types";
 import { bytes, NONE } from "../../model/format";
 import { parseSort, type Sort } from "../../model/search";
 import { FILE_KINDS } from "../../model/symbol-kinds";
-import { FILE_SORTS, type FileSort, fileId, kindWords, toolWords, versionWords } from "../../model/symbols";
+import { fileId, kindWords, toolWords, versionWords } from "../../model/symbols";
 import { Ago } from "../../parts/Ago";
 import { Confirm } from "../../parts/Confirm";
 import { type Column, DataTable } from "../../parts/DataTable";
-import { PAGE_SIZE, usePatchSearch } from "../../parts/listSearch";
+import { ordersOf, PAGE_SIZE, usePatchSearch } from "../../parts/listSearch";
 import { Section } from "../../parts/Page";
 import { Pager } from "../../parts/Pager";
 import { Empty, QueryView } from "../../parts/states";
@@ -24,7 +25,7 @@ const route = getRouteApi("/p/$pid/settings/symbols");
 
 export function Files({ writes }: { writes: boolean }) {
   const search = route.useSearch();
-  const sort = parseSort(search.sort, FILE_SORTS, { by: "uploaded", desc: true });
+  const sort = parseSort<FileOrder>(search.sort, ordersOf(COLUMNS), { by: "uploaded", desc: true });
   const files = useSymbolFiles({
     page: search.page ?? 1,
     pageSize: PAGE_SIZE,
@@ -54,7 +55,7 @@ export function Files({ writes }: { writes: boolean }) {
 
 interface ListProps {
   found: Page<SymbolFile>;
-  sort: Sort<FileSort>;
+  sort: Sort<FileOrder>;
   writes: boolean;
 }
 
@@ -110,7 +111,7 @@ function List({ found, sort, writes }: ListProps) {
   );
 }
 
-const COLUMNS: Column<SymbolFile>[] = [
+const COLUMNS: Column<SymbolFile, FileOrder>[] = [
   {
     key: "name",
     head: "Name",

@@ -23,7 +23,7 @@ export function TracesPage() {
   const search = route.useSearch();
   const patch = usePatchSearch();
   const filters = parseFilters(search.attr);
-  const { sort, body } = useListBody(search, ["start_time", "duration"] as const, { by: "start_time", desc: true });
+  const { sort, body } = useListBody(search, spanColumns([]), { by: "start_time", desc: true });
   const { search: _name, ...rest } = body;
   const traceId = asTraceId(search.q ?? "");
   const query = usePost("/api/spans", {

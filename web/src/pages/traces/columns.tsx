@@ -1,4 +1,5 @@
 import { Activity, Bot, CircleAlert, ListChecks } from "lucide-react";
+import type { OrderOf } from "../../api/routes";
 import type { Span } from "../../api/types";
 import { durationNs } from "../../model/format";
 import { exactTime } from "../../model/time";
@@ -8,7 +9,7 @@ import { StatusCode } from "../../parts/EntityChips";
 import { TraceLink } from "../../parts/occurrenceColumns";
 import { ServiceName } from "../../parts/ServiceName";
 
-export function spanColumns(rows: Span[]): Column<Span>[] {
+export function spanColumns(rows: Span[]): Column<Span, OrderOf<"/api/spans">>[] {
   const longest = Math.max(1, ...rows.map((row) => row.duration));
   return [
     {

@@ -1,4 +1,5 @@
 // The chart above a ranking: top five names and "Other". Time and calls are stacked bars, percentiles are lines.
+import { ENTITIES, type EntityKind } from "../../api/entities";
 import { usePost } from "../../api/hooks";
 import type { PostRoutes } from "../../api/routes";
 import type { ChartAnswer } from "../../api/types";
@@ -13,9 +14,8 @@ import { LineChart } from "../../viz/LineChart";
 import { slotVariable } from "../../viz/palette";
 import { StackedBars } from "../../viz/StackedBars";
 
-type Kind = "endpoints" | "tasks" | "ai";
 interface Metric {
-  value: PostRoutes[(typeof ROUTE)[Kind]]["body"]["metricType"] & string;
+  value: PostRoutes[(typeof ENTITIES)[EntityKind]["chart"]]["body"]["metricType"] & string;
   label: string;
   title: string;
   stacked?: boolean;
@@ -39,7 +39,6 @@ const AI: Metric[] = [
 ];
 /** Runs of tools have neither. */
 const AI_TOOLS = AI.filter((one) => one.value !== "cost" && one.value !== "tokens");
-const ROUTE = { endpoints: "/api/endpoints/chart", tasks: "/api/tasks/chart", ai: "/api/ai-traces/chart" } as const;
 export const CHART_HEIGHT = 190;
 
 export function EntityChart({
@@ -48,16 +47,16 @@ export function EntityChart({
   calls,
   onMetric,
 }: {
-  kind: Kind;
+  kind: EntityKind;
   metric?: string;
   /** Which AI traces. */
   calls?: "all" | "model" | "tool";
   onMetric: (metric: string | undefined) => void;
 }) {
-  const choices = kind !== "ai" ? TIME : calls === "tool" ? AI_TOOLS : AI;
+  const choices = kind !== "aiTrace" ? TIME : calls === "tool" ? AI_TOOLS : AI;
   const chosen = choices.find((one) => one.value === metric) ?? choices[0];
   const { body } = useRange();
-  const query = usePost(ROUTE[kind], { ...body, metricType: chosen.value as never, ...(calls && { calls }) });
+  const query = usePost(ENTITIES[kind].chart, { ...body, metricType: chosen.value as never, ...(calls && { calls }) });
   const picker = (
     <Segmented
       label="Measure"

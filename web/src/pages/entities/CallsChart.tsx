@@ -1,3 +1,4 @@
+import { ENTITIES, type EntityKind } from "../../api/entities";
 import { usePost } from "../../api/hooks";
 import { align, slots } from "../../model/buckets";
 import { count } from "../../model/format";
@@ -7,14 +8,10 @@ import { QueryView, SkeletonBox } from "../../parts/states";
 import { ChartFigure } from "../../viz/ChartFigure";
 import { StackedBars } from "../../viz/StackedBars";
 
-export function CallsChart({ kind, name }: { kind: "endpoint" | "task"; name: string }) {
+/** How often one name was called; `title` is "Calls" or "Runs". */
+export function CallsChart({ kind, name, title }: { kind: EntityKind; name: string; title: string }) {
   const { body, span, zoomTo } = useRange();
-  const query = usePost(kind === "endpoint" ? "/api/endpoints/chart" : "/api/tasks/chart", {
-    ...body,
-    metricType: "count",
-    [kind]: name,
-  });
-  const title = kind === "endpoint" ? "Calls" : "Runs";
+  const query = usePost(ENTITIES[kind].chart, { ...body, metricType: "count", [ENTITIES[kind].field]: name });
   return (
     <QueryView query={query} skeleton={<SkeletonBox height={230} />}>
       {(answer) => {

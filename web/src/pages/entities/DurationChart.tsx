@@ -1,4 +1,5 @@
 // Usual, slow and slowest calls of one endpoint or task over time.
+import { ENTITIES } from "../../api/entities";
 import { usePost } from "../../api/hooks";
 import type { ChartAnswer } from "../../api/types";
 import { align, durationTicks, slots } from "../../model/buckets";
@@ -14,14 +15,13 @@ const LINES = [
   { metric: "p95", label: "Slow (p95)", colour: "--c8" },
   { metric: "p50", label: "Usual (p50)", colour: "--c1" },
 ] as const;
-const ROUTES = { endpoint: "/api/endpoints/chart", task: "/api/tasks/chart" } as const;
 
 export function DurationChart({ kind, name }: { kind: "endpoint" | "task"; name: string }) {
   const { body, span, zoomTo } = useRange();
-  const ask = (metricType: "p50" | "p95" | "p99") => ({ ...body, metricType, [kind]: name });
-  const p99 = usePost(ROUTES[kind], ask("p99"));
-  const p95 = usePost(ROUTES[kind], ask("p95"));
-  const p50 = usePost(ROUTES[kind], ask("p50"));
+  const ask = (metricType: "p50" | "p95" | "p99") => ({ ...body, metricType, [ENTITIES[kind].field]: name });
+  const p99 = usePost(ENTITIES[kind].chart, ask("p99"));
+  const p95 = usePost(ENTITIES[kind].chart, ask("p95"));
+  const p50 = usePost(ENTITIES[kind].chart, ask("p50"));
   return (
     <QueryView query={p99} skeleton={<SkeletonBox height={230} />}>
       {(first) => {

@@ -1,0 +1,119 @@
+// The page of one name: its numbers, charts and single rows.
+import type { ReactNode } from "react";
+import { ApiError } from "../../api/client";
+import { ENTITIES, type EntityKind, type RowOrder } from "../../api/entities";
+import { usePost } from "../../api/hooks";
+import type { PostRoutes } from "../../api/routes";
+import type { Sort } from "../../model/search";
+import { type Column, DataTable } from "../../parts/DataTable";
+import { useListBody } from "../../parts/listSearch";
+import { NeverSeen } from "../../parts/NeverSeen";
+import { NoData } from "../../parts/NoData";
+import { PageHead, Section, type StatItem, Stats } from "../../parts/Page";
+import { Pager } from "../../parts/Pager";
+import { QueryView, SkeletonRows } from "../../parts/states";
+import type { ListSearch } from "../../router";
+import { SearchLink } from "../../ui/SearchLink";
+import { TAB } from "../../ui/Tabs";
+import { SharedCursor } from "../../viz/cursor";
+import { CallsChart } from "./CallsChart";
+import { DurationChart } from "./DurationChart";
+
+type Answer<K extends EntityKind> = PostRoutes[(typeof ENTITIES)[K]["rows"]]["answer"];
+type Row<K extends EntityKind> = Answer<K>["data"][number];
+
+const SEEN_AS = { endpoint: "endpoint", task: "task", aiTrace: "AI trace" } as const;
+const ROWS_MAX = 25;
+
+/** A way to sort the rows, as a tab above them. */
+interface Tab<Order extends string> {
+  value: string;
+  label: string;
+  by: Order;
+}
+
+interface Props<K extends EntityKind> {
+  kind: K;
+  name: string;
+  search: ListSearch & { tab?: string };
+  mono?: boolean;
+  sub?: ReactNode;
+  columns: Column<Row<K>, RowOrder<K>>[];
+  /** Sorts the rows unless a column does; of tabs, the chosen or the first. */
+  fallback: RowOrder<K> | readonly Tab<RowOrder<K>>[];
+  /** "Runs". */
+  rowsTitle: string;
+  /** Where rows come from, in an empty list. */
+  about: string;
+  stats: (answer: Answer<K>) => StatItem[];
+  /** Between the charts and the rows. */
+  more?: (answer: Answer<K>) => ReactNode;
+}
+
+export function EntityName<K extends EntityKind>(page: Props<K>) {
+  const { kind, name, search, rowsTitle } = page;
+  const tabs = typeof page.fallback === "string" ? [] : (page.fallback as readonly Tab<RowOrder<K>>[]);
+  const tab = tabs.find((one) => one.value === search.tab) ?? tabs[0];
+  const by = tab ? tab.by : (page.fallback as RowOrder<K>);
+  const { sort, body } = useListBody(search, page.columns, { by, desc: true } as Sort<RowOrder<K>>, ROWS_MAX);
+  // The columns take their orders from this kind's route, which the compiler cannot follow through `kind`.
+  const query = usePost(ENTITIES[kind].rows, body as object, { query: { [ENTITIES[kind].field]: name } });
+  if (query.error instanceof ApiError && query.error.status === 404)
+    return <NeverSeen what={SEEN_AS[kind]} name={name} />;
+  const nouns = rowsTitle.toLowerCase();
+  const rows = (
+    <QueryView query={query}>
+      {(answer) => {
+        const { data, pagination } = answer as { data: Row<K>[] | null } & Pick<Answer<K>, "pagination">;
+        return data?.length ? (
+          <>
+            <DataTable label={rowsTitle} columns={page.columns} rows={data} rowKey={(row) => row.id} sort={sort} />
+            <Pager pagination={pagination} noun={nouns} />
+          </>
+        ) : (
+          <NoData what={nouns} about={page.about} />
+        );
+      }}
+    </QueryView>
+  );
+  return (
+    <>
+      <PageHead title={name} mono={page.mono} sub={page.sub} />
+      <div className="space-y-4 px-4 pb-6">
+        <QueryView query={query} skeleton={<SkeletonRows rows={2} />}>
+          {(answer) => <Stats items={page.stats(answer as Answer<K>)} />}
+        </QueryView>
+        {kind !== "aiTrace" && (
+          <SharedCursor>
+            <div className="grid gap-4 xl:grid-cols-2">
+              <DurationChart kind={kind} name={name} />
+              <CallsChart kind={kind} name={name} title={kind === "task" ? "Runs" : "Calls"} />
+            </div>
+          </SharedCursor>
+        )}
+        {query.data && page.more?.(query.data as Answer<K>)}
+        {tabs.length ? (
+          <section aria-label={rowsTitle} className="panel overflow-x-auto">
+            <nav aria-label={`Which ${nouns}`} className="flex gap-1 border-line border-b px-2">
+              {tabs.map((one) => (
+                <SearchLink
+                  key={one.value}
+                  change={{ tab: one === tabs[0] ? undefined : one.value, sort: undefined, page: undefined }}
+                  className={TAB}
+                  current={one === tab}
+                >
+                  {one.label}
+                </SearchLink>
+              ))}
+            </nav>
+            {rows}
+          </section>
+        ) : (
+          <Section title={rowsTitle} flush>
+            {rows}
+          </Section>
+        )}
+      </div>
+    </>
+  );
+}

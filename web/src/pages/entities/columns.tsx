@@ -1,0 +1,109 @@
+// Columns that the rankings of endpoints, tasks and AI traces have in common.
+import { Link } from "@tanstack/react-router";
+import type { ReactNode } from "react";
+import { useProjectId } from "../../api/hooks";
+import type { Point } from "../../api/types";
+import { count, durationNs, percent } from "../../model/format";
+import type { Span } from "../../model/range";
+import { PERCENTILE_WORDS } from "../../model/words";
+import { Ago } from "../../parts/Ago";
+import type { Column } from "../../parts/DataTable";
+import { Sparkline } from "../../viz/Sparkline";
+
+const PAGES = {
+  endpoint: "/p/$pid/endpoints/$name",
+  task: "/p/$pid/tasks/$name",
+  aiTrace: "/p/$pid/ai/$name",
+} as const;
+
+/** The name of a group, which opens its page, and chips beside it. */
+export function NameLink({
+  kind,
+  name,
+  mono,
+  text = name,
+  children,
+}: {
+  kind: keyof typeof PAGES;
+  name: string;
+  mono?: boolean;
+  /** The name as it is shown. */
+  text?: ReactNode;
+  children?: ReactNode;
+}) {
+  const pid = useProjectId();
+  return (
+    <div className="flex min-w-0 flex-wrap items-center gap-x-2 gap-y-0.5">
+      <Link
+        to={PAGES[kind]}
+        params={{ pid, name }}
+        data-row-link
+        className={`row-link font-medium ${mono ? "font-mono text-dense" : ""} [overflow-wrap:anywhere]`}
+      >
+        {text}
+      </Link>
+      {children && <span className="over-row flex flex-wrap gap-1">{children}</span>}
+    </div>
+  );
+}
+
+export function ErrorRate({ errors, all }: { errors: number; all: number }) {
+  const rate = all ? errors / all : 0;
+  return (
+    <span className={rate >= 0.05 ? "font-medium text-error" : rate > 0 ? "text-warn" : "text-ink2"}>
+      {percent(rate)}
+    </span>
+  );
+}
+
+/** "Calls" or "Runs". */
+export const countColumn = (head: string): Column<{ count: number }, "count"> => ({
+  key: "count",
+  head,
+  sort: "count",
+  num: true,
+  width: "72px",
+  cell: (row) => count(row.count),
+});
+
+const PERCENTILES = { p50: "Usual p50", p95: "Slow p95", p99: "Slowest p99" } as const;
+type Percentile = keyof typeof PERCENTILES;
+
+export function percentileColumn<P extends Percentile, Row extends Record<`${P}Duration`, number>>(
+  percentile: P,
+  width: string,
+  { onCards = true, isNone }: { onCards?: boolean; isNone?: (row: Row) => boolean } = {},
+): Column<Row, `${P}_duration`> {
+  return {
+    key: percentile,
+    head: PERCENTILES[percentile],
+    sort: `${percentile}_duration`,
+    num: true,
+    width,
+    card: onCards ? undefined : "hide",
+    help: PERCENTILE_WORDS[percentile],
+    cell: (row) =>
+      isNone?.(row) ? <span className="text-ink2">–</span> : durationNs(row[`${percentile}Duration` as const]),
+  };
+}
+
+/** `from`: the narrowest screen that shows it, phones aside. */
+export const trendColumn = (span: Span, label: string, from: "lg" | "xl"): Column<{ trend: Point[] }> => ({
+  key: "trend",
+  head: `${label} over time`,
+  width: "112px",
+  card: "half",
+  className: `${from === "lg" ? "max-lg:hidden" : "max-xl:hidden"} max-sm:block`,
+  cell: (row) => <Sparkline points={row.trend} span={span} label={label} />,
+});
+
+export const lastColumn = (width: string): Column<{ lastSeen: string }, "last_seen"> => ({
+  key: "last",
+  head: "Last seen",
+  sort: "last_seen",
+  num: true,
+  width,
+  card: "hide",
+  className: "max-xl:hidden text-ink2",
+  cell: (row) => <Ago at={row.lastSeen} />,
+});
