@@ -11,6 +11,8 @@ export interface Column<Row, Order extends string = never> {
   /** Plain words behind the heading. */
   help?: string;
   num?: boolean;
+  /** Identifiers and the like: the cells, not the heading. */
+  mono?: boolean;
   /** Name of the order in the URL and in requests; absent: not sortable. */
   sort?: Order;
   /** First click sorts upwards (names). */
@@ -70,7 +72,7 @@ export function DataTable<Row, Order extends string>({
                 data-card={column.card}
                 data-label={column.card === "main" ? undefined : column.head || undefined}
               >
-                {column.cell(row)}
+                {column.mono ? <span className="font-mono text-dense">{column.cell(row)}</span> : column.cell(row)}
               </td>
             ))}
           </tr>

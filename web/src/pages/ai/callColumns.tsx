@@ -46,7 +46,7 @@ export const CALL_COLUMNS: Column<AiRow, RowOrder<"aiTrace">>[] = [
   {
     key: "model",
     head: "Model",
-    className: "font-mono text-dense",
+    mono: true,
     card: "half",
     cell: (row) => row.model || row.responseModel || NONE,
   },

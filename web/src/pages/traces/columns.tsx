@@ -87,7 +87,8 @@ export function spanColumns(rows: Span[]): Column<Span, OrderOf<"/api/spans">>[]
       head: "Trace",
       width: "90px",
       card: "hide",
-      className: "font-mono text-dense text-ink2 max-xl:hidden",
+      mono: true,
+      className: "text-ink2 max-xl:hidden",
       cell: (row) => row.traceId.slice(0, 8),
     },
   ];
