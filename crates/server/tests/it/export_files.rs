@@ -22,6 +22,7 @@ use tidewatch_lake::{Lake, LakeOptions};
 use tidewatch_store::columns::NO_KEY;
 use uuid::Uuid;
 
+use tidewatch_bench::generate::{Generator, Kind, Period};
 use tidewatch_ingest::coding::Coding;
 use tidewatch_ingest::knowledge::Knowledge;
 use tidewatch_ingest::pipeline::prepare;
@@ -30,7 +31,6 @@ use tidewatch_ingest::record::Header;
 use tidewatch_query::export::columns::ProjectIds;
 use tidewatch_query::export::{Export, Format, plan};
 use tidewatch_query::time::Range;
-use tidewatch_server::bench::generate::{Generator, Kind, Period};
 use tidewatch_store::TelemetryStore as _;
 use tidewatch_store::plan::Plan;
 use tidewatch_store::tables::Table;
