@@ -176,6 +176,19 @@ fn the_clock_is_read_in_one_file() {
     }
 }
 
+/// Arrow's `cast` knows every pair of types: naming it once makes the binary megabytes larger.
+#[test]
+fn nothing_casts_arrays_of_any_type() {
+    let files = sources("crates").into_iter().filter(|(path, _)| path.contains("/src/") && !path.contains("/tests"));
+    for (path, text) in files {
+        let code_only = text.split("#[cfg(test)]").next().unwrap_or_default();
+        for (number, line) in code(code_only) {
+            let names_cast = line.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').any(|word| word == "cast");
+            assert!(!(names_cast && line.contains("arrow::compute")), "{path}:{}: build the type", number + 1);
+        }
+    }
+}
+
 /// A limit that is only printed, or that only tests know, limits nothing.
 #[test]
 fn every_limit_is_enforced() {
