@@ -196,11 +196,10 @@ fn every_limit_is_enforced() {
     const LISTS: &[&str] = &["CLASSES"];
     let files = sources("crates");
     let (path, limits) = files.iter().find(|(_, text)| text.contains("pub const OTLP: RouteLimits")).expect("limits");
-    let printed = format!("{}/", path.trim_end_matches(".rs"));
     let enforcing: Vec<&str> = files
         .iter()
         .filter(|(other, _)| other.contains("/src/") && !other.contains("/tests") && other != path)
-        .filter(|(other, _)| !other.starts_with(&printed))
+        .filter(|(_, text)| !text.contains("pub fn table() -> Vec<[String; 3]>"))
         .map(|(_, text)| text.split("#[cfg(test)]").next().unwrap_or_default())
         .collect();
     let is_part_of_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
