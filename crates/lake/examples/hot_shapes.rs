@@ -20,6 +20,7 @@ use tidewatch_domain::project::{
 };
 use tidewatch_journal::Position;
 use tidewatch_lake::{Lake, LakeOptions};
+use tidewatch_store::TelemetryStore;
 use tidewatch_store::columns::Rows;
 use tidewatch_store::plan::{
     AttributeScope, Filter, Function, GroupOrder, Key, KeySource, Op, Order, Plan, Shape, Value,

@@ -15,6 +15,7 @@ use std::time::{Duration, Instant};
 use tidewatch_domain::model::Signal;
 use tidewatch_journal::Position;
 use tidewatch_lake::{Lake, LakeOptions};
+use tidewatch_store::TelemetryStore;
 use tidewatch_store::columns::{NO_KEY, Rows, TableBuffer};
 use tidewatch_store::plan::{Aggregate, Filter, Function, GroupOrder, Key, KeySource, Op, Order, Plan, Shape, Value};
 use tidewatch_store::tables::Table;
