@@ -57,7 +57,7 @@ fn find(root: &Path, folder: &Path, files: &mut BTreeMap<String, PathBuf>) -> io
     Ok(())
 }
 
-/// Rust source: a slice of `File`; compressed siblings belong to their original.
+/// Rust source: a slice of `File`. A file with a gzip sibling is embedded in compressed form only.
 fn table(files: &BTreeMap<String, PathBuf>) -> String {
     let mut source = String::from("&[\n");
     for (name, path) in files {
@@ -69,9 +69,15 @@ fn table(files: &BTreeMap<String, PathBuf>) -> String {
             Some(path) => format!("Some(include_bytes!({path:?}))"),
             None => "None".to_owned(),
         };
+        let identity = match files.contains_key(&format!("{name}.gz")) {
+            true => "None".to_owned(),
+            false => format!("Some(include_bytes!({path:?}))"),
+        };
+        let hash = hex(&Sha256::digest(fs::read(path).expect("an embedded file can be read")));
         writeln!(
             source,
-            "File {{ path: \"/{name}\", identity: include_bytes!({path:?}), brotli: {}, gzip: {} }},",
+            "File {{ path: \"/{name}\", hash: \"{}\", identity: {identity}, brotli: {}, gzip: {} }},",
+            &hash[..32],
             sibling(".br"),
             sibling(".gz")
         )
@@ -112,8 +118,12 @@ fn source_hash(web: &Path) -> io::Result<String> {
         hash.update(fs::read(path)?);
         hash.update([0]);
     }
-    Ok(hash.finalize().iter().fold(String::new(), |mut text, byte| {
+    Ok(hex(&hash.finalize()))
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::new(), |mut text, byte| {
         let _ = write!(text, "{byte:02x}");
         text
-    }))
+    })
 }

@@ -11,8 +11,9 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use arrow::array::{ArrayRef, BooleanArray, RecordBatch, StringArray, UInt64Array};
-use arrow::compute::{cast, filter_record_batch};
+use arrow::array::{ArrayRef, BooleanArray, DictionaryArray, RecordBatch, StringArray, UInt64Array};
+use arrow::compute::filter_record_batch;
+use arrow::datatypes::{DataType, Int32Type};
 use bumpalo::Bump;
 use tidewatch_domain::model::{Attributes, KeyValue, SpanId, TraceId};
 use tidewatch_domain::rules::exception::{ExceptionText, Origin, RawStack, Symbolic};
@@ -241,19 +242,19 @@ fn with(batch: &RecordBatch, changes: &[Change]) -> Result<Changed, StoreError> 
         .zip(changes)
         .map(|(row, change)| issue_group(&change.exception_type, row.text("message"), &change.stack_trace));
     let groups: ArrayRef = Arc::new(UInt64Array::from_iter_values(groups));
-    let texts =
-        |text: fn(&Change) -> &str| -> ArrayRef { Arc::new(StringArray::from_iter_values(changes.iter().map(text))) };
-    let new = [
-        ("group", groups),
-        ("stack_trace", texts(|change| &change.stack_trace)),
-        ("exception_type", texts(|change| &change.exception_type)),
-    ];
     let mut columns: Vec<ArrayRef> = chosen.columns().to_vec();
-    for (name, values) in new {
-        let place = Table::Exceptions.column(name).expect("a column of exceptions").0;
-        let kind = chosen.column(place).data_type();
-        columns[place] = cast(&values, kind).map_err(StoreError::internal("change stack traces"))?;
-    }
+    let place = |name| Table::Exceptions.column(name).expect("a column of exceptions").0;
+    // A string column is a dictionary or plain, as the batch has it.
+    let strings = |place: usize, text: fn(&Change) -> &str| -> ArrayRef {
+        let values = changes.iter().map(text);
+        match chosen.column(place).data_type() {
+            DataType::Dictionary(..) => Arc::new(values.collect::<DictionaryArray<Int32Type>>()),
+            _ => Arc::new(StringArray::from_iter_values(values)),
+        }
+    };
+    columns[place("group")] = groups;
+    columns[place("stack_trace")] = strings(place("stack_trace"), |change| &change.stack_trace);
+    columns[place("exception_type")] = strings(place("exception_type"), |change| &change.exception_type);
     let to = RecordBatch::try_new(batch.schema(), columns).map_err(StoreError::internal("change stack traces"))?;
     Ok(Changed { rows, to })
 }

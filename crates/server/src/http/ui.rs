@@ -5,6 +5,7 @@
 //! of an older version learns that it is old.
 
 use std::collections::HashMap;
+use std::io::Read;
 use std::sync::LazyLock;
 
 use axum::body::Body;
@@ -14,7 +15,7 @@ use axum::http::header::{
 use axum::http::{HeaderMap, HeaderValue, Method, Response, StatusCode, Uri};
 use axum::response::IntoResponse;
 use bytes::Bytes;
-use sha2::{Digest, Sha256};
+use flate2::read::GzDecoder;
 
 use super::ingest::grpc;
 use crate::error::ApiError;
@@ -22,21 +23,23 @@ use crate::error::ApiError;
 struct File {
     /// From the root, with a leading slash.
     path: &'static str,
-    identity: &'static [u8],
+    /// The first half of its SHA-256, in hex.
+    hash: &'static str,
+    /// `None` when there is a gzip form to unpack.
+    identity: Option<&'static [u8]>,
     brotli: Option<&'static [u8]>,
     gzip: Option<&'static [u8]>,
 }
 
 static FILES: &[File] = include!(concat!(env!("OUT_DIR"), "/ui_files.rs"));
 
-/// A file and the first half of its SHA-256, in hex.
-static BY_PATH: LazyLock<HashMap<&'static str, (&'static File, String)>> =
-    LazyLock::new(|| FILES.iter().map(|file| (file.path, (file, hash(file.identity)))).collect());
+static BY_PATH: LazyLock<HashMap<&'static str, &'static File>> =
+    LazyLock::new(|| FILES.iter().map(|file| (file.path, file)).collect());
 
 /// Names this build of the UI, so that an open tab can notice a newer one. UX 3.2.
 pub static VERSION: LazyLock<HeaderValue> = LazyLock::new(|| {
-    let version = BY_PATH.get(INDEX).map_or("none", |(_, hash)| hash);
-    HeaderValue::from_str(version).expect("hexadecimal digits make a header")
+    let version = BY_PATH.get(INDEX).map_or("none", |file| file.hash);
+    HeaderValue::from_static(version)
 });
 
 const INDEX: &str = "/index.html";
@@ -63,18 +66,19 @@ pub async fn serve(method: Method, uri: Uri, headers: HeaderMap, body: Body) -> 
         is_page.then(|| BY_PATH.get(INDEX)).flatten()
     });
     match page {
-        Some((file, hash)) => answer(file, hash, &headers),
+        Some(file) => answer(file, &headers),
         None => ApiError::not_found("no such path").into_response(),
     }
 }
 
-fn answer(file: &'static File, hash: &str, headers: &HeaderMap) -> axum::response::Response {
+fn answer(file: &'static File, headers: &HeaderMap) -> axum::response::Response {
     let takes = |coding: &str| accepts(headers, ACCEPT_ENCODING.as_str(), coding);
-    let (bytes, coding) = match file {
-        File { brotli: Some(bytes), .. } if takes("br") => (*bytes, Some("br")),
-        File { gzip: Some(bytes), .. } if takes("gzip") => (*bytes, Some("gzip")),
-        File { identity, .. } => (*identity, None),
+    let encoded = match file {
+        File { brotli: Some(bytes), .. } if takes("br") => Some(("br", *bytes)),
+        File { gzip: Some(bytes), .. } if takes("gzip") => Some(("gzip", *bytes)),
+        File { .. } => None,
     };
+    let (coding, hash) = (encoded.map(|(coding, _)| coding), file.hash);
     // Another encoding is another representation: a strong tag of its own.
     let tag = format!("\"{hash}{}\"", coding.map(|coding| format!("-{coding}")).unwrap_or_default());
     let unchanged = headers.get_all(IF_NONE_MATCH).iter().any(|value| {
@@ -89,12 +93,32 @@ fn answer(file: &'static File, hash: &str, headers: &HeaderMap) -> axum::respons
         *response.status_mut() = StatusCode::NOT_MODIFIED;
         return response;
     }
+    let body = match encoded {
+        Some((_, bytes)) => Bytes::from_static(bytes),
+        None => match file.plain() {
+            Ok(bytes) => bytes,
+            Err(error) => return ApiError::internal(error).into_response(),
+        },
+    };
     out.insert(CONTENT_TYPE, HeaderValue::from_static(content_type(file.path)));
     if let Some(coding) = coding {
         out.insert(CONTENT_ENCODING, HeaderValue::from_static(coding));
     }
-    *response.body_mut() = Body::from(Bytes::from_static(bytes));
+    *response.body_mut() = Body::from(body);
     response
+}
+
+impl File {
+    /// The file without an encoding. Unpacked for each request: browsers take gzip.
+    fn plain(&self) -> std::io::Result<Bytes> {
+        let packed = match (self.identity, self.gzip) {
+            (Some(bytes), _) => return Ok(Bytes::from_static(bytes)),
+            (None, packed) => packed.unwrap_or_default(),
+        };
+        let mut bytes = Vec::new();
+        GzDecoder::new(packed).read_to_end(&mut bytes)?;
+        Ok(Bytes::from(bytes))
+    }
 }
 
 /// Whether a comma-separated header names `token` without refusing it (`q=0`).
@@ -124,10 +148,6 @@ fn content_type(path: &str) -> &'static str {
         Some("wasm") => "application/wasm",
         _ => "application/octet-stream",
     }
-}
-
-fn hash(bytes: &[u8]) -> String {
-    Sha256::digest(bytes)[..16].iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 #[cfg(test)]

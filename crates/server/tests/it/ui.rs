@@ -1,5 +1,7 @@
 //! The embedded UI and the headers of every answer. Spec: limits, row "Frames"; UX 3.2.
 
+use std::io::Read;
+
 use crate::client;
 use crate::harness::Harness;
 
@@ -50,4 +52,35 @@ async fn the_page_is_asked_for_each_time_and_sent_once() {
     assert_eq!(again.body, b"");
     let other = client::send(harness.address(), "GET", "/", &[HTML, ("If-None-Match", "\"old\"")], b"").await;
     assert_eq!(other.expect(200).body, first.body);
+}
+
+/// Whichever encoding a client takes, it gets the same page.
+#[tokio::test]
+async fn the_page_is_the_same_in_every_encoding() {
+    let harness = Harness::start().await;
+    let get = async |codings: &'static str| {
+        client::send(harness.address(), "GET", "/", &[HTML, ("Accept-Encoding", codings)], b"").await.expect(200)
+    };
+    let plain = get("identity").await;
+    assert_eq!(plain.header("Content-Encoding"), None);
+    assert!(plain.body.starts_with(b"<!doctype html>"), "{}", String::from_utf8_lossy(&plain.body));
+    for coding in ["br", "gzip"] {
+        let answer = get(coding).await;
+        let mut body = Vec::new();
+        match answer.header("Content-Encoding") {
+            Some("br") => {
+                brotli::BrotliDecompress(&mut &answer.body[..], &mut body).expect("brotli");
+            }
+            Some("gzip") => {
+                flate2::read::GzDecoder::new(&answer.body[..]).read_to_end(&mut body).expect("gzip");
+            }
+            // A server without a built UI has one short page.
+            encoding => {
+                assert_eq!(encoding, None);
+                body.clone_from(&answer.body);
+            }
+        }
+        assert_eq!(body, plain.body, "{coding}");
+        assert_ne!(answer.header("Content-Encoding").is_some(), answer.header("ETag") == plain.header("ETag"));
+    }
 }

@@ -85,14 +85,18 @@ pub async fn login(
 
 /// What a sign-in needs besides, and the token to show it with.
 pub async fn second_step(app: &App, user: &User, has: SecondFactors) -> Result<SecondFactorNeeded, ApiError> {
-    let ways = [
+    let methods = available([
         ("totp", has.totp),
         ("passkey", has.passkeys > 0 && app.passkeys.is_some()),
         ("recovery", has.recovery_codes_left > 0),
-    ];
-    let methods = ways.into_iter().filter(|(_, is_there)| *is_there).map(|(way, _)| way.to_owned()).collect();
+    ]);
     let mfa_token = app.control.await_second_factor(user.id, app.clock.now_ns()).await?;
     Ok(SecondFactorNeeded { mfa_required: true, mfa_token, methods })
+}
+
+/// The names of the methods that can be used.
+pub fn available<const N: usize>(methods: [(&str, bool); N]) -> Vec<String> {
+    methods.into_iter().filter(|(_, is_usable)| *is_usable).map(|(name, _)| name.to_owned()).collect()
 }
 
 /// Who is logged in, and what they may open.

@@ -20,7 +20,7 @@ mod sessions;
 mod view;
 
 pub use fields::text as check_text;
-pub use login::second_step;
+pub use login::{available, second_step};
 pub use password::check_of as check_password_of;
 pub use projects::{check_framework, check_name as check_project_name, membership as writable_membership};
 pub use view::{NEVER, begin_proved_session, bundle, project_view, renew_session, session};

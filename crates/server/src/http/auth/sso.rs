@@ -14,8 +14,8 @@ use url::form_urlencoded::Serializer;
 use crate::app::App;
 use crate::error::ApiError;
 use crate::http::account::{
-    NEVER, begin_proved_session, bundle, check_framework, check_project_name, check_text, project_view, renew_session,
-    second_step,
+    NEVER, available, begin_proved_session, bundle, check_framework, check_project_name, check_text, project_view,
+    renew_session, second_step,
 };
 use crate::http::gate::auth::{Admin, InPerson, OrganizationAccess, Origin, Via};
 use crate::http::gate::body::AnonymousBody;
@@ -24,6 +24,7 @@ use crate::http::gate::session_cookie::Page;
 use crate::http::openapi::{ErrorBody, Failures, NotFound, TooMany};
 use crate::http::setup_code;
 use tidewatch_accounts::sso::round_trip::{RoundTrip, no_cookie};
+use tidewatch_accounts::sso::{Provider, Sso};
 use tidewatch_accounts::{By, Entered, PendingLink, ProviderProfile, User};
 use tidewatch_limits::per_ip::{FinishSetup, SsoCallback, SsoStart};
 use tidewatch_query::views::account::{LoginBundle, RegisterAnswer};
@@ -102,12 +103,7 @@ pub async fn start(
     // Who is signed in steps up; for anybody else it is a sign-in.
     let session = caller.ok().and_then(|InPerson(caller)| caller.session);
     trip.session = session.filter(|_| trip.is_fresh).map(|session| session.id);
-    let inner = app.clone();
-    let endpoints = tokio::task::spawn_blocking(move || match inner.sso.provider(&provider) {
-        Some(known) => inner.sso.endpoints(known, now_ns),
-        None => anyhow::bail!("the provider is gone"),
-    });
-    let endpoints = match endpoints.await.map_err(ApiError::internal)? {
+    let endpoints = match call_provider(&app, &provider, move |sso, known| sso.endpoints(known, now_ns)).await? {
         Ok(endpoints) => endpoints,
         Err(error) => {
             tracing::error!(provider = known.id, "a sign-in cannot begin: {error:#}");
@@ -163,6 +159,20 @@ pub async fn callback(
     Ok(see(&to, Some(no_cookie(app.config.is_https()))))
 }
 
+/// Calls a provider on a thread that may block. The inner error is the provider's.
+async fn call_provider<T: Send + 'static>(
+    app: &Arc<App>,
+    id: &str,
+    call: impl FnOnce(&Sso, &Provider) -> anyhow::Result<T> + Send + 'static,
+) -> Result<anyhow::Result<T>, ApiError> {
+    let (app, id) = (app.clone(), id.to_owned());
+    let called = tokio::task::spawn_blocking(move || match app.sso.provider(&id) {
+        Some(known) => call(&app.sso, known),
+        None => anyhow::bail!("the provider is gone"),
+    });
+    called.await.map_err(ApiError::internal)
+}
+
 /// Where the browser goes next, or the error it shows.
 async fn finish(
     app: &Arc<App>,
@@ -183,15 +193,12 @@ async fn finish(
     }
     let Some(code) = query.code else { return Ok(Err("oauth_failed")) };
     let way = trip.clone();
-    let (inner, callback, id) = (app.clone(), callback_url(app, &provider), provider.clone());
-    let who = tokio::task::spawn_blocking(move || match inner.sso.provider(&id) {
-        Some(known) => {
-            let profile = inner.sso.who(known, &trip, &code, &callback, now_ns)?;
-            Ok((profile, known.may_create, known.says_when()))
-        }
-        None => anyhow::bail!("the provider is gone"),
+    let callback = callback_url(app, &provider);
+    let who = call_provider(app, &provider, move |sso, known| {
+        let profile = sso.who(known, &trip, &code, &callback, now_ns)?;
+        Ok((profile, known.may_create, known.says_when()))
     });
-    let (profile, may_create, says_when) = match who.await.map_err(ApiError::internal)? {
+    let (profile, may_create, says_when) = match who.await? {
         Ok(who) => who,
         Err(error) => {
             tracing::warn!(%provider, "a sign-in failed: {error:#}");
@@ -274,14 +281,13 @@ async fn ask_for_account(
     redirect: Option<String>,
 ) -> Result<Result<String, &'static str>, ApiError> {
     let has = app.control.second_factors(user.id).await?;
-    let ways = [
+    let methods = available([
         ("totp", has.totp),
         ("passkey", has.passkeys > 0 && app.passkeys.is_some()),
         ("recovery", has.any() && has.recovery_codes_left > 0),
         ("password", !has.any() && !user.signs_in_elsewhere),
         ("email", !has.any() && app.mailer.is_set_up),
-    ];
-    let methods: Vec<&str> = ways.into_iter().filter(|(_, is_there)| *is_there).map(|(way, _)| way).collect();
+    ]);
     if methods.is_empty() {
         tracing::warn!(%provider, user = user.id, "a provider is not linked: the account has no password, and no mail can be sent");
         return Ok(Err("oauth_link_refused"));

@@ -13,7 +13,7 @@ use axum::extract::State;
 use super::{passkeys, rfc3339};
 use crate::app::App;
 use crate::error::ApiError;
-use crate::http::account::check_password_of;
+use crate::http::account::{available, check_password_of};
 use crate::http::gate::auth::InPerson;
 use crate::http::gate::body::JsonBody;
 use crate::http::gate::per_ip::PerIp;
@@ -38,12 +38,11 @@ pub async fn ways(
 ) -> Result<Json<StepUpWays>, ApiError> {
     let user = &caller.user;
     let has = app.control.second_factors(user.id).await?;
-    let ways = [
+    let methods = available([
         ("password", !user.signs_in_elsewhere && !app.config.sso.disable_password_login),
         ("totp", has.totp),
         ("passkey", has.passkeys > 0 && app.passkeys.is_some()),
-    ];
-    let methods = ways.into_iter().filter(|(_, is_there)| *is_there).map(|(way, _)| way.to_owned()).collect();
+    ]);
     let mfa_token = match has.any() {
         true => Some(app.control.await_second_factor(user.id, app.clock.now_ns()).await?),
         false => None,
@@ -77,10 +76,7 @@ pub async fn prove(
             "password"
         }
         (None, Some(token)) => {
-            let proof = match (&request.passkey, &request.challenge_id) {
-                (Some(answer), Some(challenge)) => Some(passkeys::proof(passkeys::party(&app)?, challenge, answer)),
-                _ => None,
-            };
+            let proof = passkeys::proof_of(&app, request.challenge_id.as_ref(), request.passkey.as_ref())?;
             let shown = match (&code, &proof) {
                 (Some(code), None) => Shown::Code(code),
                 (None, Some(proof)) => Shown::Passkey(proof),

@@ -149,10 +149,7 @@ pub async fn login(
     AnonymousBody(request): AnonymousBody<SecondFactorRequest>,
 ) -> Result<Json<LoginAnswer>, ApiError> {
     let code = request.code.map(|code| code.replace(' ', ""));
-    let proof = match (&request.passkey, &request.challenge_id) {
-        (Some(answer), Some(challenge)) => Some(passkeys::proof(passkeys::party(&app)?, challenge, answer)),
-        _ => None,
-    };
+    let proof = passkeys::proof_of(&app, request.challenge_id.as_ref(), request.passkey.as_ref())?;
     let mail_code = request.mail_code.map(|code| code.replace(' ', ""));
     let shown = match (&code, &request.recovery_code, &proof, request.password, &mail_code) {
         (Some(code), None, None, None, None) => Shown::Code(code),

@@ -28,6 +28,16 @@ pub fn view(passkey: &Passkey) -> PasskeyView {
     }
 }
 
+/// The proof in a body that may hold a passkey's answer and the challenge that it answers; `None` unless it holds both.
+pub fn proof_of<'a>(
+    app: &'a App,
+    challenge: Option<&'a String>,
+    answer: Option<&'a AuthenticationResponse>,
+) -> Result<Option<Proof<'a>>, ApiError> {
+    let (Some(challenge), Some(answer)) = (challenge, answer) else { return Ok(None) };
+    Ok(Some(proof(party(app)?, challenge, answer)))
+}
+
 /// What a passkey answers in a second step or instead of a password.
 pub fn proof<'a>(party: &'a RelyingParty, challenge: &'a str, answer: &'a AuthenticationResponse) -> Proof<'a> {
     Proof {
