@@ -76,3 +76,4 @@ mod two_factor;
 mod ui;
 mod uploads;
 mod wire_shapes;
+mod words;
