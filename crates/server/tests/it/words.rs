@@ -15,15 +15,12 @@ const NOT_DONE: &[&str] = &[
     "crates/runtime",
     "crates/server",
     "crates/store",
-    "docs",
+    "docs/benchmarks.md",
+    "docs/configuration.md",
+    "docs/limits.md",
     "fuzz",
     "scripts",
     "web",
-    "ARCHITECTURE.md",
-    "CHANGELOG.md",
-    "CONTRIBUTING.md",
-    "README.md",
-    "SECURITY.md",
 ];
 
 /// Files that state the terms themselves, are generated, or are texts of the specification.
@@ -99,6 +96,9 @@ const BANNED_NAMES: &[(&str, &str)] = &[
 /// Phrases of which only the singular or only the plural is banned.
 const SINGULAR_IS_FINE: &[&str] = &["text"];
 
+/// Names on disk and on the wire, which do not change.
+const FIXED: &[&str] = &["tidewatch.grams", "lake-upkeep"];
+
 struct Word {
     text: String,
     line: usize,
@@ -135,7 +135,8 @@ fn code(line: &str) -> String {
 
 fn findings(path: &str, text: &str) -> Vec<String> {
     let is_document = path.ends_with(".md");
-    let numbered = || text.lines().enumerate().map(|(index, line)| (index + 1, line.to_owned()));
+    let without_fixed = |line: &str| FIXED.iter().fold(line.to_owned(), |line, name| line.replace(name, ""));
+    let numbered = || text.lines().enumerate().map(|(index, line)| (index + 1, without_fixed(line)));
     let all = find(&words(numbered()), BANNED);
     let names = numbered().map(|(number, line)| (number, if is_document { String::new() } else { code(&line) }));
     let names = find(&words(names), BANNED_NAMES);
@@ -208,6 +209,7 @@ fn terms_are_found_in_names_comments_and_across_lines() {
         ("let ask = 1;", Some("ask")),
         ("/// Clients ask for it.", None),
         ("let sql = \"ask\";", None),
+        ("const KEY: &str = \"tidewatch.grams\";", None),
         ("/// A trigram and a programme.", None),
     ] {
         let found = findings("crates/x/src/lib.rs", source);
