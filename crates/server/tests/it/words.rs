@@ -18,8 +18,6 @@ const NOT_DONE: &[&str] = &[
     "docs/benchmarks.md",
     "docs/configuration.md",
     "docs/limits.md",
-    "fuzz",
-    "scripts",
     "web",
 ];
 
