@@ -16,8 +16,6 @@ const NOT_DONE: &[&str] = &[
     "crates/server",
     "crates/store",
     "docs/benchmarks.md",
-    "docs/configuration.md",
-    "docs/limits.md",
     "web",
 ];
 
