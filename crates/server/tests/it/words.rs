@@ -15,7 +15,6 @@ const NOT_DONE: &[&str] = &[
     "crates/runtime",
     "crates/server",
     "crates/store",
-    "docs/benchmarks.md",
     "web",
 ];
 
