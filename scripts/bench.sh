@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Every goal measured on the release binary, one table at the end. What the variables mean: docs/benchmarks.md.
+# Measures every goal on the release binary and prints a table. docs/benchmarks.md documents the variables.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 source scripts/setup.sh
@@ -7,7 +7,7 @@ source scripts/setup.sh
 BENCH_DIR="${BENCH_DIR:-$CACHE/bench}"
 mkdir -p "$BENCH_DIR"
 
-# Symbol files: ours beside addr2line, SymCache and LLVM's symbolizer. A workspace of its own, with these as dependencies.
+# Symbol files, compared with addr2line, SymCache and LLVM's symbolizer in a separate workspace.
 symbols() {
   need_compilers
   has_llvm || install clang lld llvm

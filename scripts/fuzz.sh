@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Fuzzing of every parser of outside bytes, FUZZ_SECONDS (60) a target: coverage-guided. What that needs, a nightly
-# toolchain and cargo-fuzz, is installed when it is missing; where it cannot be, the property tests run with more cases.
-# Names as arguments: only these targets. What is found stays in fuzz/artifacts/.
+# Coverage-guided fuzzing of every parser of untrusted bytes, FUZZ_SECONDS (60) per target. Installs a nightly toolchain and
+# cargo-fuzz if they are missing; if that fails, runs the property tests with more cases. Arguments select targets.
+# Crashing inputs are stored in fuzz/artifacts/.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 source scripts/setup.sh
@@ -19,13 +19,13 @@ export PATH="$CACHE/tools/bin:$PATH"
 cargo fuzz --version >/dev/null 2>&1 || cargo install cargo-fuzz --locked --root "$CACHE/tools" ||
   by_properties "cargo-fuzz cannot be installed"
 
-# Coverage builds share nothing with others.
+# Coverage builds cannot share compiled code with other builds.
 export CARGO_TARGET_DIR="$CARGO_TARGET_DIR/fuzz"
 mkdir -p "$CARGO_TARGET_DIR"
 seeds="$CARGO_TARGET_DIR/seeds"
 rm -rf "$seeds"
 mkdir -p "$seeds/symbols" "$seeds/otlp"
-# Small ones go round fast.
+# Small inputs run fast.
 find fixtures/symbols -type f ! -name '*.zst' -size -200k -exec cp --backup=numbered -t "$seeds/symbols" {} +
 find fixtures/otlp -type f -name '*.body' -size -200k -exec cp --backup=numbered -t "$seeds/otlp" {} +
 if command -v zstd >/dev/null; then
@@ -49,7 +49,7 @@ run() {
 
 targets=("$@")
 if [ ${#targets[@]} = 0 ]; then
-  # The small ones first: those that need the server are compiled for many minutes.
+  # Targets without the server first, because the others take many minutes to compile.
   large=()
   for target in $(cd fuzz && cargo fuzz list); do
     if needs_server "$target"; then large+=("$target"); else targets+=("$target"); fi

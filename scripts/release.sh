@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The files of a release in RELEASE_DIR (release/): the binary, the bills of materials, checksums, provenance, and a
-# signature by RELEASE_KEY (see scripts/sign-release.sh). From a clean checkout of the commit that is released.
+# Creates the files of a release in RELEASE_DIR (release/): the binary, the bills of materials, checksums, provenance, and
+# a signature by RELEASE_KEY (see scripts/sign-release.sh). Requires a clean checkout of the released commit.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 source scripts/setup.sh
@@ -14,7 +14,7 @@ need_compilers
 need_web
 need_own_build
 make --silent web
-# The same commit gives the same bytes wherever it is built with the same compilers.
+# Reproducible: the same commit and compilers give the same bytes on any machine.
 export SOURCE_DATE_EPOCH
 SOURCE_DATE_EPOCH=$(git log -1 --format=%ct)
 export RUSTFLAGS="--remap-path-prefix=$PWD=/src --remap-path-prefix=${CARGO_HOME:-$HOME/.cargo}=/cargo"

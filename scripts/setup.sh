@@ -1,4 +1,4 @@
-# Shared by the scripts: where compiled code is cached, and what has to be on the machine. Sourced, not run.
+# Shared by the scripts: the cache of compiled code, and installation of dependencies. Sourced, not run.
 CACHE="${XDG_CACHE_HOME:-$HOME/.cache}/tidewatch"
 export CARGO_TARGET_DIR="${CARGO_TARGET_DIR:-$CACHE/target}"
 export PLAYWRIGHT_SKIP_BROWSER_DOWNLOAD=1
@@ -11,8 +11,8 @@ as_root() {
   fi
 }
 
-# Compiled code of another checkout is not taken for this one's. Cargo names a package's files by its path within the
-# workspace and compares times, so of two checkouts with one cache the older would run the newer's tests and binary.
+# Discards compiled code of another checkout. Cargo identifies a package by its path within the workspace and compares
+# times, so with two checkouts on one cache the older would run the tests and the binary of the newer.
 need_own_build() {
   local checkout stamp="$CARGO_TARGET_DIR/.checkout"
   checkout="$(pwd -P)"
@@ -25,7 +25,7 @@ need_own_build() {
   echo "$checkout" >"$stamp"
 }
 
-# The C and C++ compilers that some crates build with (SQLite, zstd, Swift's demangler).
+# The C and C++ compilers for some dependencies (SQLite, zstd, Swift's demangler).
 need_compilers() {
   { command -v cc && command -v c++; } >/dev/null || install build-essential
 }
@@ -35,7 +35,7 @@ install() {
   as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$@"
 }
 
-# Whether one version of LLVM is there with everything that crates/symbols/tests/differential uses.
+# Whether one version of LLVM has all tools for crates/symbols/tests/differential.
 has_llvm() {
   local bin
   for bin in /usr/lib/llvm-*/bin; do
@@ -57,8 +57,8 @@ need_snippet_languages() {
   need_go
 }
 
-# Go 1.21 fetches the release that a module asks for by itself. An older one fetches this release here, as a module with
-# its checksum in the public database.
+# Go 1.21 downloads the release that a module requires. For an older one, this downloads that release as a module with its
+# checksum in the public database.
 GO=1.26.8
 need_go() {
   local minor
@@ -71,7 +71,7 @@ need_go() {
 }
 
 # Debian packages that the tests use: a browser, Python with venv for a real OpenTelemetry SDK, PostgreSQL, curl for the
-# upload scripts of app teams, ssh-keygen for signatures of releases, and LLVM, which builds Mach-O and ELF images and says what their addresses are.
+# upload scripts of app teams, ssh-keygen for signatures of releases, and LLVM, which builds and symbolizes Mach-O and ELF images.
 need_system_packages() {
   local missing=()
   [ -x /usr/bin/chromium ] || missing+=(chromium fonts-liberation)
@@ -85,8 +85,8 @@ need_system_packages() {
   [ ${#missing[@]} -eq 0 ] || install "${missing[@]}"
 }
 
-# The tool that looks at dependencies: their licences, their sources, advisories about them. Unoptimized, because it runs
-# for two seconds and compiles in less than two minutes that way.
+# The tool that checks licenses, sources and advisories of dependencies. Unoptimized, because it runs for two seconds and
+# compiles in less than two minutes that way.
 CARGO_DENY=0.20.2
 need_cargo_deny() {
   export PATH="$CACHE/tools/bin:$PATH"

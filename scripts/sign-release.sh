@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Makes a folder of release files verifiable: provenance.json says what they were built from, SHA256SUMS has the checksum of
-# every file, SHA256SUMS.sig is its SSH signature. scripts/verify-release.sh is the way back.
+# Signs a folder of release files: provenance.json lists their sources, SHA256SUMS has the checksum of every file,
+# SHA256SUMS.sig is its SSH signature. scripts/verify-release.sh verifies them.
 #
 # sign-release.sh FOLDER KEY    KEY: a private SSH key (ed25519), or a public one whose private half ssh-agent holds
 set -euo pipefail

@@ -19,14 +19,14 @@ cargo clippy --workspace --all-targets --locked -- -D warnings
 step "dependencies: licences, sources, advisories"
 need_cargo_deny
 cargo deny --offline --locked check licenses bans sources
-# The database is a repository of its own; without a network the advisories wait for the next run that has one.
+# The advisory database is a separate repository; without a network the advisories are not checked.
 if timeout 120 cargo deny fetch db >/dev/null 2>&1; then
   cargo deny --offline --locked check advisories
 else
   echo "advisories: their database cannot be had here; not checked"
 fi
 
-# Likewise: the registry says what is known of the packages that reach the browser.
+# The registry has the advisories of the packages that reach the browser; without a network they are not checked.
 (cd web && npm run --silent audit)
 
 step "web: types, lints, unit tests"
@@ -40,7 +40,7 @@ step "rust tests"
 cargo test --workspace --locked
 
 step "browser tests"
-# The binary that the Rust tests were run with: building it alone would compile its dependencies with other features.
+# The binary of the Rust tests, because building it alone would compile its dependencies with other features.
 (cd web && TIDEWATCH_BIN="$CARGO_TARGET_DIR/debug/tidewatch" npm run --silent e2e)
 
 step "all passed"

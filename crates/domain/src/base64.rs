@@ -1,4 +1,4 @@
-//! Base64 (RFC 4648), as OTLP JSON spells bytes: written with padding, read in any common spelling.
+//! Base64 (RFC 4648) for `bytesValue` of OTLP/JSON. Output is padded; both alphabets are read, padded or not.
 
 const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
@@ -14,7 +14,7 @@ pub(crate) fn encode(bytes: &[u8], out: &mut String) {
     }
 }
 
-/// Appends what `text` stands for: standard or URL-safe alphabet, padded or not. `None` when it is not base64.
+/// Appends the decoded bytes of `text`: standard or URL-safe alphabet, padded or not. `None` when it is not base64.
 pub(crate) fn decode(text: &[u8], out: &mut Vec<u8>) -> Option<()> {
     let unpadded = match text {
         [head @ .., b'=', b'='] | [head @ .., b'='] if text.len().is_multiple_of(4) => head,
@@ -50,7 +50,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn both_ways() {
+    fn round_trip() {
         // RFC 4648, section 10.
         for (bytes, text) in [
             ("", ""),

@@ -1,20 +1,21 @@
-//! What is true about telemetry, as pure functions: no clock, no files, no network, no async.
+//! The rules of the specification as pure functions: no clock, no files, no network, no async.
 //!
-//! The flow through the crate is one way:
+//! Data flows in one direction:
 //!
 //! ```text
-//! body bytes ──decode──> model views ──project──> Projection (rows, and a reason for every record that is no row)
+//! body bytes ──decode──> model views ──project──> projection (rows, and a drop reason for every other record)
 //! ```
 //!
-//! - [`model`]: flat, borrowed views over a request body. Nothing is copied that the body already holds.
-//! - [`decode`]: bytes to views, OTLP protobuf and JSON alike.
-//! - [`rules`]: the specification's rules, one file per idea, each with its table as its test.
-//! - [`project`]: calls the rules in order; every input record comes out exactly once, kept or dropped with a reason.
-//! - [`wire`]: how attributes, events and links are stored, and how any value reads as text.
-//! - [`encode`]: OTLP export requests, written.
-//! - [`ranking`] and [`waterfall`]: what is computed from stored rows when somebody looks.
+//! - [`model`]: flat views that borrow from a request body.
+//! - [`decode`]: decodes OTLP protobuf and JSON into these views.
+//! - [`rules`]: the rules of the specification, one file each, with the rule's table as its test.
+//! - [`project`]: applies the rules in order. Every input record becomes rows or is dropped with a reason.
+//! - [`wire`]: the stored encoding of attributes, events and links, and the text form of any value.
+//! - [`encode`]: encodes OTLP export requests.
+//! - [`ranking`] and [`waterfall`]: statistics and trees that queries compute from stored rows.
 
 #![forbid(unsafe_code)]
+#![warn(missing_docs)]
 
 mod base64;
 pub mod decode;

@@ -1,4 +1,4 @@
-//! Decoding allocates per request, not per span. Its own binary: the counter replaces the global allocator.
+//! Decoding allocates per request and not per span. A separate binary, because the counter replaces the global allocator.
 
 use bumpalo::Bump;
 use opentelemetry_proto::tonic::collector::trace::v1::ExportTraceServiceRequest;
@@ -21,7 +21,7 @@ fn text(text: &str) -> Value {
     Value::StringValue(text.to_owned())
 }
 
-/// The shape of the benchmark payload: seven attributes a span, an exception here and there.
+/// A request like the benchmark payload: seven attributes per span, an exception in every 16th.
 fn request() -> ExportTraceServiceRequest {
     let spans = (0..SPANS as u64).map(|i| {
         let list = ArrayValue { values: vec![AnyValue { value: Some(text("gzip")) }; 2] };
@@ -83,7 +83,7 @@ fn a_span_costs_less_than_a_tenth_of_an_allocation() {
         (Encoding::Json, serde_json::to_vec(&request).expect("valid JSON")),
     ] {
         let (first, later) = allocations(encoding, &body);
-        // The growing lists double; everything else is in the arena.
+        // Lists double their capacity; everything else is in the arena.
         assert!(first < SPANS as u64 / 4, "{first} allocations in the first decode from {encoding:?}");
         assert!(later < SPANS as u64 / 10, "{later} allocations in a later decode from {encoding:?}");
         assert!(later <= 4, "{later} allocations in a later decode from {encoding:?}");

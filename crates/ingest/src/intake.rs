@@ -14,7 +14,7 @@ use bytes::Bytes;
 use tidewatch_domain::model::Signal;
 use tidewatch_journal::disk::Disk;
 use tidewatch_journal::heartbeat::Heartbeat;
-use tidewatch_journal::{AppendError, DurableSegment, Journal, Options, Position, Times, Waiting};
+use tidewatch_journal::{AppendError, Backlog, DurableSegment, Journal, Latencies, Options, Position, TrimGuard};
 use tidewatch_lake::{DiskBudget, FreeBytes, GiveUp, KeepRecords, Lake, LakeOptions};
 use tidewatch_store::Outcome;
 use tidewatch_store::columns::Rows;
@@ -179,19 +179,19 @@ impl Intake {
         Reason::ALL.into_iter().map(count)
     }
 
-    /// How long the journal's groups took to be written and synced.
-    pub fn journal_commits(&self) -> Times {
-        self.journal.commits()
+    /// Time to write and sync each group of the journal.
+    pub fn commit_latencies(&self) -> Latencies {
+        self.journal.commit_latencies()
     }
 
-    /// What waits for the journal's disk.
-    pub fn journal_waiting(&self) -> Waiting {
-        self.journal.waiting()
+    /// Records and bytes that are not durable yet.
+    pub fn journal_backlog(&self) -> Backlog {
+        self.journal.backlog()
     }
 
-    /// While the hold lives the journal removes nothing.
-    pub fn hold_journal(&self) -> tidewatch_journal::Hold {
-        self.journal.hold()
+    /// Pauses trimming of the journal while the guard lives.
+    pub fn pause_trim(&self) -> TrimGuard {
+        self.journal.pause_trim()
     }
 
     /// The journal's segments, up to where they are durable now.
@@ -208,7 +208,7 @@ impl Intake {
     /// comes next.
     pub fn tidy_journal(&self, all: bool) {
         if all {
-            self.journal.renew();
+            self.journal.rotate();
         }
         if let Err(error) = self.journal.trim(self.lake.covered()) {
             tracing::warn!(%error, "cannot trim the journal: {error}");

@@ -3,7 +3,7 @@
 use std::cell::Cell;
 use std::sync::Arc;
 
-use tidewatch_domain::project::Known;
+use tidewatch_domain::project::Enrichment;
 use tidewatch_domain::rules::exception::{AsReceived, Symbolicate};
 use uuid::Uuid;
 
@@ -29,11 +29,11 @@ impl Knowledge {
         self.symbols.as_deref().map(|symbols| Stacks { symbols, project, now_ns: header.received_ns, left })
     }
 
-    pub fn known<'k>(&self, stacks: &'k Option<Stacks<'k>>) -> Known<'k> {
+    pub fn known<'k>(&self, stacks: &'k Option<Stacks<'k>>) -> Enrichment<'k> {
         let symbols: &dyn Symbolicate = match stacks {
             Some(stacks) => stacks,
             None => &AsReceived,
         };
-        Known { prices: self.prices.prices, symbols }
+        Enrichment { prices: self.prices.prices, symbols }
     }
 }

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use prometheus_client::encoding::{DescriptorEncoder, EncodeGaugeValue, MetricEncoder, NoLabelSet};
 use prometheus_client::metrics::MetricType;
-use tidewatch_journal::Times;
+use tidewatch_journal::Latencies;
 use tidewatch_store::{Work, Worked};
 
 use tidewatch_limits::METRIC_BUCKETS_MS;
@@ -47,15 +47,15 @@ pub struct Durations {
 
 impl Durations {
     /// From counts that include the counts of all smaller bounds.
-    pub fn of_cumulative(times: &Times) -> Durations {
-        let bounds = times.at_most.iter().map(|(bound, count)| (bound.as_secs_f64(), *count));
+    pub fn of_cumulative(times: &Latencies) -> Durations {
+        let bounds = times.buckets.iter().map(|(bound, count)| (bound.as_secs_f64(), *count));
         let mut below = 0;
         let buckets = bounds.chain([(f64::INFINITY, times.count)]).map(|(bound, count)| {
             let own = count.saturating_sub(below);
             below = count;
             (bound, own)
         });
-        Durations { buckets: buckets.collect(), total: times.total }
+        Durations { buckets: buckets.collect(), total: times.sum }
     }
 }
 
@@ -181,7 +181,7 @@ mod tests {
     #[test]
     fn cumulative_counts_are_taken_apart() {
         let ms = Duration::from_millis;
-        let times = Times { at_most: vec![(ms(1), 2), (ms(2), 2), (ms(5), 6)], count: 7, total: ms(40) };
+        let times = Latencies { buckets: vec![(ms(1), 2), (ms(2), 2), (ms(5), 6)], count: 7, sum: ms(40) };
         let buckets = Durations::of_cumulative(&times).buckets;
         assert_eq!(buckets, [(0.001, 2), (0.002, 0), (0.005, 4), (f64::INFINITY, 1)]);
     }

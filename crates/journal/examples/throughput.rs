@@ -1,6 +1,6 @@
-//! Append throughput on this machine's disk: `throughput DIR [RECORD_BYTES] [SENDERS] [SECONDS]`.
+//! Measures append throughput: `throughput DIR [RECORD_BYTES] [SENDERS] [SECONDS]`.
 //!
-//! Each sender waits until its record is durable before it offers the next, as a request does for its answer.
+//! Each sender waits until its record is durable before it appends the next, as a request waits for its response.
 #![expect(clippy::print_stdout, reason = "its output is the result")]
 
 use std::sync::mpsc::{SyncSender, sync_channel};
@@ -13,11 +13,11 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut number = |default: u64| arguments.next().map_or(Ok(default), |text| text.parse::<u64>());
     let (record_bytes, senders, seconds) = (number(50_000)?, number(16)?, number(5)?);
 
-    let settled = |waiting: SyncSender<Result<Position, AppendError>>, outcome| {
-        // A sender that went away needs no answer.
-        let _ = waiting.try_send(outcome);
+    let on_durable = |sender: SyncSender<Result<Position, AppendError>>, outcome| {
+        // The sender may have ended.
+        let _ = sender.try_send(outcome);
     };
-    let opened = Journal::open(Options::new(dir), Position(0), |_, _| Ok(()), settled)?;
+    let opened = Journal::open(Options::new(dir), Position(0), |_, _| Ok(()), on_durable)?;
     let journal = &opened.journal;
     let record = vec![0x5a; record_bytes as usize];
     let begun = Instant::now();
@@ -30,7 +30,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
                 match journal.append(&[&record], sender.clone()) {
                     Ok(()) => {}
                     Err(_) => {
-                        // Full: everything so far counts as stored.
+                        // Full: treat everything so far as stored.
                         let _ = journal.trim(journal.durable_position());
                         continue;
                     }

@@ -1,14 +1,14 @@
-//! `Journal`: the bounded queue in front of the one writer thread, and what a caller may ask of it.
+//! `Journal`: the public handle, and the bounded queue in front of the single writer thread.
 //!
-//! Callers copy their record once, into the buffer that the writer takes as its next group, so everything that
-//! arrives during one sync shares the next. Two buffers change places; nothing is allocated per record.
+//! Callers copy their record into the buffer of the next group, so all records that arrive during one sync share the
+//! next one (group commit). Two buffers are swapped; nothing is allocated per record.
 
 use crate::disk::DiskLock;
 use crate::heartbeat::Heartbeat;
+use crate::latency::{Histogram, Latencies};
 use crate::replay::{self, ReplayReport};
 use crate::segment::{RECORD_HEADER_BYTES, RecordHeader};
-use crate::segments::{DurableSegment, Hold, Segments};
-use crate::times::{Counting, Times};
+use crate::segments::{DurableSegment, Segments, TrimGuard};
 use crate::writer::Writer;
 use crate::{AppendError, OpenError, Options, Position};
 use parking_lot::{Condvar, Mutex};
@@ -21,25 +21,28 @@ use std::thread::{self, JoinHandle};
 use std::time::Instant;
 use tracing::warn;
 
-/// An open journal whose records each carry a payload of type `T` through the writer thread, back to `settled`.
+/// An open journal. Each appended record carries a value of type `T`, which `on_durable` gets back.
 ///
-/// Dropping it writes what waits and joins the thread, like `shutdown`.
+/// Dropping it writes the queued records and joins the writer thread, like `shutdown`.
 pub struct Journal<T> {
     shared: Arc<Shared<T>>,
     thread: Mutex<Option<JoinHandle<()>>>,
 }
 
+/// The result of [`Journal::open`].
 pub struct Opened<T> {
+    /// The journal, with its writer thread running.
     pub journal: Journal<T>,
+    /// What the replay found.
     pub report: ReplayReport,
 }
 
-/// What the writer has not settled yet.
+/// Records that are not durable yet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Waiting {
-    /// For the next group.
+pub struct Backlog {
+    /// Records queued for the next group.
     pub records: usize,
-    /// Of them, and of the group being written.
+    /// Bytes of the queue and of the group being written.
     pub bytes: usize,
 }
 
@@ -47,62 +50,66 @@ struct Shared<T> {
     queue: Mutex<Queue<T>>,
     arrived: Condvar,
     segments: Arc<Segments>,
-    commits: Counting,
+    commits: Histogram,
     bytes_max: u64,
-    spare_bytes: u64,
+    spare_bytes_min: u64,
     record_bytes_max: usize,
     queue_bytes_max: usize,
     heartbeat: Heartbeat,
-    /// The last group, or the last probe, reached the disk.
+    /// Whether the last group or probe succeeded.
     is_writable: AtomicBool,
-    /// Released when both the journal and its thread are gone.
+    /// Released once both the journal and its thread have dropped it.
     _lock: DiskLock,
 }
 
 struct Queue<T> {
-    /// Records with unplaced headers, one after the other.
+    /// Concatenated records whose headers lack `back` and `check`.
     group: Vec<u8>,
-    /// One for each record in `group`.
-    payloads: Vec<T>,
-    /// Bytes of the group that the writer is busy with.
+    /// One value per record in `group`.
+    values: Vec<T>,
+    /// Size of the group that the writer is committing.
     writing_bytes: usize,
-    /// Asked for by `renew`.
-    renew: bool,
-    /// Asked for by `probe`.
+    /// Set by `rotate`.
+    rotate: bool,
+    /// Set by `is_writable`.
     probe: bool,
     closed: bool,
 }
 
-/// A journal whose thread is not started, the thread's work, and what was replayed.
+/// A journal whose thread is not started, the thread's worker, and the replay report.
 type Unstarted<T, S> = (Journal<T>, Worker<T, S>, ReplayReport);
 
-/// The writer thread's side.
+/// State of the writer thread.
 pub(crate) struct Worker<T, S> {
     shared: Arc<Shared<T>>,
     writer: Writer,
-    settled: S,
+    on_durable: S,
     group: Vec<u8>,
-    payloads: Vec<T>,
+    values: Vec<T>,
 }
 
 impl<T: Send + 'static> Journal<T> {
     /// Replays every record after `from`, in order, and starts the writer thread.
     ///
-    /// - `from` is `Position(0)` or a position the journal gave out; what lies before it is removed.
-    /// - `replay` gets each record's position and payload; its error ends the opening.
-    /// - `settled` runs on the writer thread, in order, once for each appended record: with the record's position
-    ///   once it is durable, or with the reason why it is not in the journal. It must not block for long.
+    /// - `from` is `Position(0)` or the position of a record; segments before it are removed.
+    /// - `replay` gets the position and payload of each record. An error aborts the opening.
+    /// - `on_durable` runs on the writer thread, in order, once per appended record: with the record's position once it
+    ///   is durable, or with the error that kept it out of the journal. It must not block for long.
+    ///
+    /// # Errors
+    /// `Locked` when another process has the journal open, `Version` for segments of a later program version, `Io` for
+    /// a disk failure. Damaged records are not an error: they are in the report.
     pub fn open(
         options: Options,
         from: Position,
         replay: impl FnMut(Position, &[u8]) -> Result<(), Box<dyn Error + Send + Sync>>,
-        settled: impl FnMut(T, Result<Position, AppendError>) + Send + 'static,
+        on_durable: impl FnMut(T, Result<Position, AppendError>) + Send + 'static,
     ) -> Result<Opened<T>, OpenError> {
         let (dir, on_panic) = (options.dir.clone(), Arc::clone(&options.on_panic));
-        let (journal, worker, report) = Journal::open_without_thread(options, from, replay, settled)?;
+        let (journal, worker, report) = Journal::open_without_thread(options, from, replay, on_durable)?;
         let heartbeat = journal.heartbeat().clone();
         let run = move || {
-            // The worker goes with the panic, which closes the journal: nobody knows how far its state was changed.
+            // A panic drops the worker, which closes the journal: its state may be inconsistent.
             if catch_unwind(AssertUnwindSafe(|| worker.run())).is_err() {
                 heartbeat.end_by_panic();
                 on_panic();
@@ -116,12 +123,12 @@ impl<T: Send + 'static> Journal<T> {
         Ok(Opened { journal, report })
     }
 
-    /// As `open`; the caller drives the worker, which makes tests repeatable.
+    /// Like `open`, but the caller drives the worker, which makes tests deterministic.
     pub(crate) fn open_without_thread<S: FnMut(T, Result<Position, AppendError>)>(
         options: Options,
         from: Position,
         mut replay: impl FnMut(Position, &[u8]) -> Result<(), Box<dyn Error + Send + Sync>>,
-        settled: S,
+        on_durable: S,
     ) -> Result<Unstarted<T, S>, OpenError> {
         options.check()?;
         let Options { dir, disk, .. } = &options;
@@ -133,24 +140,24 @@ impl<T: Send + 'static> Journal<T> {
         })?;
         let replayed = replay::replay(&options, from, &mut replay)?;
         let segments = Segments::new(dir.clone(), Arc::clone(disk), replayed.segments, replayed.durable);
-        if let Err(error) = segments.trim(from, options.spare_bytes()) {
+        if let Err(error) = segments.trim(from, options.spare_bytes_min()) {
             warn!(error = %error, "journal {}: cannot remove old segments: {error}", dir.display());
         }
         let segments = Arc::new(segments);
         let shared = Arc::new(Shared {
             queue: Mutex::new(Queue {
                 group: Vec::new(),
-                payloads: Vec::new(),
+                values: Vec::new(),
                 writing_bytes: 0,
-                renew: false,
+                rotate: false,
                 probe: false,
                 closed: false,
             }),
             arrived: Condvar::new(),
             segments: Arc::clone(&segments),
-            commits: Counting::default(),
+            commits: Histogram::default(),
             bytes_max: options.bytes_max,
-            spare_bytes: options.spare_bytes(),
+            spare_bytes_min: options.spare_bytes_min(),
             record_bytes_max: options.record_bytes_max,
             queue_bytes_max: options.queue_bytes_max,
             heartbeat: Heartbeat::new("journal"),
@@ -160,76 +167,76 @@ impl<T: Send + 'static> Journal<T> {
         let worker = Worker {
             shared: Arc::clone(&shared),
             writer: Writer::new(options, segments, replayed.next, replayed.torn_from),
-            settled,
+            on_durable,
             group: Vec::new(),
-            payloads: Vec::new(),
+            values: Vec::new(),
         };
         Ok((Journal { shared, thread: Mutex::new(None) }, worker, replayed.report))
     }
 }
 
 impl<T> Journal<T> {
-    /// Hands one record, the concatenation of `parts`, to the writer. `Ok` means that `settled` will hear of it;
-    /// otherwise the payload comes back at once. Copies the bytes once and never waits for the disk.
-    pub fn append(&self, parts: &[&[u8]], payload: T) -> Result<(), (AppendError, T)> {
+    /// Queues one record, the concatenation of `parts`. `Ok` means that `on_durable` will be called with `value`; an
+    /// error returns `value`. Copies the bytes once and does not wait for the disk.
+    pub fn append(&self, parts: &[&[u8]], value: T) -> Result<(), (AppendError, T)> {
         let shared = &*self.shared;
         let bytes: usize = parts.iter().map(|part| part.len()).sum();
         if bytes > shared.record_bytes_max {
-            return Err((AppendError::TooLarge { bytes, bytes_max: shared.record_bytes_max }, payload));
+            return Err((AppendError::TooLarge { bytes, bytes_max: shared.record_bytes_max }, value));
         }
         let crc = parts.iter().fold(0, |crc, part| crc32c::crc32c_append(crc, part));
         let header = RecordHeader::unplaced(bytes as u32, crc);
 
         let mut queue = shared.queue.lock();
         if queue.closed {
-            return Err((AppendError::Closed, payload));
+            return Err((AppendError::Closed, value));
         }
         let record_bytes = header.len() + bytes;
         let queue_full = !queue.group.is_empty() && queue.group.len() + record_bytes > shared.queue_bytes_max;
-        let coming = (queue.writing_bytes + queue.group.len() + record_bytes) as u64;
-        if queue_full || shared.segments.bytes() + coming > shared.bytes_max {
-            return Err((AppendError::Full, payload));
+        let pending_bytes = (queue.writing_bytes + queue.group.len() + record_bytes) as u64;
+        if queue_full || shared.segments.bytes() + pending_bytes > shared.bytes_max {
+            return Err((AppendError::Full, value));
         }
         queue.group.reserve(record_bytes);
         queue.group.extend_from_slice(&header);
         for part in parts {
             queue.group.extend_from_slice(part);
         }
-        queue.payloads.push(payload);
+        queue.values.push(value);
         drop(queue);
         shared.arrived.notify_one();
         Ok(())
     }
 
-    /// Removes the segments whose records all lie at or before `covered`; returns how many.
+    /// Removes the segments that hold only records at or before `covered`, and returns their number.
     pub fn trim(&self, covered: Position) -> io::Result<usize> {
-        self.shared.segments.trim(covered, self.shared.spare_bytes)
+        self.shared.segments.trim(covered, self.shared.spare_bytes_min)
     }
 
-    /// While the hold lives nothing is trimmed, so that [`Journal::durable_segments`] can be copied.
-    pub fn hold(&self) -> Hold {
-        self.shared.segments.hold()
+    /// Pauses trimming while the guard lives, so that [`Journal::durable_segments`] can be copied.
+    pub fn pause_trim(&self) -> TrimGuard {
+        self.shared.segments.pause_trim()
     }
 
-    /// Every segment, oldest first, up to where it is durable now: all that was settled so far.
+    /// The durable prefix of every segment, oldest first.
     pub fn durable_segments(&self) -> Vec<DurableSegment> {
         self.shared.segments.durable_segments()
     }
 
-    /// Has what comes from now on lie in files of its own, so that `trim` can remove everything before it. Files that held
-    /// any of that are removed, not used again. The writer thread does it, soon.
-    pub fn renew(&self) {
-        self.shared.queue.lock().renew = true;
+    /// Makes the writer thread start a new file, so that `trim` can remove every record before it. Files with earlier
+    /// records are removed and not recycled. Returns before the rotation.
+    pub fn rotate(&self) {
+        self.shared.queue.lock().rotate = true;
         self.shared.arrived.notify_one();
     }
 
-    /// Of the writer thread.
+    /// Heartbeat of the writer thread.
     pub fn heartbeat(&self) -> &Heartbeat {
         &self.shared.heartbeat
     }
 
-    /// Whether records can be written, as far as is known: the last group reached the disk. After a group that did not,
-    /// each call has the writer thread try the disk again, so that the answer becomes true without an append.
+    /// Whether the last group or probe reached the disk. After a failure, each call makes the writer thread probe the
+    /// disk, so the result becomes true again without an append.
     pub fn is_writable(&self) -> bool {
         let shared = &*self.shared;
         let is_writable = shared.is_writable.load(Ordering::Relaxed);
@@ -241,34 +248,35 @@ impl<T> Journal<T> {
         is_writable && !queue.closed
     }
 
-    /// Size of the segments on disk; files that wait to be used again, at most two segments, come on top.
+    /// Size of the segment files. Up to two spares are not included.
     pub fn bytes(&self) -> u64 {
         self.shared.segments.bytes()
     }
 
-    /// Every record up to here is durable. Set before the first of them is settled.
+    /// Position up to which every record is durable. Updated before `on_durable` is called for these records.
     pub fn durable_position(&self) -> Position {
         self.shared.segments.durable()
     }
 
-    /// How long each group took to be written and synced, failures included.
-    pub fn commits(&self) -> Times {
-        self.shared.commits.times()
+    /// Time to write and sync each group, failed groups included.
+    pub fn commit_latencies(&self) -> Latencies {
+        self.shared.commits.snapshot()
     }
 
-    pub fn waiting(&self) -> Waiting {
+    /// Records and bytes that are not durable yet.
+    pub fn backlog(&self) -> Backlog {
         let queue = self.shared.queue.lock();
-        Waiting { records: queue.payloads.len(), bytes: queue.group.len() + queue.writing_bytes }
+        Backlog { records: queue.values.len(), bytes: queue.group.len() + queue.writing_bytes }
     }
 
-    /// Refuses further records, writes and settles those that wait, and ends the writer thread. Idempotent.
+    /// Refuses further records, commits the queued ones and ends the writer thread. Idempotent.
     pub fn shutdown(&self) {
         self.shared.queue.lock().closed = true;
         self.shared.arrived.notify_one();
         let thread = self.thread.lock().take();
-        // `settled` may hold the last handle: the writer cannot wait for itself.
+        // `on_durable` may drop the last handle: the writer thread cannot join itself.
         if let Some(thread) = thread.filter(|thread| thread.thread().id() != thread::current().id()) {
-            // A panic of `settled` was reported where it happened.
+            // A panic of `on_durable` was reported where it happened.
             let _ = thread.join();
         }
     }
@@ -286,30 +294,30 @@ impl<T, S: FnMut(T, Result<Position, AppendError>)> Worker<T, S> {
         while self.wait() {
             heartbeat.beat();
             self.step();
-            heartbeat.rest();
+            heartbeat.idle();
         }
     }
 
-    /// Until something waits; false when the journal is closed and nothing does.
+    /// Waits for work. False when the journal is closed and the queue is empty.
     fn wait(&self) -> bool {
         let mut queue = self.shared.queue.lock();
-        while queue.payloads.is_empty() && !queue.renew && !queue.probe && !queue.closed {
+        while queue.values.is_empty() && !queue.rotate && !queue.probe && !queue.closed {
             self.shared.arrived.wait(&mut queue);
         }
-        !queue.payloads.is_empty() || ((queue.renew || queue.probe) && !queue.closed)
+        !queue.values.is_empty() || ((queue.rotate || queue.probe) && !queue.closed)
     }
 
-    /// Writes everything that waits as one group and settles it.
+    /// Commits the queued records as one group and calls `on_durable` for each.
     pub(crate) fn step(&mut self) {
-        let (renew, probe) = {
+        let (rotate, probe) = {
             let mut queue = self.shared.queue.lock();
             std::mem::swap(&mut queue.group, &mut self.group);
-            std::mem::swap(&mut queue.payloads, &mut self.payloads);
+            std::mem::swap(&mut queue.values, &mut self.values);
             queue.writing_bytes = self.group.len();
-            (std::mem::take(&mut queue.renew), std::mem::take(&mut queue.probe))
+            (std::mem::take(&mut queue.rotate), std::mem::take(&mut queue.probe))
         };
-        if renew {
-            self.writer.renew();
+        if rotate {
+            self.writer.rotate();
         }
         if self.group.is_empty() {
             if probe {
@@ -319,15 +327,15 @@ impl<T, S: FnMut(T, Result<Position, AppendError>)> Worker<T, S> {
         }
         let start = Instant::now();
         let outcome = self.writer.commit(&mut self.group);
-        self.shared.commits.add(start.elapsed());
+        self.shared.commits.record(start.elapsed());
         self.shared.is_writable.store(outcome.is_ok(), Ordering::Relaxed);
         self.shared.queue.lock().writing_bytes = 0;
 
         let mut at = 0;
-        for payload in self.payloads.drain(..) {
+        for value in self.values.drain(..) {
             at += RECORD_HEADER_BYTES + RecordHeader::unplaced_len(&self.group[at..]);
             let position = outcome.clone().map(|start| Position(start.0 + at as u64));
-            (self.settled)(payload, position);
+            (self.on_durable)(value, position);
         }
         self.group.clear();
         self.group.shrink_to(self.shared.queue_bytes_max);
@@ -335,11 +343,11 @@ impl<T, S: FnMut(T, Result<Position, AppendError>)> Worker<T, S> {
 }
 
 impl<T, S> Drop for Worker<T, S> {
-    /// Also when `settled` panicked: nobody will write, so nobody may believe so.
+    /// Closes the journal, also after a panic of `on_durable`: no thread is left to write.
     fn drop(&mut self) {
         let mut queue = self.shared.queue.lock();
         queue.closed = true;
         queue.group = Vec::new();
-        queue.payloads = Vec::new();
+        queue.values = Vec::new();
     }
 }

@@ -1,5 +1,4 @@
-//! Reads the records of the segments without opening the journal: to keep a copy of records and of damaged ranges before
-//! they are trimmed.
+//! Reads records and damaged ranges without opening the journal, to copy them before they are trimmed.
 
 use crate::disk::Disk;
 use crate::reader::{self, ScanError, Sealed};
@@ -8,13 +7,14 @@ use crate::segment::{self, HEADER_BYTES};
 use crate::{Options, Position};
 use std::io;
 
-/// Bytes of a damaged range read at a time.
+/// Read size for damaged ranges.
 const PIECE_BYTES: usize = 256 << 10;
 
-/// Hands `each` the position and payload of every durable record in `from < position <= to`, in order. Also while the
-/// journal is open: records up to `to` are durable and are not trimmed meanwhile. Records that are damaged are left out.
+/// Calls `each` with the position and payload of every record in `from < position <= to`, in order. Damaged records are
+/// skipped.
 ///
-/// `from` and `to` are `Position(0)` or positions of records.
+/// `from` and `to` are `Position(0)` or positions of records. The journal may be open, as long as the records up to `to`
+/// are durable and are not trimmed concurrently.
 pub fn read_records(
     options: &Options,
     from: Position,
@@ -45,8 +45,8 @@ pub fn read_records(
     Ok(())
 }
 
-/// Hands `each` the bytes of a damaged range as they lie in its file, piece by piece; none when the file is missing.
-/// Pages that cannot be read are zeros.
+/// Calls `each` with the raw bytes of a damaged range, in pieces; never when the file is missing. Unreadable pages are
+/// zeros.
 pub fn read_damaged(
     disk: &dyn Disk,
     range: &CorruptRange,
@@ -57,7 +57,7 @@ pub fn read_damaged(
     };
     let file = disk.open(path)?;
     let offset_of = |position: Position| HEADER_BYTES + position.0.saturating_sub(base.0);
-    // With a damaged header, from the file's first byte.
+    // Includes a damaged header.
     let start = if range.from <= base { 0 } else { offset_of(range.from) };
     let end = offset_of(range.to).min(file.len()?);
     let mut window = reader::Window::new(&*file)?;

@@ -1,4 +1,4 @@
-//! What a fuzzer calls: arbitrary bytes as a segment file must be read without a panic and without end.
+//! Entry points for fuzzing: reading arbitrary bytes as a segment must terminate without a panic.
 
 use crate::Position;
 use crate::disk::DiskFile;
@@ -6,9 +6,10 @@ use crate::reader;
 use crate::segment::{HEADER_BYTES, Header, RecordHeader};
 use std::io;
 
-/// Reads `bytes` as a segment. Returns how many records it holds.
+/// Reads `bytes` as a segment and returns the number of records.
 ///
-/// Panics, which is what a fuzzer looks for, when the result contradicts itself.
+/// # Panics
+/// When the result is inconsistent.
 pub fn segment(bytes: &[u8]) -> usize {
     let block = &bytes[..bytes.len().min(HEADER_BYTES as usize)];
     let Ok(header) = Header::decode(block) else { return 0 };
@@ -29,19 +30,20 @@ pub fn segment(bytes: &[u8]) -> usize {
     records
 }
 
-/// Reads a segment made of `recipe`: a good header, then records that are whole, torn or damaged, and garbage. No
-/// checksum has to be guessed. Returns how many records it holds.
+/// Reads a segment built from `recipe` and returns the number of records: a valid header, then valid, torn and damaged
+/// records and garbage. The fuzzer need not guess checksums.
 pub fn recipe(recipe: &[u8]) -> usize {
     let (salt, base) = (0x5eed, u64::from(recipe.first().copied().unwrap_or_default()));
-    let is_reused = base & 1 == 1;
-    let header = Header { salt, base: Position(base), sealed_at: Position(base), torn_from: Position(base), is_reused };
+    let is_recycled = base & 1 == 1;
+    let (sealed_at, torn_from) = (Position(base), Position(base));
+    let header = Header { salt, base: Position(base), sealed_at, torn_from, is_recycled };
     let mut bytes = header.encode();
     let (mut rest, mut group) = (recipe, base);
     while let [what, len, tail @ ..] = rest {
         let (content, tail) = tail.split_at(tail.len().min(usize::from(*len)));
         rest = tail;
         let start = base + bytes.len() as u64 - HEADER_BYTES;
-        // Of a group of its own, or of the one that is open.
+        // Starts a group or continues the current one.
         group = if what & 0x10 == 0 { start } else { group };
         let mut crc = crc32c::crc32c(content);
         let mut declared = content.len() as u32;
@@ -65,7 +67,7 @@ pub fn recipe(recipe: &[u8]) -> usize {
     segment(&bytes)
 }
 
-/// A file that is only read.
+/// A read-only file in memory.
 struct Bytes<'a>(&'a [u8]);
 
 impl DiskFile for Bytes<'_> {
@@ -100,7 +102,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn whole_records_are_read() {
+    fn valid_records_are_read() {
         assert_eq!(recipe(&[0, 3, b'a', b'b', b'c', 0x10, 0, 1, 1, b'd']), 3);
     }
 

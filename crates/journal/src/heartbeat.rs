@@ -1,8 +1,8 @@
-//! Heartbeats of background threads: whether a thread is there and gets on with its work.
+//! Heartbeats of background threads.
 //!
-//! A thread beats before each piece of work and says when it waits for some. Whoever watches calls a thread missing when
-//! it has ended by a panic, or when it works and has not beaten for longer than a limit. Long work beats through
-//! [`beat`], which finds the heartbeat of its own thread.
+//! A thread beats before each piece of work and reports when it is idle. It counts as missing when it has panicked, or
+//! when it is busy and has not beaten for longer than a limit. Loops of long work call [`beat`], which updates the
+//! heartbeat of the current thread.
 
 use std::cell::OnceCell;
 use std::fmt;
@@ -14,20 +14,21 @@ use std::time::{Duration, Instant};
 #[derive(Clone)]
 pub struct Heartbeat {
     name: &'static str,
-    /// Milliseconds since [`start`] of the last beat, or one of the constants below.
+    /// Time of the last beat in milliseconds since [`start`], or one of the constants below.
     state: Arc<AtomicU64>,
 }
 
-/// Waits for work, as long as it takes.
-const WAITING: u64 = u64::MAX;
-/// Ended by a panic.
+/// The thread waits for work.
+const IDLE: u64 = u64::MAX;
+/// The thread has panicked.
 const DEAD: u64 = u64::MAX - 1;
 
 /// Why a thread counts as missing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Missing {
+    /// Name of the heartbeat.
     pub thread: &'static str,
-    /// Since its last beat; `None`: the thread has ended by a panic.
+    /// Time since the last beat; `None` after a panic.
     pub silent_for: Option<Duration>,
 }
 
@@ -44,29 +45,30 @@ thread_local! {
     static OWN: OnceCell<Heartbeat> = const { OnceCell::new() };
 }
 
-/// What beats are counted from.
+/// The epoch of all heartbeats.
 fn start() -> Instant {
     static START: OnceLock<Instant> = OnceLock::new();
     *START.get_or_init(Instant::now)
 }
 
 impl Heartbeat {
-    /// Of a thread that has not started yet: it waits.
+    /// The heartbeat of a thread that has not started yet: idle.
     pub fn new(name: &'static str) -> Heartbeat {
         start();
-        Heartbeat { name, state: Arc::new(AtomicU64::new(WAITING)) }
+        Heartbeat { name, state: Arc::new(AtomicU64::new(IDLE)) }
     }
 
+    /// Name of the thread, as `/livez` shows it.
     pub fn name(&self) -> &'static str {
         self.name
     }
 
-    /// Makes it the heartbeat of this thread: [`beat`] finds it.
-    pub fn is_of_this_thread(&self) {
+    /// Makes this the heartbeat that [`beat`] updates on the current thread.
+    pub fn register_current_thread(&self) {
         OWN.with(|own| drop(own.set(self.clone())));
     }
 
-    /// A piece of work begins or goes on.
+    /// Reports progress: a piece of work begins or continues.
     pub fn beat(&self) {
         self.beat_at(Instant::now());
     }
@@ -76,20 +78,20 @@ impl Heartbeat {
         self.state.store(u64::try_from(since).unwrap_or(DEAD - 1), Ordering::Relaxed);
     }
 
-    /// There is nothing to do for now, or the thread ends in order.
-    pub fn rest(&self) {
-        self.state.store(WAITING, Ordering::Relaxed);
+    /// Reports that the thread waits for work or has ended normally.
+    pub fn idle(&self) {
+        self.state.store(IDLE, Ordering::Relaxed);
     }
 
-    /// The thread ends by a panic.
+    /// Reports that the thread has panicked.
     pub fn end_by_panic(&self) {
         self.state.store(DEAD, Ordering::Relaxed);
     }
 
-    /// Whether the thread is missing at `now`, when a piece of work may take `silence_max`.
+    /// Why the thread counts as missing at `now`, if it does. A busy thread may be silent for `silence_max`.
     pub fn missing(&self, now: Instant, silence_max: Duration) -> Option<Missing> {
         let silent_for = match self.state.load(Ordering::Relaxed) {
-            WAITING => return None,
+            IDLE => return None,
             DEAD => None,
             beaten => {
                 let silence = now.saturating_duration_since(start() + Duration::from_millis(beaten));
@@ -103,7 +105,7 @@ impl Heartbeat {
     }
 }
 
-/// A beat of the thread that calls, when it has a heartbeat. For the loops of long work.
+/// Beats for the current thread, if it has registered a heartbeat.
 pub fn beat(now: Instant) {
     OWN.with(|own| own.get().into_iter().for_each(|heartbeat| heartbeat.beat_at(now)));
 }
@@ -113,20 +115,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn who_works_and_does_not_beat_is_missing() {
+    fn a_busy_thread_that_does_not_beat_is_missing() {
         let heartbeat = Heartbeat::new("lake-flush");
         let (now, limit) = (Instant::now(), Duration::from_secs(60));
         let later = now + 2 * limit;
-        assert_eq!(heartbeat.missing(later, limit), None, "it was never asked for anything");
+        assert_eq!(heartbeat.missing(later, limit), None, "a new thread is idle");
         heartbeat.beat_at(now);
         assert_eq!(heartbeat.missing(now + limit / 2, limit), None);
         let missing = heartbeat.missing(later, limit).expect("it is silent");
         assert_eq!(missing.to_string(), "thread lake-flush has not beaten for 120 s");
-        heartbeat.is_of_this_thread();
+        heartbeat.register_current_thread();
         beat(later);
         assert_eq!(heartbeat.missing(later, limit), None, "long work beats");
-        heartbeat.rest();
-        assert_eq!(heartbeat.missing(later + 9 * limit, limit), None, "it waits");
+        heartbeat.idle();
+        assert_eq!(heartbeat.missing(later + 9 * limit, limit), None, "it is idle");
         heartbeat.end_by_panic();
         let missing = heartbeat.missing(now, limit).expect("it is dead");
         assert_eq!(missing.to_string(), "thread lake-flush has ended by a panic");

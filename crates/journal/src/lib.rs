@@ -1,20 +1,20 @@
 //! The write-ahead log of accepted requests. It knows bytes and positions, not telemetry.
 //!
-//! - `append`: `Journal`, the bounded queue in front of the one writer thread, group commit, trim.
-//! - `writer`: one group into the active segment and onto the disk; sealing, rotation, recovery from failures.
-//! - `replay`: opening: which segments there are, what of them is needed, what is missing or damaged.
-//! - `reader`: the records of one segment, also of a damaged one.
-//! - `segment`: the layout on disk: names, header, records, checksums.
-//! - `times`: how long writing and syncing takes.
-//! - `copy`: records, and the bytes of damaged ranges, read again to be kept elsewhere.
-//! - `heartbeat`: whether a background thread is there and gets on, for the threads of the store too.
-//! - `disk`: the seam to the file system, and the simulated disk that stands in for it in tests.
+//! - `append`: `Journal`, the bounded queue in front of the single writer thread, group commit, trim.
+//! - `writer`: writes and syncs one group of records; seals, rotates and recovers segments after failures.
+//! - `replay`: opens the segments, replays their records and reports missing and damaged ranges.
+//! - `reader`: reads the records of one segment and skips damaged ranges.
+//! - `segment`: the on-disk layout: file names, header, records, checksums.
+//! - `latency`: a histogram of the time that groups take to become durable.
+//! - `copy`: reads records and damaged ranges again, to copy them before they are trimmed.
+//! - `heartbeat`: liveness of background threads, also of those of other crates.
+//! - `disk`: the file system interface, and the simulated disk that replaces it in tests.
 //!
-//! Invariants: what was settled as durable is replayed, in order, until it is trimmed; a position is never used
-//! twice; damage is reported, never returned as data; no outcome here depends on a
-//! clock, and nothing looks inside a record.
+//! Invariants: a record that was reported durable is replayed, in order, until it is trimmed. A position is never used
+//! twice. Damage is reported and never returned as data. No result depends on a clock or on the content of a record.
 
 #![forbid(unsafe_code)]
+#![warn(missing_docs)]
 
 mod append;
 mod copy;
@@ -23,6 +23,7 @@ mod errors;
 #[cfg(any(test, feature = "sim"))]
 pub mod fuzz;
 pub mod heartbeat;
+mod latency;
 mod options;
 mod reader;
 mod replay;
@@ -31,23 +32,22 @@ mod segments;
 pub mod sqlite_wal;
 #[cfg(test)]
 mod tests;
-mod times;
 mod writer;
 
-pub use append::{Journal, Opened, Waiting};
+pub use append::{Backlog, Journal, Opened};
 pub use copy::{read_damaged, read_records};
 pub use errors::{AppendError, OpenError};
+pub use latency::Latencies;
 pub use options::Options;
 pub use replay::{CorruptRange, ReplayReport, TornTail, header_damage, inspect};
-pub use segments::{DurableSegment, Hold};
-pub use times::Times;
+pub use segments::{DurableSegment, TrimGuard};
 
 use std::fmt;
 
-/// A logical byte offset in the journal; it only grows, across segments, restarts and failures.
+/// A logical byte offset in the journal. It never decreases across segments, restarts and failures.
 ///
-/// The position of a record is the offset just *after* it, so "covered up to `p`" includes the record at `p`,
-/// and `Position(0)` is before everything.
+/// The position of a record is the offset just *after* it: "covered up to `p`" includes the record at `p`, and
+/// `Position(0)` precedes every record.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Position(pub u64);
 

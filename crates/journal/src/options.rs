@@ -1,4 +1,4 @@
-//! Where the journal lives and how large it and its parts may grow.
+//! The directory and the size limits of a journal.
 
 use crate::disk::{Disk, RealDisk};
 use crate::errors::OpenError;
@@ -6,28 +6,30 @@ use crate::segment::HEADER_BYTES;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+/// The directory and the size limits of a journal.
 #[derive(Clone)]
 pub struct Options {
-    /// Made when missing; nothing else may live in it.
+    /// The journal's own directory, created when missing.
     pub dir: PathBuf,
-    /// A segment is closed before it grows past this; only one group larger than a segment makes a larger one.
+    /// Maximum size of a segment file. Only a group that is larger than a segment exceeds it.
     pub segment_bytes: u64,
-    /// Bound of all segments together; appends beyond it are refused as `Full` until something is trimmed.
+    /// Maximum size of all segments. Appends beyond it fail with `Full` until segments are trimmed.
     pub bytes_max: u64,
-    /// Bound of one record's payload.
+    /// Maximum size of a record's payload.
     pub record_bytes_max: usize,
-    /// Bound of what waits for the writer, and so of one group. A single record may exceed it when nothing waits.
+    /// Maximum size of the queue, and so of one group. A single record may exceed it when the queue is empty.
     pub queue_bytes_max: usize,
+    /// The file system.
     pub disk: Arc<dyn Disk>,
-    /// Called on the writer thread when it ends by a panic, after the journal has closed.
+    /// Called on the writer thread after a panic, once the journal is closed.
     pub on_panic: Arc<dyn Fn() + Send + Sync>,
 }
 
-/// Keeps `back` and `len` of a record within their 32 bits, with room to spare.
+/// Keeps `back` and `len` of a record well within their 32 bits.
 const GROUP_BYTES_LIMIT: usize = 1 << 30;
 
 impl Options {
-    /// 64 MiB segments, 2 GiB in all, records up to 64 MiB, 16 MiB waiting, on the real disk.
+    /// 64 MiB per segment, 2 GiB in total, 64 MiB per record, 16 MiB in the queue, on the real disk.
     pub fn new(dir: impl Into<PathBuf>) -> Options {
         Options {
             dir: dir.into(),
@@ -40,13 +42,14 @@ impl Options {
         }
     }
 
-    /// Zeros written ahead of the records, so that most syncs change no file size: a 64th of a segment, 4 KiB to 1 MiB.
+    /// Zeros written ahead of the records, so that most syncs do not change the file size: 1/64 of a segment, between
+    /// 4 KiB and 1 MiB.
     pub(crate) fn zero_ahead_bytes(&self) -> u64 {
         (self.segment_bytes / 64).clamp(4 << 10, 1 << 20)
     }
 
-    /// A trimmed segment of at least so many bytes is used again.
-    pub(crate) fn spare_bytes(&self) -> u64 {
+    /// Minimum size of a trimmed segment file that is recycled.
+    pub(crate) fn spare_bytes_min(&self) -> u64 {
         self.segment_bytes / 2
     }
 
@@ -55,7 +58,7 @@ impl Options {
         if group_max > GROUP_BYTES_LIMIT {
             return Err(OpenError::Options(format!("records and queue are bounded by {GROUP_BYTES_LIMIT} bytes")));
         }
-        // The active segment cannot be trimmed; it alone must not fill the journal.
+        // The active segment cannot be trimmed, so it must not fill the journal on its own.
         let active_max = self.segment_bytes.max(group_max as u64) + HEADER_BYTES + self.zero_ahead_bytes();
         if self.bytes_max < 2 * active_max {
             return Err(OpenError::Options(format!(

@@ -1,29 +1,29 @@
-//! The records of one segment, in order, also of a damaged one.
+//! Reads the records of one segment in order, damaged segments included.
 //!
-//! A record that does not fit ends the trust in what its header said: the reader looks byte by byte for the next
-//! place where a record fits, and what lies between is a hole. Whether a hole was durable once is decided at the end:
-//! a later record says, with the start of its group, up to where everything was synced before it was written.
+//! After an invalid record header the reader searches byte by byte for the next valid one; the range between is a hole.
+//! Whether a hole had been durable is decided at the end of the scan: everything before the first record of a group was
+//! synced before that group was written.
 
 use crate::Position;
 use crate::disk::DiskFile;
 use crate::segment::{END_MARK, HEADER_BYTES, Header, RECORD_HEADER_BYTES, RecordHeader};
 use std::io;
 
-/// Bytes read ahead at a time.
+/// Read-ahead size.
 const WINDOW_BYTES: usize = 256 << 10;
-/// The piece of a file that is given up when it cannot be read.
+/// Unit of a file that is skipped when it cannot be read.
 const PAGE_BYTES: u64 = 4096;
 
-/// What one pass over a segment found.
+/// The result of one pass over a segment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Scan {
-    /// End of the last whole record; where reading began when there is none.
+    /// End of the last valid record; start of the scan without one.
     pub end: Position,
-    /// End of what was written, as far as can be told: of the last byte that is not zero, or of a damaged record.
+    /// Best known end of the written bytes: the last non-zero byte, or the end of a damaged record.
     pub extent: Position,
-    /// Places where no record fits, ascending.
+    /// Ranges without a valid record, ascending.
     pub holes: Vec<Hole>,
-    /// Why some page could not be read, even alone; it counts as damage.
+    /// The first error of an unreadable page, which counts as damage.
     pub read_error: Option<String>,
 }
 
@@ -31,23 +31,23 @@ pub(crate) struct Scan {
 pub(crate) struct Hole {
     pub from: Position,
     pub to: Position,
-    /// Known to have been synced once: damage. Otherwise the last write before a crash may simply be torn.
+    /// Whether the range had been synced, which makes it damage. Otherwise it may be a torn last write.
     pub durable: bool,
 }
 
-/// What the header of the next segment says about the end of this one.
+/// The end of a segment according to the next segment's header.
 #[derive(Copy, Clone, Debug)]
 pub(crate) struct Sealed {
     /// End of the durable records.
     pub at: Position,
-    /// Holes from here on are known to be a torn write.
+    /// Holes from here on are torn writes.
     pub torn_from: Position,
 }
 
-/// Calls `visit` with each whole record that starts at or after `from`, with its position (the offset after it).
+/// Calls `visit` with the position and payload of each valid record that starts at or after `from`.
 ///
-/// Without `sealed`, in the last segment, the end is found by reading.
-/// `from` must be a record boundary within the segment. An error of `visit` ends the scan and is returned.
+/// `sealed` is `None` for the last segment, whose end is found by reading. `from` must be a record boundary within the
+/// segment. An error of `visit` ends the scan and is returned.
 pub(crate) fn scan<E>(
     file: &dyn DiskFile,
     header: Header,
@@ -77,7 +77,7 @@ pub(crate) fn scan<E>(
         let next = offset + (RECORD_HEADER_BYTES + record.len as usize) as u64;
         let payload = window.bytes(offset + RECORD_HEADER_BYTES as u64, record.len as usize);
         if crc32c::crc32c(payload) != record.crc {
-            // The header is ours, so its length is: nothing inside is a record.
+            // The header is valid, so its length is trusted: the payload is not searched for records.
             hole_from.get_or_insert(offset);
             offset = next;
             claimed_to = next;
@@ -95,8 +95,8 @@ pub(crate) fn scan<E>(
     let extent = match sealed {
         Some(sealed) => sealed.at.max(position_of(end)),
         None => {
-            // In a file used before anything may follow the mark of the end.
-            let is_marked = header.is_reused && window.bytes(end, END_MARK.len()).iter().all(|&byte| byte == 0);
+            // Old content of a recycled file follows the end mark.
+            let is_marked = header.is_recycled && window.bytes(end, END_MARK.len()).iter().all(|&byte| byte == 0);
             let last_nonzero = if is_marked { end } else { window.last_nonzero(end, file_end) };
             position_of(last_nonzero.max(window.unreadable_to).max(claimed_to).max(end))
         }
@@ -111,7 +111,7 @@ pub(crate) fn scan<E>(
     Ok(Scan { end: position_of(end), extent, holes, read_error: window.read_error })
 }
 
-/// The header of the record at `offset`, if one fits there and ends by `readable_end`.
+/// The record header at `offset`, if it is valid and the record ends by `readable_end`.
 fn record_at(window: &mut Window<'_>, salt: u64, start: u64, offset: u64, readable_end: u64) -> Option<RecordHeader> {
     let record = RecordHeader::decode(window.bytes(offset, RECORD_HEADER_BYTES), salt, start)?;
     let end = offset + RECORD_HEADER_BYTES as u64 + u64::from(record.len);
@@ -120,7 +120,7 @@ fn record_at(window: &mut Window<'_>, salt: u64, start: u64, offset: u64, readab
 
 #[derive(Debug)]
 pub(crate) enum ScanError<E> {
-    /// The file's length cannot be told.
+    /// The file's length could not be read.
     Io(io::Error),
     Visit(E),
 }
@@ -131,14 +131,14 @@ impl<E> From<io::Error> for ScanError<E> {
     }
 }
 
-/// A moving piece of a file in memory. A page that cannot be read is zeros, which no record is.
+/// A read buffer that moves over a file. Unreadable pages are zeros, which are not a valid record.
 pub(crate) struct Window<'a> {
     file: &'a dyn DiskFile,
     file_bytes: u64,
     start: u64,
     buffer: Vec<u8>,
     read_error: Option<String>,
-    /// The offset after the last page that could not be read.
+    /// End offset of the last unreadable page.
     unreadable_to: u64,
 }
 
@@ -147,7 +147,7 @@ impl<'a> Window<'a> {
         Ok(Window { file, file_bytes: file.len()?, start: 0, buffer: Vec::new(), read_error: None, unreadable_to: 0 })
     }
 
-    /// The `want` bytes at `offset`; fewer at the end of the file.
+    /// Up to `want` bytes at `offset`; fewer only at the end of the file.
     pub(crate) fn bytes(&mut self, offset: u64, want: usize) -> &[u8] {
         let want = (want as u64).min(self.file_bytes.saturating_sub(offset)) as usize;
         if offset < self.start || offset + want as u64 > self.start + self.buffer.len() as u64 {
@@ -184,8 +184,8 @@ impl<'a> Window<'a> {
         }
     }
 
-    /// The first place from `offset` on where a record might start that ends by `end`, or some place before it: a
-    /// header has at most 15 zeros before its first other byte, and its length fits the file.
+    /// A lower bound for the next offset at which a record that ends by `end` may start. A record header begins with at
+    /// most 15 zero bytes, and its length fits the file.
     fn next_candidate(&mut self, offset: u64, end: u64) -> u64 {
         let piece = self.bytes(offset, PAGE_BYTES as usize);
         let zeros = piece.iter().position(|&byte| byte != 0).unwrap_or(piece.len());
@@ -198,7 +198,7 @@ impl<'a> Window<'a> {
         offset + (first..piece.len()).find(fits).unwrap_or(piece.len()) as u64
     }
 
-    /// The offset after the last byte in `from..to` that is not zero; `from` when all are.
+    /// End offset of the last non-zero byte in `from..to`; `from` when there is none.
     fn last_nonzero(&mut self, from: u64, to: u64) -> u64 {
         let mut last = from;
         let mut offset = from;

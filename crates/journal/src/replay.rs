@@ -1,7 +1,7 @@
-//! Opening: which segments there are, which of them hold records after the caller's position, and what is missing.
+//! Replays the records after a position and reports missing and damaged ranges.
 //!
-//! The header of a segment says where the durable records before it end, so every segment but the last has a known
-//! end, and a missing file is noticed. Only the last one can have a torn tail.
+//! A segment's header records where the durable records before it end. Every segment but the last therefore has a known
+//! end, a missing file is detected, and only the last segment can have a torn tail.
 
 use crate::disk::{Disk, DiskFile};
 use crate::reader::{self, Hole, Scan, ScanError, Sealed};
@@ -12,44 +12,52 @@ use crate::{OpenError, Options, Position};
 use std::error::Error;
 use std::path::{Path, PathBuf};
 
-/// What opening found. Damage is never silent: a record that is gone lies in `torn_tail` or in `corrupt`.
+/// The result of a replay. Every lost record lies in `torn_tail` or `corrupt`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ReplayReport {
     /// Records replayed.
     pub records: u64,
     /// Payload bytes replayed.
     pub bytes: u64,
-    /// The last write before the end was cut short: normal after a crash, and never settled as durable.
+    /// A partial last write: normal after a crash, and never reported as durable.
     pub torn_tail: Option<TornTail>,
-    /// Damage to what was durable once, by position.
+    /// Damaged or missing ranges that had been durable, by position.
     pub corrupt: Vec<CorruptRange>,
 }
 
+/// A partial last write.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TornTail {
+    /// The last segment.
     pub segment: PathBuf,
+    /// Start of the first invalid byte.
     pub from: Position,
+    /// End of the written bytes, as far as they can be detected.
     pub to: Position,
 }
 
+/// A damaged or missing range that had been durable.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CorruptRange {
-    /// `None` when the file itself is missing.
+    /// The segment; `None` when the file is missing.
     pub segment: Option<PathBuf>,
+    /// Start of the range.
     pub from: Position,
+    /// End of the range, exclusive.
     pub to: Position,
+    /// Cause, for the operator.
     pub why: String,
 }
 
-/// What the writer goes on from.
+/// The state from which the writer continues.
 pub(crate) struct Replayed {
     pub report: ReplayReport,
     pub segments: Vec<Segment>,
     /// End of the last durable record.
     pub durable: Position,
-    /// Past everything that may be found in the segments.
+    /// Greater than every position in the segments.
     pub next: Position,
-    /// Where the torn tail of the last segment begins; `durable` when there is none before it.
+    /// Start of the last segment's torn tail, at most `durable`.
     pub torn_from: Position,
 }
 
@@ -58,18 +66,18 @@ struct Found {
     bytes: u64,
     base: Position,
     file: Box<dyn DiskFile>,
-    /// `None` when both copies are damaged.
+    /// `None` when both copies of the header are damaged.
     header: Option<Header>,
 }
 
 type Visit<'a> = dyn FnMut(Position, &[u8]) -> Result<(), Box<dyn Error + Send + Sync>> + 'a;
 
-/// Reads every record after `from`, which is `Position(0)` or the position of a record.
+/// Replays every record after `from`, which is `Position(0)` or the position of a record.
 pub(crate) fn replay(options: &Options, from: Position, visit: &mut Visit<'_>) -> Result<Replayed, OpenError> {
     read(find(options)?, from, visit)
 }
 
-/// Reads every record after `from` and changes nothing: `dir` need not be writable, and nobody else may write to it.
+/// Replays every record after `from` without changing anything. `dir` may be read-only; no other process may write to it.
 pub fn inspect(dir: &Path, disk: &dyn Disk, from: Position, visit: &mut Visit<'_>) -> Result<ReplayReport, OpenError> {
     let listed = disk.list(dir).map_err(OpenError::io("list", dir))?;
     let found = listed.into_iter().filter_map(|(path, bytes)| found(disk, path, bytes).transpose());
@@ -136,7 +144,7 @@ fn read(found: Vec<Found>, from: Position, visit: &mut Visit<'_>) -> Result<Repl
             Err(ScanError::Io(error)) => return Err(OpenError::io("read", &segment.path)(error)),
             Err(ScanError::Visit(error)) => return Err(error),
         };
-        // The end of this one went with the header of the next: then no hole in it can be called a torn tail.
+        // The next segment's damaged header held the end of this one, so holes here count as damage, not as a torn tail.
         let end_is_lost = sealed.is_none() && !later.is_empty();
         report.add(segment, &scan, end_is_lost);
         if later.is_empty() && from > segment.extent() {
@@ -148,7 +156,7 @@ fn read(found: Vec<Found>, from: Position, visit: &mut Visit<'_>) -> Result<Repl
             });
         }
         let torn = scan.holes.iter().find(|hole| !hole.durable).map(|hole| hole.from);
-        // The last one may hold nothing (its first group failed): then all ends where it says the one before ends.
+        // The last segment is empty when its first group failed. Its header then holds the end of the journal.
         let is_empty = sealed.is_none() && scan.end == segment.base;
         let (end, tear) = match (sealed, is_empty) {
             (Some(sealed), _) => (sealed.at, Some(sealed.torn_from)),
@@ -158,7 +166,7 @@ fn read(found: Vec<Found>, from: Position, visit: &mut Visit<'_>) -> Result<Repl
         segments.push(segment.listed(end));
         durable = durable.max(end);
         torn_from = tear;
-        // All of the file: a damaged record may have ended with zeros, and its position was given out.
+        // The whole file counts: a damaged record may have ended with zeros, and its position must not be used again.
         next = next.max(scan.extent).max(segment.extent());
     }
 
@@ -170,7 +178,7 @@ fn read(found: Vec<Found>, from: Position, visit: &mut Visit<'_>) -> Result<Repl
     Ok(Replayed { report, segments, durable, next, torn_from })
 }
 
-/// The segments in order of position; everything in the directory made durable and leftovers removed.
+/// The segments, sorted by position. Syncs the directory and the last segment, and removes leftover files.
 fn find(options: &Options) -> Result<Vec<Found>, OpenError> {
     let Options { dir, disk, .. } = options;
     let listed = disk.list(dir).map_err(OpenError::io("list", dir))?;
@@ -182,7 +190,7 @@ fn find(options: &Options) -> Result<Vec<Found>, OpenError> {
         found.extend(self::found(&**disk, path, bytes)?);
     }
     found.sort_by_key(|segment| segment.base);
-    // A killed process may have left both in the page cache only; what is replayed must stay.
+    // A killed process may have left them in the page cache only. Replayed records must be durable.
     if let Some(last) = found.last() {
         last.file.sync_data().map_err(OpenError::io("sync", &last.path))?;
     }
@@ -190,7 +198,7 @@ fn find(options: &Options) -> Result<Vec<Found>, OpenError> {
     Ok(found)
 }
 
-/// `None`: the file is no segment.
+/// Opens a segment; `None` for any other file.
 fn found(disk: &dyn Disk, path: PathBuf, bytes: u64) -> Result<Option<Found>, OpenError> {
     let Some(base) = segment::base_of(&path) else { return Ok(None) };
     let file = disk.open(&path).map_err(OpenError::io("open", &path))?;
@@ -200,8 +208,8 @@ fn found(disk: &dyn Disk, path: PathBuf, bytes: u64) -> Result<Option<Found>, Op
     Ok(Some(Found { path, bytes, base, file, header }))
 }
 
-/// Segments whose header is whole in one copy only, or has stray bytes beside it. A replay reads them; one more damaged
-/// byte may cost the segment.
+/// Segments with one damaged copy of the header, or with stray bytes in the header block. They are still replayed, but
+/// damage to the other copy would lose the segment.
 pub fn header_damage(dir: &Path, disk: &dyn Disk) -> Result<Vec<PathBuf>, OpenError> {
     let mut damaged = Vec::new();
     for (path, bytes) in disk.list(dir).map_err(OpenError::io("list", dir))? {
@@ -215,10 +223,10 @@ pub fn header_damage(dir: &Path, disk: &dyn Disk) -> Result<Vec<PathBuf>, OpenEr
     Ok(damaged)
 }
 
-/// `Err` is the version of a format this program does not know.
+/// The header of the segment at `base`; `None` when it is damaged. The error is an unknown format version.
 pub(crate) fn read_header(file: &dyn DiskFile, base: Position) -> Result<Option<Header>, u32> {
     let mut block = vec![0; HEADER_BYTES as usize];
-    // Tried again once: an unreadable header costs the whole segment.
+    // One retry, because an unreadable header loses the whole segment.
     let read = file.read_at(&mut block, 0).or_else(|_| file.read_at(&mut block, 0)).unwrap_or(0);
     match Header::decode(&block[..read]) {
         Ok(header) if header.base == base => Ok(Some(header)),
@@ -228,7 +236,7 @@ pub(crate) fn read_header(file: &dyn DiskFile, base: Position) -> Result<Option<
 }
 
 impl Found {
-    /// The position after the last byte of the file.
+    /// Position of the end of the file.
     fn extent(&self) -> Position {
         Position(self.base.0 + self.bytes.saturating_sub(HEADER_BYTES))
     }
@@ -239,8 +247,8 @@ impl Found {
 }
 
 impl ReplayReport {
-    /// True when nothing that was durable is damaged or missing. A torn tail is no damage.
-    pub fn is_whole(&self) -> bool {
+    /// Whether no durable record is damaged or missing. A torn tail is not damage.
+    pub fn is_intact(&self) -> bool {
         self.corrupt.is_empty()
     }
 

@@ -1,19 +1,19 @@
-//! The layout of a segment file. All integers are little-endian.
+//! The on-disk layout of a segment. All integers are little-endian.
 //!
 //! ```text
 //! name    {base:020}.segment
 //! 0       header      magic 8 | version u32 | flags u32 | salt u64 | base u64 | sealed_at u64 | torn_from u64 | crc32c u32
-//! 2048    the header again, for the day a sector of the first is damaged
+//! 2048    a second copy of the header, in another sector
 //! 4096    records     len u32 | back u32 | crc32c u32 of the payload | check u32 | payload
-//!         zeros       written ahead of the records; in a file used again, 16 of them and then what was there before
+//!         zeros       written ahead of the records; in a recycled file 16 zero bytes, then the old content
 //! ```
 //! The byte at file offset `4096 + n` has position `base + n`. `check` is the crc32c of salt, position, len, back and
-//! crc, so a record fits only at its own place in its own segment: neither an older file's bytes nor a payload made
-//! to look like a record pass (whoever writes payloads does not know the salt).
-//! `back` is the distance to the first record of its group: everything before a group was durable when it was written.
-//! `sealed_at` is where the durable records of the segment before end; what follows there was refused or torn.
-//! Flag 1: the file was used before, so bytes after the end of the records say nothing.
-//! `torn_from` is where that segment's torn tail began, if records were found beyond the tear; else it is `sealed_at`.
+//! crc. A record is therefore valid only at its own position in its own segment: neither old bytes of a recycled file
+//! nor a payload forged to look like a record pass, because senders do not know the salt.
+//! `back` is the distance to the first record of the group. Everything before a group was durable when it was written.
+//! `sealed_at` is the end of the previous segment's durable records. Bytes after it were refused or torn.
+//! Flag 1 marks a recycled file: bytes after the end of the records carry no information.
+//! `torn_from` is the start of the previous segment's torn tail if valid records follow it, else `sealed_at`.
 
 use crate::Position;
 use std::path::{Path, PathBuf};
@@ -23,10 +23,10 @@ pub(crate) const VERSION: u32 = 1;
 const COPIES_AT: [usize; 2] = [0, 2048];
 const COPY_BYTES: usize = 52;
 const MAGIC: [u8; 8] = *b"TWJRNL\r\n";
-const FLAG_REUSED: u32 = 1;
+const FLAG_RECYCLED: u32 = 1;
 const SUFFIX: &str = ".segment";
 
-/// Leaves room for the positions of a whole file after it.
+/// Positions within a file that starts here cannot overflow.
 const BASE_MAX: u64 = u64::MAX >> 1;
 
 pub(crate) const RECORD_HEADER_BYTES: usize = 16;
@@ -36,28 +36,28 @@ pub(crate) struct Header {
     pub salt: u64,
     /// Position of the first byte after the header block.
     pub base: Position,
-    /// End of the durable records before this segment; `sealed_at <= base`.
+    /// End of the previous segment's durable records; `sealed_at <= base`.
     pub sealed_at: Position,
-    /// Holes from here to `sealed_at` are a torn write, known and reported when this segment was made.
+    /// Holes from here to `sealed_at` are a torn write that was reported when this segment was created.
     pub torn_from: Position,
-    /// The file held another segment before.
-    pub is_reused: bool,
+    /// Whether the file held another segment before.
+    pub is_recycled: bool,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum HeaderError {
-    /// Whole and checksummed, but of a format this program does not know.
+    /// Valid checksum, unknown format version.
     Version(u32),
     Damaged,
 }
 
 impl Header {
-    /// Shape of the result: `[HEADER_BYTES]`.
+    /// The header block, `HEADER_BYTES` long.
     pub fn encode(&self) -> Vec<u8> {
         let mut copy = Vec::with_capacity(COPY_BYTES);
         copy.extend(MAGIC);
         copy.extend(VERSION.to_le_bytes());
-        copy.extend((if self.is_reused { FLAG_REUSED } else { 0 }).to_le_bytes());
+        copy.extend((if self.is_recycled { FLAG_RECYCLED } else { 0 }).to_le_bytes());
         copy.extend(self.salt.to_le_bytes());
         copy.extend(self.base.0.to_le_bytes());
         copy.extend(self.sealed_at.0.to_le_bytes());
@@ -70,7 +70,7 @@ impl Header {
         block
     }
 
-    /// Reads the first good copy in the header block; `block` may be short.
+    /// Decodes the first valid copy in the header block. `block` may be truncated.
     pub fn decode(block: &[u8]) -> Result<Header, HeaderError> {
         let copies = COPIES_AT.iter().filter_map(|&at| block.get(at..at + COPY_BYTES));
         for copy in copies {
@@ -87,7 +87,7 @@ impl Header {
                 base: Position(u64_at(copy, 24)),
                 sealed_at: Position(u64_at(copy, 32)),
                 torn_from: Position(u64_at(copy, 40)),
-                is_reused: u32_at(copy, 12) & FLAG_REUSED != 0,
+                is_recycled: u32_at(copy, 12) & FLAG_RECYCLED != 0,
             };
             if header.torn_from <= header.sealed_at && header.sealed_at <= header.base && header.base.0 <= BASE_MAX {
                 return Ok(header);
@@ -97,22 +97,22 @@ impl Header {
     }
 }
 
-/// After the records of a file that is used again, as far as old bytes reach: their end can be told from damage.
+/// Written after the last record of a recycled file, to distinguish the end of its records from damage.
 pub(crate) const END_MARK: [u8; RECORD_HEADER_BYTES] = [0; RECORD_HEADER_BYTES];
 
-/// What precedes a payload.
+/// The header of a record.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub(crate) struct RecordHeader {
-    /// Payload bytes.
+    /// Payload size in bytes.
     pub len: u32,
-    /// Bytes from the start of its group to the start of this record.
+    /// Bytes from the start of the group to the start of this record.
     pub back: u32,
     /// crc32c of the payload.
     pub crc: u32,
 }
 
 impl RecordHeader {
-    /// The header of a record that starts at position `start`.
+    /// Encodes the header of a record that starts at position `start`.
     pub fn encode(&self, salt: u64, start: u64) -> [u8; RECORD_HEADER_BYTES] {
         let mut bytes = [0; RECORD_HEADER_BYTES];
         bytes[0..4].copy_from_slice(&self.len.to_le_bytes());
@@ -122,7 +122,7 @@ impl RecordHeader {
         bytes
     }
 
-    /// `None` unless these bytes are the header of a record of this segment that starts at position `start`.
+    /// Decodes the header of a record of this segment that starts at position `start`. `None` when `check` differs.
     pub fn decode(bytes: &[u8], salt: u64, start: u64) -> Option<RecordHeader> {
         if bytes.len() < RECORD_HEADER_BYTES {
             return None;
@@ -131,7 +131,7 @@ impl RecordHeader {
         (header.check(salt, start) == u32_at(bytes, 12)).then_some(header)
     }
 
-    /// The header of a record that waits in a group buffer: its place, and so `back` and `check`, comes later.
+    /// The header of a queued record. `back` and `check` are filled in once its position is known.
     pub fn unplaced(len: u32, crc: u32) -> [u8; RECORD_HEADER_BYTES] {
         let mut bytes = [0; RECORD_HEADER_BYTES];
         bytes[0..4].copy_from_slice(&len.to_le_bytes());
@@ -139,12 +139,12 @@ impl RecordHeader {
         bytes
     }
 
-    /// Payload bytes of a record whose place is not decided yet.
+    /// Payload size of a queued record.
     pub fn unplaced_len(bytes: &[u8]) -> usize {
         u32_at(bytes, 0) as usize
     }
 
-    /// Checksum of the payload of a record whose place is not decided yet.
+    /// Payload checksum of a queued record.
     pub fn unplaced_crc(bytes: &[u8]) -> u32 {
         u32_at(bytes, 8)
     }
@@ -194,7 +194,7 @@ mod tests {
         base: Position(1000),
         sealed_at: Position(900),
         torn_from: Position(800),
-        is_reused: true,
+        is_recycled: true,
     };
 
     #[test]
@@ -242,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn record_fits_only_its_own_place() {
+    fn record_is_valid_only_at_its_own_position() {
         let header = RecordHeader { len: 5, back: 0x0201, crc: crc32c::crc32c(b"hello") };
         let bytes = header.encode(77, 4000);
         assert_eq!(bytes[..12], [5, 0, 0, 0, 1, 2, 0, 0, 0x4c, 0xbb, 0x71, 0x9a]);

@@ -1,4 +1,4 @@
-//! The segments on disk as the writer and `trim` share them: their extents, their sizes, and what is durable.
+//! The list of segment files, shared by the writer and `trim`: their extents, their sizes and the durable position.
 
 use crate::Position;
 use crate::disk::Disk;
@@ -14,53 +14,54 @@ pub(crate) struct Segments {
     dir: PathBuf,
     disk: Arc<dyn Disk>,
     list: Mutex<Vec<Segment>>,
-    /// Trimmed files whose blocks the next segments use again; their names are durable.
+    /// Trimmed files to recycle. Their `.spare` names are durable.
     spares: Mutex<Vec<Spare>>,
     bytes: AtomicU64,
     durable: AtomicU64,
-    /// Files with records up to here are not used again.
-    renewed: AtomicU64,
-    /// While there are any, nothing is trimmed.
-    holds: AtomicUsize,
+    /// Files with records at or before this position are not recycled.
+    recycle_after: AtomicU64,
+    /// Number of live [`TrimGuard`]s.
+    trim_guards: AtomicUsize,
 }
 
-/// While it lives no segment is removed, renamed or used again.
-pub struct Hold(Arc<Segments>);
+/// Prevents segments from being removed, renamed or recycled until it is dropped.
+pub struct TrimGuard(Arc<Segments>);
 
-impl Drop for Hold {
+impl Drop for TrimGuard {
     fn drop(&mut self) {
-        self.0.holds.fetch_sub(1, Ordering::Relaxed);
+        self.0.trim_guards.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
-/// A segment as far as it is durable: these bytes change no more while a [`Hold`] lives.
+/// The durable prefix of a segment file. Its bytes do not change while a [`TrimGuard`] lives.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DurableSegment {
+    /// The segment file.
     pub path: PathBuf,
-    /// From the start of the file.
+    /// Length of the prefix from the start of the file.
     pub bytes: u64,
 }
 
 #[derive(Clone, Debug)]
 pub(crate) struct Segment {
     pub path: PathBuf,
-    /// End of its durable records; `None` while it is written.
+    /// End of the durable records; `None` for the active segment.
     pub end: Option<Position>,
-    /// Size of the file.
+    /// File size.
     pub bytes: u64,
 }
 
-/// A file that is no segment any more.
+/// The file of a trimmed segment, kept to be recycled.
 pub(crate) struct Spare {
     pub path: PathBuf,
     pub bytes: u64,
 }
 
-/// As many as one flush sets free, as a rule.
+/// One flush usually frees this many segments.
 const SPARES_MAX: usize = 2;
 const SPARE_SUFFIX: &str = ".spare";
 
-/// Whether the file is one that was kept to be used again. Removed on opening.
+/// Whether the file is a [`Spare`]. Spares are removed when the journal is opened.
 pub(crate) fn is_spare(path: &Path) -> bool {
     path.file_name().and_then(OsStr::to_str).is_some_and(|name| name.ends_with(SPARE_SUFFIX))
 }
@@ -75,19 +76,19 @@ impl Segments {
             spares: Mutex::default(),
             bytes: AtomicU64::new(bytes),
             durable: AtomicU64::new(durable.0),
-            renewed: AtomicU64::new(0),
-            holds: AtomicUsize::new(0),
+            recycle_after: AtomicU64::new(0),
+            trim_guards: AtomicUsize::new(0),
         }
     }
 
-    pub fn hold(self: &Arc<Self>) -> Hold {
-        // Under the lock that `trim` takes: none is under way.
+    pub fn pause_trim(self: &Arc<Self>) -> TrimGuard {
+        // `trim` holds this lock while it runs.
         let _list = self.list.lock();
-        self.holds.fetch_add(1, Ordering::Relaxed);
-        Hold(Arc::clone(self))
+        self.trim_guards.fetch_add(1, Ordering::Relaxed);
+        TrimGuard(Arc::clone(self))
     }
 
-    /// Every segment, oldest first, up to where it is durable now.
+    /// The durable prefix of every segment, oldest first.
     pub fn durable_segments(&self) -> Vec<DurableSegment> {
         let list = self.list.lock();
         let durable = self.durable();
@@ -100,12 +101,12 @@ impl Segments {
         list.iter().filter_map(durable_of).collect()
     }
 
-    /// Size of all segment files together, without those that wait to be used again.
+    /// Size of all segment files, without spares.
     pub fn bytes(&self) -> u64 {
         self.bytes.load(Ordering::Relaxed)
     }
 
-    /// Every record up to here is on the disk. Always a record boundary.
+    /// The durable position: every record up to it is on the disk. Always a record boundary.
     pub fn durable(&self) -> Position {
         Position(self.durable.load(Ordering::Acquire))
     }
@@ -114,23 +115,23 @@ impl Segments {
         self.durable.store(durable.0, Ordering::Release);
     }
 
-    /// A segment that replaced any former one of the same name.
+    /// Appends a segment, in place of any other with the same name.
     pub fn push(&self, segment: Segment) {
         let mut list = self.list.lock();
         list.retain(|other| other.path != segment.path);
         list.push(segment);
-        self.count(&list);
+        self.update_bytes(&list);
     }
 
     /// Changes the last segment.
     pub fn change_last(&self, change: impl FnOnce(&mut Segment)) {
         let mut list = self.list.lock();
         list.last_mut().map(change);
-        self.count(&list);
+        self.update_bytes(&list);
     }
 
-    /// Ends the last segment, which holds no durable record, and removes it unless it is the only one: some file must
-    /// carry the positions on. If it comes back after a power cut, the next header says that it is dead.
+    /// Ends the last segment, which holds no durable record, and removes it unless it is the only one: one file must
+    /// preserve the next position. If it reappears after a power cut, the next segment's header marks it as dead.
     pub fn drop_last(&self) {
         let mut list = self.list.lock();
         let has_others = list.len() > 1;
@@ -140,16 +141,16 @@ impl Segments {
                 list.pop();
             }
         }
-        self.count(&list);
+        self.update_bytes(&list);
     }
 
-    /// Removes the segments whose records all lie at or before `covered`, oldest first, but never the last one: it
-    /// carries the positions on. Returns how many went. After an error the rest stays for the next time.
+    /// Removes the segments that hold only records at or before `covered`, oldest first. The last segment stays: it
+    /// preserves the next position. Returns the number of removed segments. After an error the next call continues.
     ///
-    /// Some files of at least `spare_bytes` are kept under another name, to be used again.
-    pub fn trim(&self, covered: Position, spare_bytes: u64) -> io::Result<usize> {
+    /// Up to `SPARES_MAX` files of at least `spare_bytes_min` bytes become spares.
+    pub fn trim(&self, covered: Position, spare_bytes_min: u64) -> io::Result<usize> {
         let mut list = self.list.lock();
-        if self.holds.load(Ordering::Relaxed) > 0 {
+        if self.trim_guards.load(Ordering::Relaxed) > 0 {
             return Ok(0);
         }
         let sealed = &list[..list.len().saturating_sub(1)];
@@ -157,10 +158,10 @@ impl Segments {
         let (mut removed, mut kept) = (0, Vec::new());
         let mut outcome = Ok(());
         let room = SPARES_MAX.saturating_sub(self.spares.lock().len());
-        let renewed = Position(self.renewed.load(Ordering::Relaxed));
+        let recycle_after = Position(self.recycle_after.load(Ordering::Relaxed));
         for segment in &list[..covered_count] {
-            let is_new = segment.end.is_some_and(|end| end > renewed);
-            if is_new && segment.bytes >= spare_bytes && kept.len() < room {
+            let may_recycle = segment.end.is_some_and(|end| end > recycle_after);
+            if may_recycle && segment.bytes >= spare_bytes_min && kept.len() < room {
                 let spare = Spare { path: segment.path.with_extension(&SPARE_SUFFIX[1..]), bytes: segment.bytes };
                 if self.disk.rename(&segment.path, &spare.path).is_ok() {
                     kept.push(spare);
@@ -177,9 +178,9 @@ impl Segments {
             }
         }
         list.drain(..removed);
-        self.count(&list);
+        self.update_bytes(&list);
         let synced = if removed > 0 { self.disk.sync_dir(&self.dir) } else { Ok(()) };
-        // Only now may they be written to: until their new names were durable, the old ones could have come back.
+        // Spares may be overwritten only now: before the sync, a power cut could restore their old names.
         self.spares.lock().extend(kept);
         if synced.is_err() {
             self.drop_spares();
@@ -187,26 +188,26 @@ impl Segments {
         synced.and(outcome).map(|()| removed)
     }
 
-    /// No file that holds anything so far is used again.
-    pub fn renew(&self) {
-        self.renewed.store(self.durable().0, Ordering::Relaxed);
+    /// Excludes every file with records written so far from recycling.
+    pub fn stop_recycling(&self) {
+        self.recycle_after.store(self.durable().0, Ordering::Relaxed);
         self.drop_spares();
     }
 
-    /// A file to use again. It is no spare any more.
+    /// Takes a file to recycle.
     pub fn take_spare(&self) -> Option<Spare> {
         self.spares.lock().pop()
     }
 
-    /// Gives the space of the spares back.
+    /// Removes the spares, to free their disk space.
     pub fn drop_spares(&self) {
         for spare in self.spares.lock().drain(..) {
-            // What stays is removed on opening.
+            // Opening the journal removes those that remain.
             let _ = self.disk.remove(&spare.path);
         }
     }
 
-    fn count(&self, list: &[Segment]) {
+    fn update_bytes(&self, list: &[Segment]) {
         self.bytes.store(list.iter().map(|segment| segment.bytes).sum(), Ordering::Relaxed);
     }
 }

@@ -1,10 +1,10 @@
-//! One group of records at a time into the active segment and onto the disk.
+//! Writes groups of records into the active segment and syncs them.
 //!
-//! A segment is written by one run of the program and only as long as nothing fails: after a failed write or sync it
-//! is sealed at its last durable record and the next group opens a new one, whose header says where the old one ends.
-//! Segments are made lazily, by the first group that needs one, so a full disk does not stop a start and heals by
-//! itself. A segment gets its name only once its header is durable; zeros are written ahead of the records, so most
-//! syncs change no file size.
+//! A segment belongs to one process run. After a failed write or sync it is sealed at its last durable record; the next
+//! group starts a new segment, whose header records where the old one ends. Segments are created lazily by the first
+//! group that needs one, so the server starts on a full disk and recovers once space returns. A segment is renamed to
+//! its final name only after its header is durable. Zeros are written ahead of the records, so that most syncs do not
+//! change the file size.
 
 use crate::disk::DiskFile;
 use crate::reader::Sealed;
@@ -17,17 +17,17 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use tracing::{error, warn};
 
-/// A segment that has no name yet; removed on opening.
+/// File name of a segment whose header is not durable yet. Removed when the journal is opened.
 pub(crate) const UNNAMED: &str = "next.tmp";
 
 pub(crate) struct Writer {
     options: Options,
     segments: Arc<Segments>,
     active: Option<Active>,
-    /// Where the next record starts. Never goes back, also not after a failure.
+    /// Start of the next record. Never decreases, not even after a failure.
     next: u64,
-    /// What replay found at the end: `Sealed` as the next segment's header repeats it, until a record follows.
-    found: Sealed,
+    /// The end of the journal as replay found it. Goes into the next segment's header while no record follows.
+    replayed_end: Sealed,
     zeros: Vec<u8>,
 }
 
@@ -35,9 +35,9 @@ struct Active {
     file: Box<dyn DiskFile>,
     salt: u64,
     base: u64,
-    /// Written up to here with records, zeros or what was there before; a file offset.
+    /// File offset up to which blocks are written: records, zeros or the content of a recycled file.
     filled_to: u64,
-    /// Up to here there is something from before.
+    /// File offset up to which a recycled file may hold old content.
     stale_to: u64,
 }
 
@@ -46,7 +46,7 @@ impl Active {
         HEADER_BYTES + (position - self.base)
     }
 
-    /// Keeps what was there before from looking like the next record, damaged.
+    /// Writes the end mark, so that old content is not mistaken for a damaged record.
     fn mark_end(&self, end: u64) -> io::Result<()> {
         let bytes = self.stale_to.saturating_sub(end).min(END_MARK.len() as u64);
         if bytes > 0 { self.file.write_at(&END_MARK[..bytes as usize], end) } else { Ok(()) }
@@ -54,17 +54,17 @@ impl Active {
 }
 
 impl Writer {
-    /// `next` is past every position that may be found in the segments there are; `torn_from` is from where on a
-    /// hole before the durable end is a torn write.
+    /// `next` is greater than every position in existing segments. Holes from `torn_from` to the durable position are
+    /// torn writes.
     pub fn new(options: Options, segments: Arc<Segments>, next: Position, torn_from: Position) -> Writer {
         let zeros = vec![0; options.zero_ahead_bytes() as usize];
-        let found = Sealed { at: segments.durable(), torn_from };
-        Writer { options, segments, active: None, next: next.0, found, zeros }
+        let replayed_end = Sealed { at: segments.durable(), torn_from };
+        Writer { options, segments, active: None, next: next.0, replayed_end, zeros }
     }
 
-    /// Makes a group of records durable, or none of it. Returns the position where its first record starts.
+    /// Makes a group of records durable, all or none. Returns the start of its first record.
     ///
-    /// `group` is records with unplaced headers (`len` and `crc` set); their `back` and `check` are filled in.
+    /// The records of `group` have headers with `len` and `crc`; `back` and `check` are filled in.
     pub fn commit(&mut self, group: &mut [u8]) -> Result<Position, AppendError> {
         let start = self.next;
         let outcome = self.write_group(group, start);
@@ -74,7 +74,7 @@ impl Writer {
                 AppendError::NoSpace => warn!(error = %error, "journal refused {} bytes: disk full", group.len()),
                 _ => error!(error = %error, "journal refused {} bytes: {error}", group.len()),
             }
-            self.seal_after_failure(&refused);
+            self.abandon_segment(&refused);
             return Err(refused);
         }
         self.segments.set_durable(Position(self.next));
@@ -93,7 +93,7 @@ impl Writer {
             None => self.new_segment()?,
         };
         place(group, active.salt, start);
-        // From here on these positions may be found in the file, whatever happens.
+        // These positions may now be in the file, whatever happens next.
         self.next = start + group_bytes;
         let offset = active.offset_of(start);
         let written = active.file.write_at(group, offset);
@@ -104,10 +104,10 @@ impl Writer {
         synced
     }
 
-    /// What comes from now on gets a file that holds nothing else, and what came before can be trimmed. What fails here,
-    /// the next group does.
-    pub fn renew(&mut self) {
-        self.segments.renew();
+    /// Starts a segment in a new file, so that all earlier records can be trimmed. After a failure the next group tries
+    /// again.
+    pub fn rotate(&mut self) {
+        self.segments.stop_recycling();
         let durable = self.segments.durable();
         match &mut self.active {
             Some(active) if durable.0 <= active.base => {
@@ -123,7 +123,7 @@ impl Writer {
         }
     }
 
-    /// Whether there is a segment to write to, or a new one can be made durable.
+    /// Whether an active segment exists or could be created.
     pub fn probe(&mut self) -> bool {
         if self.active.is_none() {
             self.active = self.new_segment().ok();
@@ -131,7 +131,7 @@ impl Writer {
         self.active.is_some()
     }
 
-    /// Keeps zeros ahead of `end`, a file offset. Having no space for them is no failure: the records are written.
+    /// Writes zeros from file offset `end`. A full disk is not an error here: the records are already written.
     fn fill_ahead(&self, active: &mut Active, end: u64) -> io::Result<()> {
         if end <= active.filled_to {
             return Ok(());
@@ -148,28 +148,28 @@ impl Writer {
         Ok(())
     }
 
-    /// Header durable, then the name, then the name durable: a segment file that exists has a whole header.
+    /// Creates a segment. Its header is synced before the rename, so every segment file has a complete header.
     fn new_segment(&self) -> io::Result<Active> {
         let Options { dir, disk, .. } = &self.options;
         let durable = self.segments.durable();
-        let torn_from = if durable == self.found.at { self.found.torn_from } else { durable };
+        let torn_from = if durable == self.replayed_end.at { self.replayed_end.torn_from } else { durable };
         let (file, unnamed, filled_to) = self.new_file()?;
         let header = Header {
             salt: random_salt(),
             base: Position(self.next),
             sealed_at: durable,
             torn_from,
-            is_reused: filled_to > HEADER_BYTES,
+            is_recycled: filled_to > HEADER_BYTES,
         };
         let path = segment::path(dir, header.base);
         let mut head = header.encode();
-        if header.is_reused {
+        if header.is_recycled {
             head.extend(END_MARK);
         }
         let made = file.write_at(&head, 0).and_then(|()| file.sync_data());
         let named = made.and_then(|()| disk.rename(&unnamed, &path)).and_then(|()| disk.sync_dir(dir));
         if let Err(error) = named {
-            // Neither may exist; what stays is an empty segment or is removed on opening.
+            // A file that remains is an empty segment, or is removed when the journal is opened.
             let _ = disk.remove(&unnamed);
             return Err(error);
         }
@@ -177,8 +177,8 @@ impl Writer {
         Ok(Active { file, salt: header.salt, base: header.base.0, filled_to, stale_to: filled_to })
     }
 
-    /// A file without a name of its own and how far it is filled: one whose segment was trimmed, as its blocks are there
-    /// already and writing them again changes no metadata; else a new one.
+    /// A file for a new segment, its temporary path, and the offset up to which its blocks are allocated. Prefers a
+    /// spare: overwriting its blocks changes no metadata.
     fn new_file(&self) -> io::Result<(Box<dyn DiskFile>, PathBuf, u64)> {
         let Options { dir, disk, .. } = &self.options;
         while let Some(Spare { path, bytes }) = self.segments.take_spare() {
@@ -190,8 +190,7 @@ impl Writer {
         Ok((disk.create(&unnamed)?, unnamed, HEADER_BYTES))
     }
 
-    /// Ends the active segment, all of whose records are durable, and gives back what lies ahead if it is more than
-    /// `ahead_max` bytes.
+    /// Ends the active segment, whose records are all durable. Truncates it if more than `ahead_max` bytes follow them.
     fn seal(&mut self, ahead_max: u64) {
         let Some(active) = self.active.take() else { return };
         let durable = self.segments.durable();
@@ -203,8 +202,8 @@ impl Writer {
         });
     }
 
-    /// Never trusts the active segment again. What the failed group left in it lies after the durable end.
-    fn seal_after_failure(&mut self, why: &AppendError) {
+    /// Seals the active segment after a failure. Bytes of the failed group lie after the durable position.
+    fn abandon_segment(&mut self, why: &AppendError) {
         let Some(active) = &self.active else { return };
         let durable = self.segments.durable();
         if durable.0 <= active.base {
@@ -218,14 +217,14 @@ impl Writer {
             self.segments.change_last(|segment| segment.end = Some(durable));
         }
         if *why != AppendError::NoSpace {
-            // At once: after a failed sync a restart would read refused records that are in memory only. When this
-            // fails as well, the next group tries again.
+            // Immediately: after a failed sync, a restart could read refused records from the page cache. If this fails
+            // too, the next group tries again.
             self.active = self.new_segment().ok();
         }
     }
 }
 
-/// Fills in what depends on the place: every record's distance to the start of the group, and its check.
+/// Fills in the header fields that depend on the position: `back` and `check`.
 fn place(group: &mut [u8], salt: u64, start: u64) {
     let mut at = 0;
     while at < group.len() {
@@ -240,7 +239,7 @@ fn place(group: &mut [u8], salt: u64, start: u64) {
     }
 }
 
-/// Unpredictable to senders, which is all it must be: the standard library's seed for hash maps.
+/// A salt that senders cannot predict, from the standard library's hash map seed.
 fn random_salt() -> u64 {
     RandomState::new().build_hasher().finish()
 }

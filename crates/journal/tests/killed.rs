@@ -1,7 +1,7 @@
 //! Scenario: a process that appends as fast as it can is killed (SIGKILL) at random moments, on the real disk.
-//! Guarantee: every record it reported as durable is replayed, once, in order, and the journal goes on after it.
+//! Guarantee: every record it reported durable is replayed once, in order, and further records can be appended.
 //!
-//! The child is this test binary again, with `JOURNAL_CHILD` naming the directory.
+//! The child process is this test binary, with the directory in `JOURNAL_CHILD`.
 #![cfg(unix)]
 
 use std::collections::BTreeSet;
@@ -24,7 +24,7 @@ fn payload(id: u64) -> Vec<u8> {
     bytes
 }
 
-/// Opens, checks that every record is whole and in order, and returns their ids and positions.
+/// The ids and positions of the replayed records. Asserts that each one is intact and in order.
 fn replay(dir: &Path, from: Position) -> Vec<(u64, Position)> {
     let mut seen: Vec<(u64, Position)> = Vec::new();
     let each = |position, bytes: &[u8]| {
@@ -36,24 +36,25 @@ fn replay(dir: &Path, from: Position) -> Vec<(u64, Position)> {
     };
     let opened =
         Journal::<u64>::open(options(dir), from, each, |_, _| {}).expect("what a killed process leaves can be opened");
-    assert!(opened.report.is_whole(), "{:?}", opened.report);
+    assert!(opened.report.is_intact(), "{:?}", opened.report);
     seen
 }
 
-/// The child: appends ids from `JOURNAL_FIRST` on, prints `acked <id>` for each durable one, until it is killed.
+/// The child process: appends ids from `JOURNAL_FIRST` on and prints `acked <id> <position>` for each durable record,
+/// until it is killed.
 #[test]
 fn child_appends_until_killed() {
     let Some(dir) = env::var_os(CHILD) else { return };
     let first: u64 = env::var("JOURNAL_FIRST").unwrap().parse().unwrap();
     let from = Position(env::var("JOURNAL_FROM").unwrap().parse().unwrap());
-    let settled = |id: u64, outcome: Result<Position, AppendError>| {
+    let on_durable = |id: u64, outcome: Result<Position, AppendError>| {
         let position = outcome.unwrap();
-        // A killed parent closes the pipe: then there is nobody to append for.
+        // A killed parent closes the pipe.
         if writeln!(stdout(), "acked {id} {position}").is_err() {
             std::process::exit(0);
         }
     };
-    let opened = Journal::open(options(Path::new(&dir)), from, |_, _| Ok(()), settled).unwrap();
+    let opened = Journal::open(options(Path::new(&dir)), from, |_, _| Ok(()), on_durable).unwrap();
     let mut id = first;
     loop {
         let bytes = payload(id);
@@ -81,7 +82,7 @@ fn acked_records_survive_a_kill_at_any_moment() {
             .spawn()
             .unwrap();
         let mut acked: Vec<(u64, Position)> = Vec::new();
-        // The moment is a number of acks that differs from round to round; the child is somewhere further on by then.
+        // Kills the child after a number of acks that differs from round to round.
         let enough = 1 + (round * 7919 % 997) as usize;
         for line in BufReader::new(child.stdout.take().unwrap()).lines() {
             let line = line.unwrap();
@@ -99,14 +100,14 @@ fn acked_records_survive_a_kill_at_any_moment() {
 
         let replayed = replay(dir.path(), from);
         let found: BTreeSet<(u64, Position)> = replayed.iter().copied().collect();
-        // The pipe may have cut the last line in the middle of its position.
+        // The last line may be cut in the middle of its position.
         let (last, whole) = acked.split_last().unwrap();
         for record in whole {
             assert!(found.contains(record), "round {round}: acked record {record:?} is lost");
         }
         assert!(replayed.iter().any(|&(id, _)| id == last.0), "round {round}: acked record {last:?} is lost");
         first = replayed.last().unwrap().0 + 1;
-        // Now and then everything so far is stored elsewhere, and replay starts after it.
+        // Every third round replays from a later position, as if the earlier records were stored.
         if round % 3 == 2 {
             from = replayed[replayed.len() / 2].1;
             assert_eq!(replay(dir.path(), from), replayed[replayed.len() / 2 + 1..]);

@@ -53,7 +53,7 @@ impl Workers {
             let (shared, heartbeat) = (Arc::clone(shared), Heartbeat::new(name));
             heartbeats.push(heartbeat.clone());
             let run = move || {
-                heartbeat.is_of_this_thread();
+                heartbeat.register_current_thread();
                 run(&shared, &heartbeat);
             };
             thread::Builder::new().name(name.to_owned()).spawn(run).expect("the process may have three more threads")
@@ -64,7 +64,7 @@ impl Workers {
             spawn("lake-warm-up", |shared, heartbeat| {
                 stand_back(UPKEEP_NICE);
                 warm_up(shared);
-                heartbeat.rest();
+                heartbeat.idle();
             }),
         ];
         Workers { shared: Some(Arc::clone(shared)), threads, heartbeats }
@@ -101,7 +101,7 @@ fn keep_on(shared: &Shared, heartbeat: &Heartbeat, mut step: impl FnMut() -> Ste
     loop {
         match catch_unwind(AssertUnwindSafe(&mut step)) {
             Ok(Step::Done) => panics = 0,
-            Ok(Step::Stop) => return heartbeat.rest(),
+            Ok(Step::Stop) => return heartbeat.idle(),
             Err(_) => {
                 panics += 1;
                 let thread = heartbeat.name();
@@ -113,7 +113,7 @@ fn keep_on(shared: &Shared, heartbeat: &Heartbeat, mut step: impl FnMut() -> Ste
                 tracing::error!(thread, panics, "thread {thread} has panicked; it tries again");
                 let wait = RETRY_MIN.saturating_mul(1 << panics).min(RETRY_MAX);
                 if is_stopping_after(shared, wait) {
-                    return heartbeat.rest();
+                    return heartbeat.idle();
                 }
             }
         }
@@ -127,7 +127,7 @@ fn flush_loop(shared: &Shared, heartbeat: &Heartbeat) {
     let mut retry = RETRY_MIN;
     let mut not_before: Option<Instant> = None;
     keep_on(shared, heartbeat, || {
-        heartbeat.rest();
+        heartbeat.idle();
         let Some(seal) = wait_for_work(shared, not_before) else { return Step::Stop };
         heartbeat.beat();
         if seal {
@@ -181,7 +181,7 @@ fn upkeep_loop(shared: &Shared, heartbeat: &Heartbeat) {
     stand_back(UPKEEP_NICE);
     let mut retained: Option<Instant> = None;
     keep_on(shared, heartbeat, || {
-        heartbeat.rest();
+        heartbeat.idle();
         if is_stopping_after(shared, UPKEEP_EVERY) {
             return Step::Stop;
         }

@@ -41,7 +41,7 @@ impl Drop for Running {
     fn drop(&mut self) {
         match std::thread::panicking() {
             true => self.0.end_by_panic(),
-            false => self.0.rest(),
+            false => self.0.idle(),
         }
     }
 }

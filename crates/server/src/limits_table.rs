@@ -22,7 +22,7 @@ pub fn table() -> Vec<[String; 3]> {
         rows.push(row(&format!("{name} body, when too slow"), slow.to_owned(), "\"Slow client\""));
         let turn = match limits.gate {
             Gate::Open => continue,
-            Gate::Ingest => "a slot, or a place in the waiting room, or 503",
+            Gate::Ingest => "a slot, or a place in the queue, or 503",
             Gate::Upload => "a slot within the wait, or 503",
         };
         rows.push(row(&format!("{name} body, before it is read"), turn.to_owned(), "\"Ingest/Upload concurrency\""));

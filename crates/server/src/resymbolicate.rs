@@ -56,7 +56,7 @@ pub async fn run(app: Arc<App>, mut stopped: watch::Receiver<bool>) {
         tracing::error!(%error, "looking for missing symbol artifacts failed: {error}");
     }
     loop {
-        heartbeat.rest();
+        heartbeat.idle();
         tokio::select! {
             () = app.symbols.again.added() => {}
             _ = stopped.wait_for(|stop| *stop) => return,
@@ -87,7 +87,7 @@ pub async fn run(app: Arc<App>, mut stopped: watch::Receiver<bool>) {
             for turn in working.symbols.again.take() {
                 look(&working, turn, &stop);
             }
-            beating.rest();
+            beating.idle();
         };
         if let Err(error) = tokio::task::spawn_blocking(work).await {
             tracing::error!(%error, "resolving stack traces again failed: {error}");

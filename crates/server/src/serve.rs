@@ -146,7 +146,7 @@ async fn reload(reloaded: Arc<Mutex<Reloaded>>, running: Running, mut stopped: w
         };
         running.0.beat();
         read_again(&reloaded, is_asked).await;
-        running.0.rest();
+        running.0.idle();
     }
 }
 

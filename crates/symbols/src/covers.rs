@@ -1,22 +1,21 @@
-//! Nested ranges cut into disjoint pieces: which scope is innermost, at every address or offset.
+//! Cuts nested ranges into disjoint pieces, each with its innermost scope.
 
 use std::ops::Range;
 
-/// Addresses of an image, or offsets of a script, that a scope covers.
+/// A range of addresses of an image, or of offsets of a script, that a scope covers.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Cover {
     pub start: u32,
     pub end: u32,
-    /// Whatever number the caller knows it by.
+    /// The caller's number of the scope.
     pub scope: u32,
-    /// Of scopes with equal ranges, the deepest is innermost.
+    /// The deepest of scopes with equal ranges is innermost.
     pub depth: u32,
 }
 
-/// Cuts nested covers into disjoint pieces, sorted by address, each naming its innermost scope.
+/// Cuts nested covers into disjoint pieces, sorted by address, each with its innermost scope.
 ///
-/// Where covers overlap without nesting, the one that starts later wins until it ends.
-/// Takes `n log n` steps for any input.
+/// Of covers that overlap without nesting, the one that starts later wins until it ends. O(n log n) for any input.
 pub(crate) fn innermost(mut covers: Vec<Cover>) -> Vec<(Range<u32>, u32)> {
     covers.sort_by_key(|c| (c.start, std::cmp::Reverse(c.end), c.depth));
     let mut pieces: Vec<(Range<u32>, u32)> = Vec::with_capacity(covers.len() * 2);

@@ -1,4 +1,4 @@
-//! Which format is this upload?
+//! Detects the format of an upload.
 
 use std::borrow::Cow;
 
@@ -10,14 +10,14 @@ use crate::{
     r8::{looks_like_mapping, map_id},
 };
 
-/// What an uploaded file is.
+/// The format of an uploaded file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Upload {
     /// Mach-O or ELF.
     Native {
-        /// One per architecture; an ELF file has one.
+        /// One slice per architecture; an ELF file has one.
         slices: Vec<native::Slice>,
-        /// Mach-O, as opposed to ELF.
+        /// Whether it is Mach-O instead of ELF.
         is_macho: bool,
     },
     /// `mapping.txt` of R8 or ProGuard.
@@ -30,16 +30,16 @@ pub enum Upload {
         /// Its `debugId`.
         debug_id: Option<DebugId>,
     },
-    /// A script: the other half of a source map, or a whole one with its map inside. Also React Native's RAM bundle.
+    /// A script, with or without an inline source map, or a RAM bundle of React Native.
     Script {
         /// Its `//# debugId=` comment.
         debug_id: Option<DebugId>,
-        /// The map in its `sourceMappingURL` comment, if it is there as data.
+        /// The map in its `sourceMappingURL` comment, if that is a data URL.
         inline_map: Option<Vec<u8>>,
     },
 }
 
-/// Archives and other containers that are uploaded by mistake, by their first bytes.
+/// Magic numbers of archives and other unsupported containers.
 const CONTAINERS: [(&[u8], &str); 8] = [
     (b"PK\x03\x04", "a zip archive"),
     (b"\x1f\x8b", "a gzip file"),
@@ -51,9 +51,9 @@ const CONTAINERS: [(&[u8], &str); 8] = [
     (b"Microsoft C/C++ MSF", "a PDB file, which is not supported"),
 ];
 
-/// Recognises a file by its content. `name` is its file name: scripts have nothing else to be known by.
+/// Detects a file's format by its content. `name` is the file name, by which scripts are recognized.
 ///
-/// The error is one sentence on why the file is refused.
+/// The error is one sentence for the person who uploaded the file.
 pub fn detect(bytes: &[u8], name: Option<&str>) -> Result<Upload> {
     if bytes.is_empty() {
         return Err(SymbolError::unusable("the file is empty"));

@@ -1,23 +1,23 @@
-//! Why a file is refused or cannot be converted.
+//! Errors of detecting and converting files.
 
-/// One sentence for the person who uploaded the file: lower-case, without a full stop, naming the thing.
+/// Why a file was refused. The message is for the person who uploaded it: lower-case, without a full stop.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SymbolError {
-    /// The bytes are not the format they look like, or are cut off.
+    /// The file violates its format, or is truncated.
     #[error("{0}")]
     Malformed(String),
-    /// A well-formed file that nothing can be looked up in: no identifier, no debug information, another format.
+    /// A well-formed file without use for symbolication: no identifier, no debug information, another format.
     #[error("{0}")]
     Unusable(String),
-    /// Whoever asked for the conversion wants it no more.
+    /// The caller stopped the conversion.
     #[error("the conversion was interrupted")]
     Interrupted,
-    /// Reading on would cost more than [`crate::limits`] allows.
+    /// The file exceeds a limit in [`crate::limits`].
     #[error("too large: {what} is over {limit}")]
     TooLarge {
-        /// What was counted.
+        /// The counted quantity.
         what: &'static str,
-        /// The bound it passed.
+        /// The limit.
         limit: u64,
     },
 }

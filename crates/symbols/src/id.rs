@@ -1,8 +1,8 @@
-//! `DebugId`: the key that joins a frame and an uploaded file; `Arch`: which slice of it.
+//! `DebugId`, the key that joins a frame and an uploaded file, and `Arch`, the architecture of a slice.
 
 use std::fmt;
 
-/// A debug id in canonical text: 1 to 64 lower-case hex digits, no dashes.
+/// A debug id in canonical form: 1 to 64 lower-case hex digits without dashes.
 ///
 /// Mach-O UUIDs and JavaScript debug ids have 32 digits, ELF build ids usually 32 or 40, R8 map ids 7 or 64.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -12,7 +12,7 @@ pub struct DebugId {
 }
 
 impl DebugId {
-    /// Reads hex digits of any case; dashes are skipped. `None` if nothing, too much or anything else is left.
+    /// Parses hex digits of any case and ignores dashes. `None` for an empty or too long id and for other characters.
     pub fn parse(text: &str) -> Option<Self> {
         let mut id = Self { digits: [0; 64], len: 0 };
         for byte in text.trim().bytes().filter(|b| *b != b'-') {
@@ -38,12 +38,12 @@ impl DebugId {
         Some(id)
     }
 
-    /// The digits.
+    /// The canonical digits.
     pub fn as_str(&self) -> &str {
         std::str::from_utf8(&self.digits[..self.len as usize]).expect("only hex digits are stored")
     }
 
-    /// An id made of zeros names nothing (an address in no image, a linker that was told to leave it out).
+    /// Whether all digits are zero. Such an id identifies nothing: an address in no image, a linker without build ids.
     pub fn is_zero(&self) -> bool {
         self.as_str().bytes().all(|b| b == b'0')
     }
@@ -65,10 +65,10 @@ impl fmt::Debug for DebugId {
     }
 }
 
-/// A processor architecture, under the names the clients print (the Dart VM's).
+/// A processor architecture, named as clients print it (as the Dart VM does).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Arch {
-    /// Not said, or of no interest (R8, JavaScript).
+    /// Unknown or irrelevant (R8, JavaScript).
     Unknown = 0,
     /// 64-bit ARM.
     Arm64 = 1,
@@ -85,7 +85,7 @@ pub enum Arch {
 }
 
 impl Arch {
-    /// Reads the names of clients, LLVM and uname.
+    /// Parses the names of clients, LLVM and uname.
     pub fn parse(token: &str) -> Option<Self> {
         Some(match token.trim().to_ascii_lowercase().as_str() {
             "arm64" | "aarch64" | "arm64-v8a" => Self::Arm64,
@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn ids_have_one_spelling() {
+    fn ids_have_one_canonical_form() {
         check("4C4C44DD-5555-3144-A1E2-9109D2CD8082", Some("4c4c44dd55553144a1e29109d2cd8082"));
         check(" 21be3e9 ", Some("21be3e9"));
         check("../../x", None);

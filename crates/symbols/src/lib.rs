@@ -1,33 +1,33 @@
-//! Debug files and stack frames: which file an upload is, the `.tw` artifact made from it, and raw traces resolved.
+//! Symbolication: detects uploaded debug files, converts them to `.tw` artifacts and resolves raw stack traces.
 //!
-//! Pure: bytes in, bytes or text out. The server keeps files, maps artifacts into memory and decides when to convert.
+//! All functions are pure. The server stores files, maps artifacts into memory and decides when to convert.
 //!
 //! | step | call | notes |
 //! |---|---|---|
-//! | an upload arrives | [`detect`] | names the format, the ids and slices, or says in one sentence why not |
+//! | an upload arrives | [`detect`] | returns format, ids and slices, or one sentence on why it is refused |
 //! | off the request path | [`convert_native`], [`convert_source_map`], [`convert_mapping`] | bounded by [`limits`], iterative, no clock |
-//! | an artifact is opened | [`Artifact::open`], [`Artifact::verify`], [`Artifact::made_from`] | [`Stale`]: build it again from the original |
-//! | a trace arrives | [`Trace::read`], [`Trace::needs`], [`Trace::resolve`] | `None` and every miss: the raw text stays |
-//! | a person looks at it | [`Trace::context`] | lines of the sources that maps embed |
+//! | an artifact is opened | [`Artifact::open`], [`Artifact::verify`], [`Artifact::made_from`] | [`Stale`]: rebuild it from the original |
+//! | a trace arrives | [`Trace::read`], [`Trace::requests`], [`Trace::resolve`] | unresolved frames stay raw |
+//! | a trace is displayed | [`Trace::context`] | source lines embedded in source maps |
 //!
 //! ```
-//! use tidewatch_symbols::{Artifact, Hints, Shelf, Trace, convert_source_map};
+//! use tidewatch_symbols::{Artifact, ArtifactSet, Hints, Trace, convert_source_map};
 //!
 //! let map = br#"{"version":3,"sources":["cart.ts"],"names":[],"mappings":"AAAA;EAEE"}"#;
 //! let artifact = convert_source_map(map, None, None)?;
 //! let hints = Hints { language: Some("javascript"), ..Hints::default() };
 //! let trace = Trace::read("Error: empty\n    at t (https://shop.example/app.min.js:2:5)", &hints).expect("a stack");
-//! // The server looks at `trace.needs()` and fetches what it has.
-//! let mut shelf = Shelf::new();
-//! shelf.add_script_file("app.min.js", Artifact::open(&artifact).expect("just written"));
-//! assert_eq!(trace.resolve(&shelf).text, "Error: empty\n    at t (cart.ts:3:3)");
+//! // The server opens the artifacts in `trace.requests()`.
+//! let mut artifacts = ArtifactSet::new();
+//! artifacts.add_script_file("app.min.js", Artifact::open(&artifact).expect("just written"));
+//! assert_eq!(trace.resolve(&artifacts).text, "Error: empty\n    at t (cart.ts:3:3)");
 //! # Ok::<(), tidewatch_symbols::SymbolError>(())
 //! ```
 //!
 //! # The `.tw` artifact
-//! A cache, never a source of truth: it is built again from the original when its version, its source's hash or its
-//! checksum does not match. Flat and little-endian, so it can be mapped into memory and used as it is. One container
-//! with three layouts. (The iOS SDK also calls its crash records on the device `.tw`: unrelated.)
+//! A cache: it is rebuilt from the original when its version, its source's hash or its checksum does not match. It is flat
+//! and little-endian, so it can be used from a memory map. One container has three layouts. (Crash records of the iOS SDK
+//! have the extension `.tw`, too, but are unrelated.)
 //!
 //! ## Header, 320 bytes
 //! | at | bytes | field |
@@ -48,23 +48,23 @@
 //! | 144 | 128 | 16 sections: offset from the start of the file and length, 4 bytes each |
 //! | 312 | 8 | XXH3-64 of the 312 bytes before |
 //!
-//! Sections start at multiples of eight. A text is a LEB128 length and UTF-8 bytes in the string section, named by its
-//! offset; equal texts are stored once; all are one line without control characters. `0xffffffff` is "none".
+//! Sections start at multiples of eight. A string is a LEB128 length and UTF-8 bytes in the string section, referred to by
+//! its offset. Equal strings are stored once; all are on one line without control characters. `0xffffffff` means none.
 //!
 //! ## Native: Mach-O, ELF, Dart
 //! | section | row | contents |
 //! |---|---|---|
 //! | 0 | | strings |
-//! | 1 | 4 | files: text; number 0 is the unknown file |
-//! | 2 | 16 | callers: function (text), file number (high 20 bits) and column (low 12), line, number of frames from here outwards (high 8 bits, 255: or more) and caller (low 24, all set: none) |
+//! | 1 | 4 | files: string; number 0 is the unknown file |
+//! | 2 | 16 | callers: function (string), file number (high 20 bits) and column (low 12), line, number of frames from here outwards (high 8 bits, 255: or more) and caller (low 24, all set: none) |
 //! | 3 | 8 | columns of 4095 and more: caller, or range with the highest bit set, and column; sorted |
-//! | 4 | 20 | ranges: start (relative to the base), and the innermost frame as the callers are; sorted, without gaps: what nothing is known about has no frames |
+//! | 4 | 20 | ranges: start (relative to the base), and the innermost frame encoded like a caller; sorted, without gaps: unknown ranges have no frames |
 //! | 5 | 4 | buckets: for every `1 << shift` addresses the first range that starts there or later; one more at the end |
 //! | 6 | 4 | the addresses of `_kDartIsolateSnapshotInstructions` and `_kDartVmSnapshotInstructions`, or none |
 //!
-//! A look-up finds the bucket, then the last range that starts at or before the address, then follows callers: the
-//! innermost frame first. A caller stands for all places with the same frames outside it, and is written before what
-//! it calls. There are about as many buckets as ranges.
+//! A look-up finds the bucket, then the last range that starts at or before the address, then follows callers from the
+//! innermost frame outwards. Places with the same outer frames share a caller, which is written before its callees. There
+//! are about as many buckets as ranges.
 //!
 //! ## R8: `mapping.txt`
 //! | section | row | contents |
@@ -72,30 +72,32 @@
 //! | 0 | | strings |
 //! | 1 | 20 | classes: obfuscated name, original name, source file, first member, members; sorted by obfuscated name |
 //! | 2 | 4 | class numbers sorted by original name |
-//! | 3 | 36 | members: obfuscated name, first and last obfuscated line, class, name, first and last original line, flags (1 synthesized, 2 outline), place in the file; by class, then obfuscated name, then place |
+//! | 3 | 36 | members: obfuscated name, first and last obfuscated line, class, name, first and last original line, flags (1 synthesized, 2 outline), position in the file; by class, then obfuscated name, then position |
 //! | 4 | 12 | call sites of outlines: member, line in the outline, line in the caller; sorted |
-//! | 5 | 12 | rewritten frames: member, exception, frames to leave out; sorted |
+//! | 5 | 12 | rewritten frames: member, exception, number of frames to omit; sorted |
 //!
 //! ## Script: source maps
 //! | section | row | contents |
 //! |---|---|---|
 //! | 0 | | strings |
-//! | 1 | 8 | lines that have segments: zero-based number, first segment; one more at the end |
+//! | 1 | 8 | lines with segments: zero-based number, first segment; one more at the end |
 //! | 2 | 4 | columns of the segments |
 //! | 3 | 4 | every 32nd of those columns |
-//! | 4 | 16 | places of the segments: source, line, column (zero-based), name |
+//! | 4 | 16 | original positions of the segments: source, line, column (zero-based), name |
 //! | 5 | 12 | sources: name, offset and length in the content |
 //! | 6 | | content of the sources |
 //! | 7 | 12 | scopes: script line, column, name of the function from there on; sorted |
 //! | 8 | 16 | functions by original position (React Native): source, line (one-based), column, name; sorted |
-//! | 9 | 4 | modules of a RAM bundle (React Native), by number: the map's line (zero-based) that the module begins at, or none; artifacts of older servers have no such section |
-//! | 10 | 16 | files of a bundle in segments (React Native): number of the segment, the first line of its file in sections 1 and 9 (zero-based), its first row in section 9, how many; empty for a bundle in one file |
+//! | 9 | 4 | modules of a RAM bundle (React Native), by number: first line (zero-based) in the map, or none; absent in artifacts of older servers |
+//! | 10 | 16 | files of a bundle in segments (React Native): number of the segment, first line of its file in sections 1 and 9 (zero-based), its first row in section 9, number of rows; empty for a bundle in one file |
 //!
 //! ## Versions
-//! 1. The first one.
-//! 2. Native: the innermost frame lies in its range, and only callers in a table; a bucket for each range, not for eight.
+//! 1. The first version.
+//! 2. Native: the innermost frame is part of its range, and only callers are in a table; one bucket per range instead of
+//!    per eight.
 
 #![forbid(unsafe_code)]
+#![warn(missing_docs)]
 
 mod artifact;
 mod covers;
@@ -120,4 +122,4 @@ pub use native::{
     Chain, Frame, Native, Slice, convert as convert_native, convert_unless as convert_native_unless, slices_of,
 };
 pub use r8::{JavaFrame, Mapping, convert as convert_mapping, convert_unless as convert_mapping_unless};
-pub use trace::{Hints, Need, Resolved, Shelf, SourceContext, Trace};
+pub use trace::{ArtifactRequest, ArtifactSet, Hints, Resolved, SourceContext, Trace};

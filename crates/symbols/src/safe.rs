@@ -1,23 +1,23 @@
-//! Names that come from uploaded files are printed inside traces: they must stay on their line.
+//! Sanitizes names from uploaded files, which are printed inside traces.
 
 use std::borrow::Cow;
 
 use crate::limits::NAME_BYTES_MAX;
 
-/// The text with control characters, line separators and direction overrides replaced, cut to [`NAME_BYTES_MAX`].
+/// Replaces control characters, line separators and direction overrides, and cuts to [`NAME_BYTES_MAX`].
 ///
-/// A name can then neither start a line (and so forge a frame) nor reorder or hide what is printed beside it.
+/// The result can neither start a line (and so forge a frame) nor reorder or hide adjacent text.
 pub(crate) fn one_line(text: &str) -> Cow<'_, str> {
     let end = (0..=text.len().min(NAME_BYTES_MAX)).rev().find(|&at| text.is_char_boundary(at));
     let cut = &text[..end.unwrap_or(0)];
-    // Printable ASCII, which nearly every name is, costs one pass.
+    // The fast path for printable ASCII.
     if cut.bytes().all(|b| (0x20..0x7f).contains(&b)) || !cut.contains(is_hostile) {
         return Cow::Borrowed(cut);
     }
     Cow::Owned(cut.chars().map(|c| if is_hostile(c) { char::REPLACEMENT_CHARACTER } else { c }).collect())
 }
 
-/// The same of a line of source code, whose tabs stay. Its length is its caller's to bound.
+/// Like [`one_line`] for a line of source code: keeps tabs and does not cut.
 pub(crate) fn source_line(text: &str) -> String {
     text.chars().map(|c| if c != '\t' && is_hostile(c) { char::REPLACEMENT_CHARACTER } else { c }).collect()
 }

@@ -82,7 +82,7 @@ impl Post {
                 });
                 // The runtime ends without having run it.
                 let Ok(is_more) = wait.recv() else { return };
-                heartbeat.rest();
+                heartbeat.idle();
                 let pause = if is_more { Duration::ZERO } else { limits::MAIL_PAUSE };
                 match woken.recv_timeout(pause) {
                     Err(RecvTimeoutError::Disconnected) => return,

@@ -34,16 +34,16 @@ impl SmtpTls {
 /// Without a server and without a folder no mail is sent; it waits for either.
 #[derive(Debug, Clone, Default, clap::Args)]
 pub struct MailSettings {
-    /// The mail server that invitations and password links are handed to; without one they wait, for seven days.
+    /// Mail server for invitations and password resets; without one mails are stored for seven days.
     #[arg(long, env = "SMTP_HOST")]
     pub smtp_host: Option<String>,
-    /// Its port; 587, 465 with `tls`, 25 with `none` when not given.
+    /// Port of the mail server; by default 587, 465 with `tls`, 25 with `none`.
     #[arg(long, env = "SMTP_PORT")]
     pub smtp_port: Option<u16>,
-    /// Name to log in to it with; no login when not given.
+    /// User name for the mail server; no login by default.
     #[arg(long, env = "SMTP_USERNAME")]
     pub smtp_username: Option<String>,
-    /// The password for it.
+    /// Password for the mail server.
     #[arg(long, env = "SMTP_PASSWORD", hide_env_values = true, hide = true)]
     pub smtp_password: Option<String>,
     /// A file with that password.
@@ -55,10 +55,10 @@ pub struct MailSettings {
     /// `starttls`, `tls` or `none`.
     #[arg(long, env = "SMTP_TLS", value_enum, default_value = "starttls", hide_possible_values = true)]
     pub smtp_tls: SmtpTls,
-    /// Certificates (PEM) of authorities that are believed about it beside the machine's own.
+    /// Certificates (PEM) of authorities trusted for the mail server, in addition to those of the machine.
     #[arg(long, env = "SMTP_CA_FILE")]
     pub smtp_ca_file: Option<PathBuf>,
-    /// A folder that mails are written into as files instead, for development.
+    /// Folder to which mails are written as files instead, for development.
     #[arg(long, env = "MAIL_DIR")]
     pub mail_dir: Option<PathBuf>,
 }

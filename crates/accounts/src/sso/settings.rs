@@ -12,22 +12,22 @@ use crate::secrets::given::{given, key};
 /// A part of the server's configuration.
 #[derive(Debug, Clone, clap::Args)]
 pub struct SsoSettings {
-    /// Sign-in with Google: the client's id. Its callback is `APP_BASE_URL` with `/api/auth/callback/google`.
+    /// Sign-in with Google: client id. The callback is `APP_BASE_URL` with `/api/auth/callback/google`.
     #[arg(long, env = "GOOGLE_CLIENT_ID")]
     pub google_client_id: Option<String>,
-    /// Its secret.
+    /// Client secret for Google.
     #[arg(long, env = "GOOGLE_CLIENT_SECRET", hide_env_values = true, hide = true)]
     pub google_client_secret: Option<String>,
     /// A file with that secret.
     #[arg(long, env = "GOOGLE_CLIENT_SECRET_FILE", conflicts_with = "google_client_secret")]
     pub google_client_secret_file: Option<PathBuf>,
-    /// Google; another address for tests alone.
+    /// Issuer of Google; another address is for tests only.
     #[arg(long, env = "GOOGLE_ISSUER_URL", default_value = "https://accounts.google.com")]
     pub google_issuer_url: String,
-    /// Sign-in with GitHub: the OAuth app's id. Its callback is `APP_BASE_URL` with `/api/auth/callback/github`.
+    /// Sign-in with GitHub: id of the OAuth app. The callback is `APP_BASE_URL` with `/api/auth/callback/github`.
     #[arg(long, env = "GITHUB_CLIENT_ID")]
     pub github_client_id: Option<String>,
-    /// Its secret.
+    /// Client secret for GitHub.
     #[arg(long, env = "GITHUB_CLIENT_SECRET", hide_env_values = true, hide = true)]
     pub github_client_secret: Option<String>,
     /// A file with that secret.
@@ -36,66 +36,66 @@ pub struct SsoSettings {
     /// GitHub, or a GitHub Enterprise server.
     #[arg(long, env = "GITHUB_URL", default_value = "https://github.com")]
     pub github_url: String,
-    /// Its API.
+    /// API of GitHub.
     #[arg(long, env = "GITHUB_API_URL", default_value = "https://api.github.com")]
     pub github_api_url: String,
-    /// Sign-in with OpenID Connect: the client's id. Its callback is `APP_BASE_URL` with `/api/auth/callback/oidc`.
+    /// Sign-in with OpenID Connect: client id. The callback is `APP_BASE_URL` with `/api/auth/callback/oidc`.
     #[arg(long, env = "OIDC_CLIENT_ID")]
     pub oidc_client_id: Option<String>,
-    /// Its secret.
+    /// Client secret for OpenID Connect.
     #[arg(long, env = "OIDC_CLIENT_SECRET", hide_env_values = true, hide = true)]
     pub oidc_client_secret: Option<String>,
     /// A file with that secret.
     #[arg(long, env = "OIDC_CLIENT_SECRET_FILE", conflicts_with = "oidc_client_secret")]
     pub oidc_client_secret_file: Option<PathBuf>,
-    /// The provider's issuer; everything else is found in its `/.well-known/openid-configuration`.
+    /// Issuer of the provider; its `/.well-known/openid-configuration` contains everything else.
     #[arg(long, env = "OIDC_ISSUER_URL")]
     pub oidc_issuer_url: Option<String>,
-    /// For a provider without discovery: where people are sent ...
+    /// For a provider without discovery: authorization endpoint.
     #[arg(long, env = "OIDC_AUTH_URL")]
     pub oidc_auth_url: Option<String>,
-    /// ... where codes are exchanged ...
+    /// For a provider without discovery: token endpoint.
     #[arg(long, env = "OIDC_TOKEN_URL")]
     pub oidc_token_url: Option<String>,
-    /// ... and where it is asked who signed in.
+    /// For a provider without discovery: userinfo endpoint.
     #[arg(long, env = "OIDC_USERINFO_URL")]
     pub oidc_userinfo_url: Option<String>,
-    /// What the sign-in button says.
+    /// Label of the sign-in button.
     #[arg(long, env = "OIDC_DISPLAY_NAME", default_value = "Single sign-on")]
     pub oidc_display_name: String,
-    /// Scopes asked for besides `openid email profile`, separated by spaces or commas.
+    /// Scopes requested in addition to `openid email profile`, separated by spaces or commas.
     #[arg(long, env = "OIDC_EXTRA_SCOPES", default_value = "")]
     pub oidc_extra_scopes: String,
-    /// The claim with a person's roles or groups: a text or a list.
+    /// Claim with the roles or groups of a user: a string or a list.
     #[arg(long, env = "OIDC_ROLE_CLAIM")]
     pub oidc_role_claim: Option<String>,
-    /// What its values mean here: `sre=admin,developers=user,staff=readonly`. The highest that matches counts.
+    /// Maps values of the role claim to roles: `sre=admin,developers=user,staff=readonly`. The highest match applies.
     #[arg(long, env = "OIDC_ROLE_MAP", default_value = "")]
     pub oidc_role_map: String,
-    /// The claim that says which organization new people join and roles count in, by its id or through `oidc_org_map`;
-    /// the first organization when not given.
+    /// Claim with the organization that new users join and to which roles apply, as its id or a key of `oidc_org_map`;
+    /// the first organization by default.
     #[arg(long, env = "OIDC_ORG_CLAIM")]
     pub oidc_org_claim: Option<String>,
-    /// What that claim's values mean, as ids of organizations: `acme=1,platform=7`.
+    /// Maps values of the organization claim to ids of organizations: `acme=1,platform=7`.
     #[arg(long, env = "OIDC_ORG_MAP", default_value = "")]
     pub oidc_org_map: String,
-    /// Let in people who were not invited, with the role of the role map or `readonly`.
+    /// Create accounts for users without an invitation, with the role of the role map or `readonly`.
     #[arg(long, env = "OIDC_AUTO_CREATE_USERS", action = ArgAction::Set, value_parser = BoolishValueParser::new(),
         num_args = 0..=1, default_value = "false", default_missing_value = "true")]
     pub oidc_auto_create_users: bool,
-    /// Key for the cookie of a sign-in that is under way, at least 32 characters, the same on every node; the key for
-    /// secrets when not given.
+    /// Key for the cookie of a pending sign-in, at least 32 characters, the same on every node; the key for secrets by
+    /// default.
     #[arg(long, env = "OAUTH_SESSION_SECRET", hide_env_values = true, hide = true)]
     pub oauth_session_secret: Option<String>,
     /// A file with that key.
     #[arg(long, env = "OAUTH_SESSION_SECRET_FILE", conflicts_with = "oauth_session_secret")]
     pub oauth_session_secret_file: Option<PathBuf>,
-    /// Take providers on other machines at `http://` addresses. Others on the way can then read codes, secrets and who
-    /// signs in, and sign in as anybody. Loopback addresses are always taken.
+    /// Accept providers on other machines at `http://` addresses. A man in the middle can then read codes, secrets and
+    /// identities, and sign in as any user. Loopback addresses are always accepted.
     #[arg(long, env = "SSO_ALLOW_HTTP", action = ArgAction::Set, value_parser = BoolishValueParser::new(),
         num_args = 0..=1, default_value = "false", default_missing_value = "true")]
     pub sso_allow_http: bool,
-    /// Nobody signs in with a password.
+    /// Refuse sign-in with passwords.
     #[arg(long, env = "DISABLE_PASSWORD_LOGIN", action = ArgAction::Set, value_parser = BoolishValueParser::new(),
         num_args = 0..=1, default_value = "false", default_missing_value = "true")]
     pub disable_password_login: bool,

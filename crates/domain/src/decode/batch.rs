@@ -1,23 +1,23 @@
-//! What the three batches have in common, and the bounds that keep a hostile body from growing them.
+//! The lists that all three batches share, and the limits on their size.
 
 use super::fault::{Fault, fault};
 use crate::model::{Body, KeyValue, LogBatch, MetricBatch, Resource, Scope, TraceBatch};
 
-/// Most resources, scopes, spans, events, links, log records, metrics or points in one request.
+/// Maximum number of resources, scopes, spans, events, links, log records, metrics or points in one request.
 pub const RECORDS_MAX: usize = 1 << 20;
 
-/// A record of any use takes more bytes than this in the body; an empty one takes two there, and hundreds in memory.
+/// Encoded size that every useful record exceeds. An empty record takes two bytes in the body and hundreds in memory.
 const RECORD_BYTES_MIN: usize = 16;
 
-/// So many records are read from a body of any size.
+/// Number of records accepted from a body of any size.
 const RECORDS_ALWAYS: usize = 4096;
 
-/// Most records of a kind in a body of this many bytes, so that what is made of it is bounded by its size.
+/// Maximum number of records of a kind in a body of this size. Bounds the memory of a request by its size.
 pub fn records_max(body_bytes: usize) -> usize {
     (body_bytes / RECORD_BYTES_MIN).clamp(RECORDS_ALWAYS, RECORDS_MAX)
 }
 
-/// The lists that every signal has.
+/// Mutable references to the lists of a batch that every signal has.
 pub(crate) struct Lists<'b, 'a> {
     pub resources: &'b mut Vec<Resource<'a>>,
     pub scopes: &'b mut Vec<Scope<'a>>,
@@ -25,7 +25,7 @@ pub(crate) struct Lists<'b, 'a> {
     pub body: &'b mut Body<'a>,
 }
 
-/// Where a record was found: indexes into `resources` and `scopes`.
+/// Indexes of a record's resource and scope in `resources` and `scopes`.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Owner {
     pub resource: u32,
@@ -54,7 +54,7 @@ macro_rules! batch {
 }
 batch!(TraceBatch, LogBatch, MetricBatch);
 
-/// Appends a record; `what` names the kind in plural for the fault. Returns its index.
+/// Appends a record and returns its index. `what` is the plural name of the kind, for the error.
 #[inline]
 pub(crate) fn push<T>(list: &mut Vec<T>, record: T, what: &str, records_max: usize) -> Result<u32, Fault> {
     let index = list.len();

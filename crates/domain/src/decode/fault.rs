@@ -1,18 +1,18 @@
-//! Failures on the way through a body: one pointer wide while they travel, a [`DecodeError`] when they leave.
+//! The internal error type of the decoders.
 
 use super::DecodeError;
 
-/// A [`DecodeError`] on its way up. Boxed so that the results of the inner readers stay in two registers.
+/// A boxed [`DecodeError`], one pointer wide, so that results of the inner readers fit into two registers.
 pub(crate) type Fault = Box<DecodeError>;
 
-/// Makes a fault. `message` is lower-case, without a full stop, and names what and where.
+/// Creates a fault. `message` is lower-case, without a full stop, and names the field and the offset.
 #[cold]
 #[inline(never)]
 pub(crate) fn make(message: std::fmt::Arguments<'_>) -> Fault {
     Box::new(DecodeError { message: message.to_string() })
 }
 
-/// `fault!("… {at}")`: a formatted [`Fault`].
+/// `fault!("… {at}")`: formats a [`Fault`].
 macro_rules! fault {
     ($($message:tt)*) => { crate::decode::fault::make(format_args!($($message)*)) };
 }

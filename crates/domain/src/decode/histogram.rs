@@ -1,8 +1,8 @@
-//! Which buckets of a histogram are kept.
+//! Validation of explicit histogram buckets.
 
-/// Bounds and buckets when they fit together: one bound fewer than buckets, ascending, finite. Otherwise neither;
-/// count and sum are still good without them. (A point may also come without any.)
-pub(crate) fn fitting<'a>(bounds: &'a [f64], buckets: &'a [u64]) -> (&'a [f64], &'a [u64]) {
+/// The bounds and bucket counts if they are consistent: one bound fewer than counts, finite, strictly ascending.
+/// Otherwise two empty slices: count and sum stay valid without buckets.
+pub(crate) fn valid_buckets<'a>(bounds: &'a [f64], buckets: &'a [u64]) -> (&'a [f64], &'a [u64]) {
     let fits = bounds.len() + 1 == buckets.len()
         && bounds.iter().all(|bound| bound.is_finite())
         && bounds.is_sorted_by(|left, right| left < right);
@@ -11,10 +11,10 @@ pub(crate) fn fitting<'a>(bounds: &'a [f64], buckets: &'a [u64]) -> (&'a [f64], 
 
 #[cfg(test)]
 mod tests {
-    use super::fitting;
+    use super::valid_buckets;
 
     #[test]
-    fn buckets_are_kept_when_they_fit() {
+    fn consistent_buckets_are_kept() {
         for (bounds, buckets, kept) in [
             (&[][..], &[][..], false),
             (&[], &[7], true),
@@ -27,7 +27,7 @@ mod tests {
             (&[1.0, f64::INFINITY], &[1, 0, 3], false),
         ] {
             let expected = if kept { (bounds, buckets) } else { (&[][..], &[][..]) };
-            assert_eq!(fitting(bounds, buckets), expected, "{bounds:?} {buckets:?}");
+            assert_eq!(valid_buckets(bounds, buckets), expected, "{bounds:?} {buckets:?}");
         }
     }
 }

@@ -1,8 +1,8 @@
-//! Which ids are taken and which refuse their record. DECISIONS 5; OTLP row "JSON ids".
+//! Validation of trace and span ids. DECISIONS 5; OTLP row "JSON ids".
 
 use crate::model::{InvalidId, Span, SpanId, TraceId};
 
-/// An id field as it came.
+/// An id field as received.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum Received<const N: usize> {
     /// Missing or empty.
@@ -24,7 +24,7 @@ impl<const N: usize> Received<N> {
         }
     }
 
-    /// JSON: hexadecimal in either case. Base64, which some senders use against the rule, has another length.
+    /// JSON: hexadecimal in either case. Base64, which some senders use against the specification, has another length.
     pub(crate) fn hex(text: &str) -> Self {
         if text.is_empty() {
             return Received::Absent;
@@ -66,7 +66,7 @@ const NIBBLES: [u8; 256] = {
     nibbles
 };
 
-/// The ids of a span as they came.
+/// The ids of a span as received.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct SpanIds {
     pub trace: Received<16>,
@@ -75,11 +75,11 @@ pub(crate) struct SpanIds {
 }
 
 impl SpanIds {
-    /// Sets the span's ids and, when one is refused, why. The first of trace, span and parent id decides.
-    pub(crate) fn give(self, span: &mut Span<'_>) {
+    /// Sets the ids of `span`, and `invalid` to the first refused one of trace, span and parent id.
+    pub(crate) fn assign_to(self, span: &mut Span<'_>) {
         span.trace_id = TraceId(self.trace.or_none());
         span.span_id = SpanId(self.span.or_none());
-        // An all-zero parent means root, like none. DECISIONS 5.
+        // An all-zero parent id means root, like an absent one. DECISIONS 5.
         span.parent_span_id = SpanId(self.parent.or_none());
         span.invalid = self.refusal();
     }
@@ -122,14 +122,14 @@ mod tests {
         ] {
             let ids =
                 SpanIds { trace: Received::bytes(trace), span: Received::bytes(span), parent: Received::bytes(parent) };
-            let mut given = Span::default();
-            ids.give(&mut given);
-            assert_eq!(given.invalid, expected, "{trace:?} {span:?} {parent:?}");
-            assert_eq!(given.trace_id.0[..], *if trace.len() == 16 { trace } else { &[0; 16] });
+            let mut assigned = Span::default();
+            ids.assign_to(&mut assigned);
+            assert_eq!(assigned.invalid, expected, "{trace:?} {span:?} {parent:?}");
+            assert_eq!(assigned.trace_id.0[..], *if trace.len() == 16 { trace } else { &[0; 16] });
         }
     }
 
-    // OTLP row "JSON ids": hexadecimal in either case; base64 is refused, never mangled.
+    // OTLP row "JSON ids": hexadecimal in either case; base64 is refused, never misread.
     #[test]
     fn hexadecimal() {
         let id = Received::Bytes([0x5b, 0x8e, 0xff, 0xf7, 0x98, 0x03, 0x81, 0x03]);

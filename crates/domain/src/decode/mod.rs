@@ -1,10 +1,10 @@
-//! Bytes to views. Nothing is copied that the body already holds.
+//! Decodes OTLP bodies into views that borrow from the body.
 //!
-//! [`protobuf`] and [`json`] read the same batches; what both decide alike is here beside them: [`ids`] (which ids are
-//! refused), [`histogram`] (which buckets are kept), [`batch`] (how far lists may grow), [`values`] (nesting).
+//! [`protobuf`] and [`json`] fill the same batches. Rules common to both: [`ids`] validates ids, [`histogram`] validates
+//! buckets, [`batch`] limits the number of records, [`values`] limits nesting.
 //!
-//! A body is read whole or refused whole, with one sentence that says what is wrong at which byte. A record that is
-//! readable but wrong is no reason to refuse the body: a span with bad ids is refused alone ([`TraceBatch::refused`]).
+//! A malformed body is refused as a whole, with one sentence that names the problem and the byte offset. A readable
+//! but invalid record does not refuse the body: a span with invalid ids is refused alone ([`TraceBatch::refused`]).
 
 mod batch;
 pub(crate) mod fault;
@@ -20,47 +20,50 @@ use crate::model::{LogBatch, MetricBatch, TraceBatch};
 pub use batch::{RECORDS_MAX, records_max};
 use fault::{Fault, fault};
 
-/// How deep an `AnyValue` may nest, in both encodings: an attribute's value or a log body is level 1, the elements of an
-/// array or map in it are level 2, and so on. Deeper bodies are refused whole.
+/// Maximum nesting depth of an `AnyValue`: the value of an attribute or a log body is level 1, the elements of an array
+/// or map in it are level 2. Bodies with deeper values are refused.
 pub const VALUE_DEPTH_MAX: u32 = 32;
 
 /// The encoding of an OTLP body, after decompression.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Encoding {
+    /// `application/x-protobuf`.
     Protobuf,
+    /// `application/json`.
     Json,
 }
 
-/// Why a body cannot be read at all. The message is one clear sentence for the caller.
+/// Why a body was refused.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct DecodeError {
+    /// One sentence for the caller.
     pub message: String,
 }
 
-/// `ExportTraceServiceRequest` to views.
+/// Decodes an `ExportTraceServiceRequest`.
 pub fn traces<'a>(encoding: Encoding, body: &'a [u8], arena: &'a Bump) -> Result<TraceBatch<'a>, DecodeError> {
     let mut batch = TraceBatch::default();
     traces_into(encoding, body, records_max(body.len()), arena, &mut batch)?;
     Ok(batch)
 }
 
-/// `ExportLogsServiceRequest` to views.
+/// Decodes an `ExportLogsServiceRequest`.
 pub fn logs<'a>(encoding: Encoding, body: &'a [u8], arena: &'a Bump) -> Result<LogBatch<'a>, DecodeError> {
     let mut batch = LogBatch::default();
     logs_into(encoding, body, records_max(body.len()), arena, &mut batch)?;
     Ok(batch)
 }
 
-/// `ExportMetricsServiceRequest` to views.
+/// Decodes an `ExportMetricsServiceRequest`.
 pub fn metrics<'a>(encoding: Encoding, body: &'a [u8], arena: &'a Bump) -> Result<MetricBatch<'a>, DecodeError> {
     let mut batch = MetricBatch::default();
     metrics_into(encoding, body, records_max(body.len()), arena, &mut batch)?;
     Ok(batch)
 }
 
-/// Like [`traces`], into the memory of an earlier batch ([`TraceBatch::recycle`]), with at most this many records of a
-/// kind. On failure the batch is half filled.
+/// Like [`traces`], but reuses the memory of `batch` and reads at most `records_max` records of a kind. After an error
+/// the batch is partially filled.
 pub fn traces_into<'a>(
     encoding: Encoding,
     body: &'a [u8],
@@ -73,7 +76,8 @@ pub fn traces_into<'a>(
     request(encoding, body, arena, batch)
 }
 
-/// Like [`logs`], into the memory of an earlier batch ([`LogBatch::recycle`]). On failure the batch is half filled.
+/// Like [`logs`], but reuses the memory of `batch` and reads at most `records_max` records of a kind. After an error the
+/// batch is partially filled.
 pub fn logs_into<'a>(
     encoding: Encoding,
     body: &'a [u8],
@@ -86,7 +90,8 @@ pub fn logs_into<'a>(
     request(encoding, body, arena, batch)
 }
 
-/// Like [`metrics`], into the memory of an earlier batch ([`MetricBatch::recycle`]). On failure the batch is half filled.
+/// Like [`metrics`], but reuses the memory of `batch` and reads at most `records_max` records of a kind. After an error
+/// the batch is partially filled.
 pub fn metrics_into<'a>(
     encoding: Encoding,
     body: &'a [u8],
@@ -113,7 +118,7 @@ fn request<'a>(
     .map_err(|fault| *fault)
 }
 
-/// Indexes into the lists are 32 bits wide, and no list has more elements than the body has bytes (2 GiB at most).
+/// Limits a body to 2 GiB: list indexes are 32 bits wide, and no list has more elements than the body has bytes.
 fn check_size(body: &[u8]) -> Result<(), Fault> {
     if i32::try_from(body.len()).is_err() {
         return Err(fault!("a body of {} bytes is too large", body.len()));
@@ -121,7 +126,7 @@ fn check_size(body: &[u8]) -> Result<(), Fault> {
     Ok(())
 }
 
-/// OTLP severity; numbers that mean nothing read as 0, "unspecified".
+/// OTLP severity. Undefined numbers read as 0, "unspecified".
 fn severity_number(number: i64) -> u8 {
     match number {
         1..=24 => number as u8,

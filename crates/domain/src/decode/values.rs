@@ -1,4 +1,4 @@
-//! The stacks that unfinished arrays and maps grow on. A complete list is copied to the arena once.
+//! Stacks for incomplete arrays and maps. A complete list is copied to the arena once.
 
 use bumpalo::Bump;
 
@@ -6,7 +6,7 @@ use super::VALUE_DEPTH_MAX;
 use super::fault::{Fault, fault};
 use crate::model::{AnyValue, KeyValue};
 
-/// Shared by the readers of both encodings.
+/// The stacks of a decoder, for either encoding.
 pub(crate) struct Stacks<'a> {
     pub arena: &'a Bump,
     pub elements: Vec<AnyValue<'a>>,
@@ -18,14 +18,14 @@ impl<'a> Stacks<'a> {
         Stacks { arena, elements: Vec::new(), pairs: Vec::new() }
     }
 
-    /// The elements from `base` up, as a value.
+    /// Pops the elements from `base` on, as a value.
     pub(crate) fn take_array(&mut self, base: usize) -> AnyValue<'a> {
         let list = self.arena.alloc_slice_copy(&self.elements[base..]);
         self.elements.truncate(base);
         AnyValue::Array(list)
     }
 
-    /// The pairs from `base` up, as a value.
+    /// Pops the pairs from `base` on, as a value.
     pub(crate) fn take_map(&mut self, base: usize) -> AnyValue<'a> {
         let list = self.arena.alloc_slice_copy(&self.pairs[base..]);
         self.pairs.truncate(base);
@@ -33,7 +33,7 @@ impl<'a> Stacks<'a> {
     }
 }
 
-/// Refuses a value deeper than [`VALUE_DEPTH_MAX`]; `at` is its position in the body.
+/// Refuses a value deeper than [`VALUE_DEPTH_MAX`]. `at` is its offset in the body.
 #[inline]
 pub(crate) fn check_depth(depth: u32, at: usize) -> Result<(), Fault> {
     if depth > VALUE_DEPTH_MAX {

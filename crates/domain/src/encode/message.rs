@@ -1,4 +1,4 @@
-//! The protobuf wire format, written.
+//! An encoder of the protobuf wire format.
 
 use crate::model::{AnyValue, KeyValue};
 use crate::wire::{put_pair, put_value, put_varint};
@@ -20,26 +20,31 @@ impl Message<'_> {
         }
     }
 
+    /// A `fixed64` field, zero included.
     pub fn fixed64(&mut self, field: u32, value: u64) {
         self.key(field, FIXED64);
         self.0.extend_from_slice(&value.to_le_bytes());
     }
 
+    /// A `fixed32` field, zero included.
     pub fn fixed32(&mut self, field: u32, value: u32) {
         self.key(field, FIXED32);
         self.0.extend_from_slice(&value.to_le_bytes());
     }
 
+    /// A `double` field, zero included.
     pub fn double(&mut self, field: u32, value: f64) {
         self.fixed64(field, value.to_bits());
     }
 
+    /// A `bytes` field, or a message that is already encoded.
     pub fn bytes(&mut self, field: u32, value: &[u8]) {
         self.key(field, LENGTH);
         put_varint(value.len() as u64, self.0);
         self.0.extend_from_slice(value);
     }
 
+    /// A `string` field.
     pub fn text(&mut self, field: u32, value: &str) {
         self.bytes(field, value.as_bytes());
     }

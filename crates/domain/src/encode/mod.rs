@@ -1,4 +1,4 @@
-//! OTLP export requests, written as protobuf. The demo, the load tool and the server's own spans use it.
+//! An encoder of OTLP export requests, protobuf. The demo, the load tool and the server's own spans use it.
 //!
 //! [`block`] appends one block of a resource and its records to a request; [`span`], [`log_record`] and [`metric`] append
 //! a record to a block. They take the structs of [`crate::model`] and leave out what these hold by range: attributes,
@@ -53,7 +53,7 @@ pub fn block(
     });
 }
 
-/// Appends a record that was encoded before: the content of its message.
+/// Appends a record from its encoded message.
 pub fn encoded(records: &mut Message<'_>, record: &[u8]) {
     records.bytes(RECORDS, record);
 }

@@ -2,11 +2,11 @@
 
 use std::fmt;
 
-/// 16 bytes; all zero means "none" (only log records may lack one).
+/// A trace id. All zero means none, which only log records may have.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
 pub struct TraceId(pub [u8; 16]);
 
-/// 8 bytes; all zero means "none": a root span's parent, or a log record outside any span.
+/// A span id. All zero means none: the parent of a root span, or a log record outside any span.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
 pub struct SpanId(pub [u8; 8]);
 
@@ -18,7 +18,7 @@ pub struct ProjectId(pub [u8; 16]);
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
 pub struct RowId(pub [u8; 16]);
 
-/// Why a span's ids are refused. DECISIONS 5: the span alone is rejected, the rest of the batch is stored.
+/// Why a span was refused. DECISIONS 5: only this span is rejected, the rest of the batch is stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum InvalidId {
     /// The trace id is not 16 bytes (or, in JSON, not hexadecimal).
@@ -34,7 +34,7 @@ pub enum InvalidId {
 }
 
 impl InvalidId {
-    /// One clause for `partial_success.error_message`.
+    /// A clause for `partial_success.error_message`.
     pub fn message(self) -> &'static str {
         match self {
             InvalidId::TraceId => "trace id is not 16 bytes",
@@ -47,12 +47,14 @@ impl InvalidId {
 }
 
 impl TraceId {
+    /// Whether the id is all zero.
     pub fn is_none(self) -> bool {
         self.0 == [0; 16]
     }
 }
 
 impl SpanId {
+    /// Whether the id is all zero.
     pub fn is_none(self) -> bool {
         self.0 == [0; 8]
     }

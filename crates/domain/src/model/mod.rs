@@ -1,7 +1,7 @@
-//! Flat, borrowed views over one OTLP request.
+//! Flat views that borrow from one OTLP request.
 //!
-//! A batch is a handful of flat lists; a record points into them by range or index. Text and bytes borrow
-//! from the request body, or from the arena when the body spells them differently (JSON escapes, hex ids).
+//! A batch consists of flat lists; records refer to them by index or range. Strings and bytes borrow from the request
+//! body, or from the arena when the encoding differs (JSON escapes, base64).
 
 mod ids;
 mod log;
@@ -18,6 +18,7 @@ pub use value::{AnyValue, Attributes, Body, KeyValue, Layout, Slice, is_blank, s
 
 /// The three OTLP signals.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[expect(missing_docs, reason = "named as in OTLP")]
 pub enum Signal {
     Traces,
     Metrics,

@@ -1,9 +1,9 @@
-//! The memory of one batch, given to the next. A batch borrows from its body, so the next one has another lifetime.
+//! Reuses the memory of one batch for the next, which borrows from another body and so has another lifetime.
 
 use super::{Body, LogBatch, MetricBatch, TraceBatch};
 
 impl TraceBatch<'_> {
-    /// Drops every record and borrow; keeps the allocated lists.
+    /// Clears the batch and keeps the allocated lists.
     pub fn recycle<'b>(self) -> TraceBatch<'b> {
         TraceBatch {
             body: self.body.recycle(),
@@ -19,7 +19,7 @@ impl TraceBatch<'_> {
 }
 
 impl LogBatch<'_> {
-    /// Drops every record and borrow; keeps the allocated lists.
+    /// Clears the batch and keeps the allocated lists.
     pub fn recycle<'b>(self) -> LogBatch<'b> {
         LogBatch {
             body: self.body.recycle(),
@@ -32,7 +32,7 @@ impl LogBatch<'_> {
 }
 
 impl MetricBatch<'_> {
-    /// Drops every record and borrow; keeps the allocated lists.
+    /// Clears the batch and keeps the allocated lists.
     pub fn recycle<'b>(self) -> MetricBatch<'b> {
         MetricBatch {
             body: self.body.recycle(),
@@ -47,11 +47,11 @@ impl MetricBatch<'_> {
 
 impl Body<'_> {
     fn recycle<'b>(self) -> Body<'b> {
-        Body { attributes: emptied(self.attributes), records_max: 0 }
+        Body { encoded_attributes: emptied(self.encoded_attributes), records_max: 0 }
     }
 }
 
-/// The list's memory under another lifetime: collecting from a list of the same layout happens in place.
+/// The list's memory for elements of another lifetime. Collecting elements of the same layout happens in place.
 fn emptied<T, U>(mut list: Vec<T>) -> Vec<U> {
     list.clear();
     list.into_iter().map(|_| unreachable!("the list was emptied")).collect()

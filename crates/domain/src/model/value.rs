@@ -1,24 +1,29 @@
-//! Attribute values and the flat lists they live in.
+//! Attribute values, and ranges in the flat lists of a batch.
 
 /// A range in one of the batch's flat lists.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Slice {
+    /// First index.
     pub start: u32,
+    /// Last index, exclusive.
     pub end: u32,
 }
 
 impl Slice {
+    /// The elements of this range. Panics when it exceeds `list`.
     pub fn of<T>(self, list: &[T]) -> &[T] {
         &list[self.start as usize..self.end as usize]
     }
 
+    /// Whether the range is empty.
     pub fn is_empty(self) -> bool {
         self.start == self.end
     }
 }
 
-/// An OTLP `AnyValue`. Nested lists live in the batch's arena.
+/// An OTLP `AnyValue`. Nested lists are allocated in the batch's arena.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
+#[expect(missing_docs, reason = "named as in OTLP")]
 pub enum AnyValue<'a> {
     /// Present without a value (`{}` in JSON).
     #[default]
@@ -35,38 +40,40 @@ pub enum AnyValue<'a> {
 /// One attribute.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct KeyValue<'a> {
+    /// As received.
     pub key: &'a str,
+    /// As received.
     pub value: AnyValue<'a>,
 }
 
-/// Nothing but white space.
+/// Whether the string is empty or only white space.
 #[inline]
 pub fn is_blank(text: &str) -> bool {
     let is_visible = |byte: &u8| (0x21..0x7f).contains(byte);
     !text.as_bytes().first().is_some_and(is_visible) && text.trim().is_empty()
 }
 
-/// Are the keys the same memory? Those of one request that are equal mostly are.
+/// Whether both lists have the same keys at the same addresses. Equal keys of one request usually share an address.
 #[inline]
 pub fn share_keys(some: &[KeyValue<'_>], others: &[KeyValue<'_>]) -> bool {
     some.len() == others.len() && some.iter().zip(others).all(|(one, other)| std::ptr::eq(one.key, other.key))
 }
 
-/// How a list of attributes stands in its body, as far as the reader knows. Equal to any other, for it is no part of what
-/// the batch says.
+/// The encoded layout of an attribute list, as far as the decoder knows it. An optimization hint and not part of the
+/// batch's content: all layouts compare equal.
 #[derive(Clone, Copy, Default)]
 pub struct Layout {
-    /// Lists of one number, which is not 0, have the same keys in the same order, and these are the same memory.
-    pub keys: u32,
-    /// What the list takes as it is to be stored, when each of its attributes stands in the body like that; else 0.
-    pub bytes: u32,
+    /// Lists with the same number have the same keys, in the same order and at the same addresses. 0: unknown.
+    pub key_set: u32,
+    /// Size of the list's stored form if the body contains it verbatim; else 0.
+    pub encoded_bytes: u32,
 }
 
 impl Layout {
-    /// Are the keys of both lists known to be the same memory?
+    /// Whether both lists are known to have the same keys at the same addresses.
     #[inline]
     pub fn shares_keys(self, other: Layout) -> bool {
-        self.keys == other.keys && self.keys > 0
+        self.key_set == other.key_set && self.key_set > 0
     }
 }
 
@@ -82,21 +89,20 @@ impl std::fmt::Debug for Layout {
     }
 }
 
-/// The body a batch was read from: what comes as it is to be stored is copied from here. Equal to any other, for it is
-/// no part of what the batch says.
+/// The body of a batch, from which encoded attributes are copied. Not part of the batch's content: all bodies compare
+/// equal.
 #[derive(Clone, Default)]
 pub struct Body<'a> {
-    /// The batch's attributes as they stand in it, length and message, where that is as they are to be stored; empty
-    /// for others.
-    pub attributes: Vec<&'a [u8]>,
-    /// Most records of a kind that are read from it.
+    /// The encoded form of each attribute of the batch, length prefix included; empty if its stored form differs.
+    pub encoded_attributes: Vec<&'a [u8]>,
+    /// Maximum number of records of a kind.
     pub records_max: usize,
 }
 
 impl<'a> Body<'a> {
-    /// These attributes as they stand there; none when nothing is known of them.
-    pub fn pairs(&self, attributes: Slice) -> &[&'a [u8]] {
-        self.attributes.get(attributes.start as usize..attributes.end as usize).unwrap_or_default()
+    /// The encoded form of these attributes; empty when it is unknown.
+    pub fn encoded(&self, attributes: Slice) -> &[&'a [u8]] {
+        self.encoded_attributes.get(attributes.start as usize..attributes.end as usize).unwrap_or_default()
     }
 }
 
@@ -112,16 +118,17 @@ impl std::fmt::Debug for Body<'_> {
     }
 }
 
-/// Look-up by key over a list of attributes; the last one of a key wins, as SDKs mean it.
+/// Look-up by key in a list of attributes. The last of duplicate keys wins, as in the SDKs.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Attributes<'b, 'a>(pub &'b [KeyValue<'a>]);
 
 impl<'b, 'a> Attributes<'b, 'a> {
+    /// The value of `key`.
     pub fn get(self, key: &str) -> Option<AnyValue<'a>> {
         self.0.iter().rev().find(|kv| kv.key == key).map(|kv| kv.value)
     }
 
-    /// The value when it is a string that is not empty after trimming; `None` otherwise.
+    /// The value if it is a string with a character other than white space.
     pub fn text(self, key: &str) -> Option<&'a str> {
         match self.get(key)? {
             AnyValue::Str(text) if !is_blank(text) => Some(text),
@@ -129,14 +136,14 @@ impl<'b, 'a> Attributes<'b, 'a> {
         }
     }
 
-    /// The value as an integer: numbers, whole doubles and numeric strings alike (some SDKs stringify).
+    /// The value as an integer, see [`AnyValue::as_int`].
     pub fn int(self, key: &str) -> Option<i64> {
         self.get(key)?.as_int()
     }
 }
 
 impl<'a> AnyValue<'a> {
-    /// Numbers, whole doubles and numeric strings as an integer.
+    /// The integer of a number, an integral double or a numeric string (some SDKs stringify numbers).
     pub fn as_int(self) -> Option<i64> {
         match self {
             AnyValue::Int(value) => Some(value),
@@ -146,7 +153,7 @@ impl<'a> AnyValue<'a> {
         }
     }
 
-    /// Numbers and numeric strings as a finite double.
+    /// The finite double of a number or a numeric string.
     pub fn as_double(self) -> Option<f64> {
         let value = match self {
             AnyValue::Int(value) => value as f64,
@@ -157,6 +164,7 @@ impl<'a> AnyValue<'a> {
         value.is_finite().then_some(value)
     }
 
+    /// The string, if it is one.
     pub fn as_str(self) -> Option<&'a str> {
         match self {
             AnyValue::Str(text) => Some(text),

@@ -1,10 +1,10 @@
-//! Log records to rows. Every record whose time can be stored is kept; none depends on its trace being stored.
+//! Projects log records into rows. Every record with a valid time is stored, whether or not its trace is.
 
 use std::borrow::Cow;
 
 use bumpalo::Bump;
 
-use super::{Dropped, Exception, KeptLog, Known, LogProjection, Owner, ProjectContext};
+use super::{Dropped, Enrichment, Exception, KeptLog, LogProjection, Owner, ProjectContext};
 use crate::model::{Attributes, LogBatch, LogRecord, Slice};
 use crate::rules::edge_platform::Process;
 use crate::rules::exception::{ExceptionText, Origin, has_exception_attributes};
@@ -15,16 +15,16 @@ use crate::rules::row_id::log_exception_row_id;
 use crate::rules::span_facts::SpanFacts;
 use crate::rules::value_text::value_text;
 
-/// Log records to rows; with `issues_from_logs`, exceptions too (DECISIONS 9).
+/// Projects log records into rows; with `issues_from_logs`, into exceptions too (DECISIONS 9).
 pub fn logs<'a>(batch: &LogBatch<'a>, context: &ProjectContext, arena: &'a Bump) -> LogProjection<'a> {
-    logs_with(batch, context, Known::default(), arena)
+    logs_with(batch, context, Enrichment::default(), arena)
 }
 
-/// The same, with more known about them.
+/// Like [`logs`], with the given enrichment.
 pub fn logs_with<'a>(
     batch: &LogBatch<'a>,
     context: &ProjectContext,
-    known: Known<'_>,
+    enrichment: Enrichment<'_>,
     arena: &'a Bump,
 ) -> LogProjection<'a> {
     let processes: Vec<Process<'a>> =
@@ -64,7 +64,7 @@ pub fn logs_with<'a>(
                 record: attributes,
             };
             let text = ExceptionText::read(attributes, arena);
-            let text = text.symbolicated(known.symbols, origin, attributes, arena);
+            let text = text.symbolicated(enrichment.symbols, origin, attributes, arena);
             projection.exceptions.push(exception(record, &log, attributes, text, &process, context));
         }
     }
@@ -92,7 +92,7 @@ fn exception<'a>(
         event_attributes: Slice::default(),
         server_name: log.server_name,
         app_version: process.app_version(script_version),
-        owner: if record.span_id.is_none() { Owner::Nobody } else { Owner::Above(record.span_id) },
+        owner: if record.span_id.is_none() { Owner::None } else { Owner::Above(record.span_id) },
         weight: 1.0,
     }
 }

@@ -1,4 +1,4 @@
-//! Metric points to rows.
+//! Projects metric points into rows.
 
 use bumpalo::Bump;
 
@@ -8,7 +8,7 @@ use crate::rules::edge_platform::Process;
 use crate::rules::metric_names::{HistogramNames, Stored, histogram_names, stored};
 use crate::rules::record_time::record_time;
 
-/// Metric points to rows. Temporality, unit, tags and buckets stay in the batch, reached through the indexes.
+/// Projects metric points into rows. Temporality, unit, tags and buckets stay in the batch and are reached by index.
 pub fn metrics<'a>(batch: &MetricBatch<'a>, context: &ProjectContext, arena: &'a Bump) -> MetricProjection<'a> {
     let servers: Vec<&'a str> = batch
         .resources
@@ -18,7 +18,7 @@ pub fn metrics<'a>(batch: &MetricBatch<'a>, context: &ProjectContext, arena: &'a
     let mut projection = MetricProjection { values: Vec::with_capacity(batch.points.len()), dropped: Vec::new() };
     let mut next_point = 0;
     for (position, metric) in batch.metrics.iter().enumerate() {
-        // Metrics own their points in order; a point of no metric is nobody's value.
+        // Ranges of points follow the order of metrics. A point outside all ranges is dropped.
         let points = metric.points.start.max(next_point)..metric.points.end.min(batch.points.len() as u32);
         projection.dropped.extend((next_point..points.start.min(batch.points.len() as u32)).map(empty));
         next_point = next_point.max(points.end);

@@ -1,7 +1,7 @@
-//! The rules, in order: a decoded batch in, rows out, and a named reason for every record that is no row.
+//! Projects a decoded batch into rows by applying the rules in order.
 //!
-//! Every input record is accounted for exactly once: in a list of rows, or in `dropped` / `rejected`.
-//! Here are the rows; [`traces`], [`logs`] and [`metrics`] make them.
+//! Every input record is accounted for exactly once: in a list of rows, or in `dropped` with a reason. This file defines
+//! the rows; [`traces`], [`logs`] and [`metrics`] build them.
 
 mod healthchecks;
 mod logs;
@@ -21,47 +21,49 @@ use crate::rules::exception::{AsReceived, Symbolicate};
 use crate::rules::healthcheck::Healthchecks;
 use crate::rules::prices::{self, Price};
 
-/// What the rules need to know about the project and the moment. No clock is read here.
+/// The project, its settings and the receive time of a request.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ProjectContext {
+    /// Namespace of the row ids.
     pub project: ProjectId,
-    /// When the request was accepted; the time of records that carry none (DECISIONS 17).
+    /// When the request was accepted, nanoseconds since the epoch. The time of records without one (DECISIONS 17).
     pub received_ns: i64,
+    /// Settings of the project at that time.
     pub settings: IngestSettings,
 }
 
-/// What is known besides the request: it changes what rows say, never how many there are.
+/// Data from outside the request: prices and symbols. It changes the content of rows, never their number.
 #[derive(Clone, Copy)]
-pub struct Known<'k> {
-    /// Of AI models. DECISIONS 12.
-    pub prices: &'k [Price<'k>],
-    /// Of the programs that stack traces come from. DECISIONS 14.
-    pub symbols: &'k dyn Symbolicate,
+pub struct Enrichment<'e> {
+    /// Prices of AI models. DECISIONS 12.
+    pub prices: &'e [Price<'e>],
+    /// Symbolication of stack traces. DECISIONS 14.
+    pub symbols: &'e dyn Symbolicate,
 }
 
-impl Default for Known<'_> {
-    /// The built-in prices, and nothing about any program.
+impl Default for Enrichment<'_> {
+    /// The built-in prices and no symbols.
     fn default() -> Self {
-        Known { prices: prices::BUILT_IN, symbols: &AsReceived }
+        Enrichment { prices: prices::BUILT_IN, symbols: &AsReceived }
     }
 }
 
-/// The project's own settings that change what is stored. Journalled with each request, so that a replay decides alike.
+/// Project settings that affect stored rows. Journaled with each request, so that a replay gives the same rows.
 #[derive(Debug, Clone, PartialEq)]
 pub struct IngestSettings {
-    /// Keep roots that match nothing as plain Spans. DECISIONS 4; off by default.
+    /// Stores root spans that no rule promotes as plain Spans. DECISIONS 4; off by default.
     pub keep_unmatched_roots: bool,
-    /// Issues from `exception.*` on log records. DECISIONS 9; off by default.
+    /// Creates Issues from `exception.*` attributes of log records. DECISIONS 9; off by default.
     pub issues_from_logs: bool,
-    /// Share of normal traces recorded, 0 to 1. SPEC sampling; 1 by default.
+    /// Sample rate of traces without errors, 0 to 1. SPEC sampling; 1 by default.
     pub sample_rate: f64,
-    /// Share of error traces recorded, 0 to 1. SPEC sampling; 1 by default.
+    /// Sample rate of traces with errors, 0 to 1. SPEC sampling; 1 by default.
     pub error_sample_rate: f64,
-    /// Promote model calls that are described without `gen_ai.*`. DECISIONS 26; off by default.
+    /// Promotes model calls that other conventions than `gen_ai.*` describe. DECISIONS 26; off by default.
     pub ai_conventions: bool,
-    /// Leave out health checks that went well. WIRE 8.6; off by default.
+    /// Drops successful health checks. WIRE 8.6; off by default.
     pub healthchecks: Option<Arc<Healthchecks>>,
-    /// Records from before this are older than what the project keeps, nanoseconds since the epoch. DECISIONS 25;
+    /// Start of the project's retention, nanoseconds since the epoch. Older records are dropped. DECISIONS 25;
     /// `i64::MIN` by default.
     pub oldest_ns: i64,
 }
@@ -80,11 +82,12 @@ impl Default for IngestSettings {
     }
 }
 
-/// One record that is no row: its index in the batch's `spans`, `records` or `points`
-/// (for a metric without any point: none is counted).
+/// A record that is not stored. A metric without points is not counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Dropped {
+    /// Index into the batch's `spans`, `records` or `points`.
     pub record: u32,
+    /// Why it is not stored.
     pub reason: DropReason,
 }
 
@@ -95,172 +98,231 @@ pub struct TraceProjection<'a> {
     pub spans: Vec<KeptSpan<'a>>,
     /// Endpoints and Tasks. A span is at most one of the two.
     pub entities: Vec<Entity<'a>>,
+    /// AI Traces.
     pub ai_traces: Vec<AiTrace<'a>>,
+    /// Occurrences of Issues.
     pub exceptions: Vec<Exception<'a>>,
-    /// Spans that are not stored. Together with `spans`: every index of the batch exactly once.
+    /// Spans that are not stored. `spans` and `dropped` together contain every index of the batch exactly once.
     pub dropped: Vec<Dropped>,
-    /// The part of `dropped` that the sender is told about, with why.
+    /// The part of `dropped` that the partial success response reports.
     pub rejected: Vec<(u32, InvalidId)>,
-    /// Model calls without `gen_ai.*` that the project's settings do not promote. DECISIONS 26.
+    /// Number of model calls without `gen_ai.*` that the project's settings do not promote. DECISIONS 26.
     pub other_ai: u64,
 }
 
+/// A span to store.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct KeptSpan<'a> {
     /// Index into `batch.spans`.
     pub span: u32,
-    /// Nanoseconds since the epoch: as received; the receive time when the span carries none.
+    /// Start in nanoseconds since the epoch; the receive time when the span has none.
     pub start_ns: i64,
     /// Nanoseconds, never negative.
     pub duration_ns: i64,
-    /// `service.name`, "" when absent. SPEC edge-platform exports.
+    /// `service.name`; empty when absent. SPEC edge-platform exports.
     pub server_name: &'a str,
     /// DECISIONS 15.
     pub app_version: &'a str,
+    /// The entities that the span is promoted to.
     pub promoted: Promoted,
     /// HTTP status of the span, 0 when none. DECISIONS 3.
     pub http_status: i16,
-    /// How many spans this one stands for under sampling: 1 / rate. DECISIONS 13.
+    /// Number of spans that this one represents under sampling: 1 / rate. DECISIONS 13.
     pub weight: f64,
 }
 
+/// The kind of an entity that owns spans and exceptions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[repr(u8)]
 pub enum EntityKind {
+    /// An inbound HTTP request.
     Endpoint = 1,
+    /// A run of background work.
     Task = 2,
 }
 
-/// An Endpoint or Task occurrence: a copy of the span that started it. SPEC span rule 2, entity rows.
+/// An occurrence of an Endpoint or Task: a copy of the span that started it. SPEC span rule 2, entity rows.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Entity<'a> {
+    /// Endpoint or Task.
     pub kind: EntityKind,
     /// Index into `batch.spans`; the span is also in `spans`.
     pub span: u32,
-    /// Position in `TraceProjection::spans`.
+    /// Index into `TraceProjection::spans`.
     pub kept: u32,
+    /// DECISIONS 11.
     pub row_id: RowId,
+    /// Name of the group.
     pub name: &'a str,
     /// HTTP status; 0 for Tasks and when missing.
     pub status_code: i16,
-    /// No parent in any process. SPEC entity rows.
+    /// Whether the span has no parent in any process. SPEC entity rows.
     pub is_root: bool,
-    /// DECISIONS 10.
+    /// Whether the response is a stream. DECISIONS 10.
     pub is_stream: bool,
-    /// Error status on the span, or a status of 500 and above.
+    /// Whether the span has an error status or an HTTP status of 500 and above.
     pub is_error: bool,
+    /// Address of the client; empty when absent.
     pub client_ip: &'a str,
+    /// Size of the response body in bytes; 0 when absent.
     pub body_size: i64,
 }
 
-/// A gen_ai span. DECISIONS 12, WIRE 8.3. `None` means absent, never zero.
+/// An AI Trace. DECISIONS 12, WIRE 8.3. `None` means absent, never zero.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct AiTrace<'a> {
+    /// Index into `batch.spans`.
     pub span: u32,
+    /// Index into `TraceProjection::spans`.
     pub kept: u32,
+    /// DECISIONS 11.
     pub row_id: RowId,
+    /// Name of the group.
     pub name: &'a str,
+    /// Whether the span has no parent in any process.
     pub is_root: bool,
+    /// Whether the span has an error status.
     pub is_error: bool,
+    /// Requested model.
     pub model: Option<&'a str>,
+    /// Model that answered.
     pub response_model: Option<&'a str>,
+    /// For example `openai`.
     pub provider: Option<&'a str>,
+    /// For example `chat`.
     pub operation: Option<&'a str>,
+    /// Tokens of the prompt.
     pub input_tokens: Option<i64>,
+    /// Tokens of the response.
     pub output_tokens: Option<i64>,
+    /// Tokens of both.
     pub total_tokens: Option<i64>,
+    /// The part of the input tokens that was read from a cache.
     pub cached_tokens: Option<i64>,
+    /// The part of the output tokens that was spent on reasoning.
     pub reasoning_tokens: Option<i64>,
-    /// US dollars.
+    /// Cost of the input, US dollars.
     pub input_cost: Option<f64>,
+    /// Cost of the output, US dollars.
     pub output_cost: Option<f64>,
+    /// Cost of both, US dollars.
     pub total_cost: Option<f64>,
-    /// The costs come from the price table, not from the span.
+    /// Whether the costs come from the price table instead of the span.
     pub cost_estimated: bool,
+    /// Why the model stopped.
     pub finish_reason: Option<&'a str>,
+    /// End user of the application.
     pub user_id: Option<&'a str>,
+    /// Empty when absent.
     pub conversation_id: &'a str,
+    /// Number of tool calls.
     pub tool_call_count: i64,
 }
 
 /// One occurrence of an Issue. SPEC classification rule 3, DECISIONS 7, 8.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Exception<'a> {
-    /// Index into `batch.spans` (or `batch.records` for a log). The span may be a dropped root.
+    /// Index into `batch.spans`, or into `batch.records` for a log. The span may be a dropped root.
     pub span: u32,
+    /// DECISIONS 11.
     pub row_id: RowId,
     /// Nanoseconds since the epoch.
     pub time_ns: i64,
-    /// First 16 hex digits of the SHA-256 of the normalised trace, as a number. WIRE 4.6.
+    /// First 16 hex digits of the SHA-256 of the normalized trace, as a number. WIRE 4.6.
     pub group: u64,
+    /// `exception.type`.
     pub exception_type: &'a str,
+    /// `exception.message`.
     pub message: &'a str,
-    /// Header and stack as shown: `type: message`, then the frames. WIRE 4.4 "OTLP exception".
+    /// Displayed stack trace: `type: message`, then the frames. WIRE 4.4 "OTLP exception".
     pub stack_trace: &'a str,
-    /// The attribute of scope or resource that names the build; stored as one of the event.
+    /// The attribute of scope or resource that names the build. Stored with the event's attributes.
     pub build: Option<KeyValue<'a>>,
-    /// Attributes of the event, in `batch.attributes`; empty when the span's own attributes made it.
+    /// Range of the event's attributes in `batch.attributes`; empty for an exception in the span's own attributes.
     pub event_attributes: Slice,
+    /// `service.name`; empty when absent.
     pub server_name: &'a str,
+    /// DECISIONS 15.
     pub app_version: &'a str,
+    /// The Endpoint or Task that the exception is attributed to.
     pub owner: Owner<'a>,
+    /// Weight of the span, see [`KeptSpan::weight`].
     pub weight: f64,
 }
 
 /// The nearest Endpoint or Task above a span, itself included. DECISIONS 8.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Owner<'a> {
-    /// Found in the same request, with every span between: final.
-    Known { kind: EntityKind, name: &'a str, span_id: SpanId },
-    /// The way up ends inside the request at a root that is no entity: final.
-    Nobody,
-    /// The way up leaves the request at this span id: look in the store, at read time, from there.
+    /// The owner is in the same request, and so are all spans between. Final.
+    Known {
+        /// Endpoint or Task.
+        kind: EntityKind,
+        /// Name of the owner's group.
+        name: &'a str,
+        /// Span of the owner.
+        span_id: SpanId,
+    },
+    /// The chain of parents ends inside the request at a root that is not an entity. Final.
+    None,
+    /// The chain of parents leaves the request at this span id. The owner is resolved in the store at query time.
     Above(SpanId),
 }
 
-/// One log record to store. DECISIONS 17.
+/// A log record to store. DECISIONS 17.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct KeptLog<'a> {
     /// Index into `batch.records`.
     pub record: u32,
+    /// Nanoseconds since the epoch.
     pub time_ns: i64,
+    /// `service.name`; empty when absent.
     pub server_name: &'a str,
-    /// Upper-cased text, else from the number, else "". WIRE 8.4.
+    /// Upper-cased severity text, else the name of the number, else empty. WIRE 8.4.
     pub severity_text: &'a str,
+    /// 1 (TRACE) to 24 (FATAL4); 0 when absent.
     pub severity_number: u8,
-    /// Strings as they are, other values as JSON, absent as "".
+    /// A string as it is, any other value as JSON, empty when absent.
     pub body: &'a str,
 }
 
+/// The rows of one log export.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct LogProjection<'a> {
+    /// Log records to store, ascending by index.
     pub logs: Vec<KeptLog<'a>>,
-    /// Only with `issues_from_logs`. DECISIONS 9.
+    /// Occurrences of Issues, only with `issues_from_logs`. DECISIONS 9.
     pub exceptions: Vec<Exception<'a>>,
+    /// Log records that are not stored.
     pub dropped: Vec<Dropped>,
 }
 
-/// One stored value. A histogram point makes two (`.avg`, `.count`); DECISIONS 16.
+/// A metric value to store. A histogram point gives two, `.avg` and `.count`. DECISIONS 16.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct MetricValue<'a> {
     /// Index into `batch.points`.
     pub point: u32,
     /// Index into `batch.metrics`.
     pub metric: u32,
+    /// Name of the stored metric.
     pub name: &'a str,
+    /// Nanoseconds since the epoch.
     pub time_ns: i64,
+    /// The value; always finite.
     pub value: f64,
-    /// The exact value where a double may not hold it: of an integer point beyond 2^53. DECISIONS 16.
+    /// The exact value of an integer point beyond 2^53. DECISIONS 16.
     pub integer: Option<i64>,
-    /// This row carries the histogram's bounds and buckets (the `.count` row does).
+    /// Whether this row carries the histogram's bounds and buckets, as the `.count` row does.
     pub with_buckets: bool,
+    /// `service.name`; empty when absent.
     pub server_name: &'a str,
 }
 
+/// The rows of one metric export.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct MetricProjection<'a> {
+    /// Values to store.
     pub values: Vec<MetricValue<'a>>,
-    /// Points that gave no value at all.
+    /// Points without any stored value.
     pub dropped: Vec<Dropped>,
 }
 

@@ -1,11 +1,11 @@
-//! Spans to rows: the promotion table, then what each promoted row says, then Issues.
+//! Projects spans into rows: classification, entity rows, then Issues.
 
 use std::cell::OnceCell;
 
 use bumpalo::Bump;
 
 use super::{
-    AiTrace, DropReason, Dropped, Entity, EntityKind, Exception, IngestSettings, KeptSpan, Known, Owner,
+    AiTrace, DropReason, Dropped, Enrichment, Entity, EntityKind, Exception, IngestSettings, KeptSpan, Owner,
     ProjectContext, Promoted, TraceProjection, healthchecks,
 };
 use crate::model::{Span, StatusCode, TraceBatch, TraceId};
@@ -18,32 +18,32 @@ use crate::rules::exception::{ExceptionText, Origin, exceptions_of, has_exceptio
 use crate::rules::http::HttpRequest;
 use crate::rules::issue_group::issue_group;
 use crate::rules::owner::{End, Owners};
-use crate::rules::record_time::{fitting, record_time};
+use crate::rules::record_time::{record_time, storable_time};
 use crate::rules::row_id::{entity_row_id, exception_row_id};
 use crate::rules::sampling::sample;
 use crate::rules::span_facts::{FactsReader, SpanFacts};
 use crate::rules::span_index::SpanIndex;
 
-/// Spans to rows, models priced by the built-in table, stack traces as they are.
+/// Projects spans into rows, with the built-in prices and without symbolication.
 pub fn traces<'a>(batch: &TraceBatch<'a>, context: &ProjectContext, arena: &'a Bump) -> TraceProjection<'a> {
-    traces_with(batch, context, Known::default(), arena)
+    traces_with(batch, context, Enrichment::default(), arena)
 }
 
-/// Spans to rows, with more known about them.
+/// Like [`traces`], with the given enrichment.
 pub fn traces_with<'a>(
     batch: &TraceBatch<'a>,
     context: &ProjectContext,
-    known: Known<'_>,
+    enrichment: Enrichment<'_>,
     arena: &'a Bump,
 ) -> TraceProjection<'a> {
     let facts = facts_of(batch);
     let processes =
         batch.resources.iter().map(|resource| Process::read(batch.attributes(resource.attributes))).collect();
-    let projector = Projector { batch, context, known, arena, facts, processes, index: OnceCell::new() };
+    let projector = Projector { batch, context, enrichment, arena, facts, processes, index: OnceCell::new() };
     projector.run()
 }
 
-/// Of every span.
+/// The facts of every span.
 fn facts_of(batch: &TraceBatch<'_>) -> Vec<SpanFacts> {
     let mut reader = FactsReader::new(&batch.attributes);
     let mut facts = Vec::with_capacity(batch.spans.len());
@@ -59,27 +59,27 @@ fn facts_of(batch: &TraceBatch<'_>) -> Vec<SpanFacts> {
 struct Projector<'b, 'a> {
     batch: &'b TraceBatch<'a>,
     context: &'b ProjectContext,
-    known: Known<'b>,
+    enrichment: Enrichment<'b>,
     arena: &'a Bump,
-    /// Per span.
+    /// By span.
     facts: Vec<SpanFacts>,
-    /// Per resource block.
+    /// By resource block.
     processes: Vec<Process<'a>>,
-    /// Built when the first span has to look for its parent.
+    /// Built on the first look-up of a parent.
     index: OnceCell<SpanIndex<'b, 'a>>,
 }
 
-/// Room for so many Endpoints and Tasks is there from the start.
-const ENTITIES_AT_ONCE: usize = 128;
+/// Initial capacity for Endpoints and Tasks.
+const ENTITIES_CAPACITY: usize = 128;
 
-/// A span that takes part: valid and in the sample.
+/// A valid span in the sample.
 #[derive(Clone, Copy)]
 struct Accepted<'b, 'a> {
     position: u32,
     span: &'b Span<'a>,
     facts: SpanFacts,
     process: &'b Process<'a>,
-    /// How many spans this one stands for.
+    /// See [`KeptSpan::weight`].
     weight: f64,
 }
 
@@ -88,11 +88,11 @@ impl<'b, 'a> Projector<'b, 'a> {
         let spans = &self.batch.spans;
         let mut rows = TraceProjection {
             spans: Vec::with_capacity(spans.len()),
-            entities: Vec::with_capacity(spans.len().min(ENTITIES_AT_ONCE)),
+            entities: Vec::with_capacity(spans.len().min(ENTITIES_CAPACITY)),
             ..TraceProjection::default()
         };
         let sampler = Sampler::new(self.batch, &self.facts, &self.context.settings);
-        let healthy = self.healthy_checks();
+        let in_healthy_check = self.in_healthy_check();
         let mut with_exceptions = Vec::new();
         for (position, span) in spans.iter().enumerate() {
             let record = position as u32;
@@ -116,7 +116,7 @@ impl<'b, 'a> Projector<'b, 'a> {
             {
                 with_exceptions.push((record, weight));
             }
-            let is_healthy_check = healthy.get(position).is_some_and(|is_one| *is_one);
+            let is_healthy_check = in_healthy_check.get(position).copied().unwrap_or_default();
             match (class, weight) {
                 (Class::Dropped(reason), _) => rows.dropped.push(Dropped { record, reason }),
                 (Class::Kept(_), _) if is_healthy_check => {
@@ -135,11 +135,11 @@ impl<'b, 'a> Projector<'b, 'a> {
 
     /// Whether the span's times can be stored. DECISIONS 25.
     fn check_times(&self, span: &Span<'_>) -> Result<(), DropReason> {
-        fitting(span.end_ns).ok_or(DropReason::InvalidTime)?;
+        storable_time(span.end_ns).ok_or(DropReason::InvalidTime)?;
         record_time(&[span.start_ns], self.context.received_ns, self.context.settings.oldest_ns).map(drop)
     }
 
-    /// Its resource's attributes, and the name of its scope.
+    /// The attributes and names that symbolication and build detection need.
     fn origin(&self, span: &Span<'a>) -> Origin<'b, 'a> {
         let resource = self.batch.resources.get(span.resource as usize).map(|resource| resource.attributes);
         let scope = self.batch.scopes.get(span.scope as usize);
@@ -183,8 +183,8 @@ impl<'b, 'a> Projector<'b, 'a> {
         facts.ai_marker != 0 && facts.is_other_ai(self.batch.span_attributes(span).0)
     }
 
-    /// Per span: left out with a health check that went well. Empty when there are none.
-    fn healthy_checks(&self) -> Vec<bool> {
+    /// Whether each span belongs to a successful health check. Empty when there are none.
+    fn in_healthy_check(&self) -> Vec<bool> {
         let Some(checks) = &self.context.settings.healthchecks else { return Vec::new() };
         let is_endpoint = |position: usize| {
             let class = self.class(&self.batch.spans[position], &self.facts[position]);
@@ -257,7 +257,7 @@ impl<'b, 'a> Projector<'b, 'a> {
             Some(convention) => ModelCall::read_by(convention, attributes),
             None => ModelCall::read(attributes, self.arena),
         };
-        let (cost, cost_estimated) = call.cost(self.known.prices, start_ns);
+        let (cost, cost_estimated) = call.cost(self.enrichment.prices, start_ns);
         let session = Some(process.session_id).filter(|id| !id.trim().is_empty());
         let conversation_id = call.conversation_id.or(session);
         AiTrace {
@@ -288,7 +288,8 @@ impl<'b, 'a> Projector<'b, 'a> {
         }
     }
 
-    /// Issues come last: an owner may be anywhere in the request. The span may be a dropped root (SPEC rule 3).
+    /// Projects exceptions after all spans, because an owner may be anywhere in the request. The span of an exception
+    /// may be a dropped root (SPEC rule 3).
     fn exceptions(&self, spans: &[(u32, f64)], rows: &mut TraceProjection<'a>) {
         if spans.is_empty() {
             return;
@@ -299,10 +300,10 @@ impl<'b, 'a> Projector<'b, 'a> {
             let facts = &self.facts[*position as usize];
             let entity_at = |position: u32| rows.entities.binary_search_by_key(&position, |entity| entity.span).ok();
             let owner = match owners.end(*position, |span| entity_at(span).is_some()) {
-                End::Nobody => Owner::Nobody,
+                End::None => Owner::None,
                 End::Above(span_id) => Owner::Above(span_id),
                 End::Entity(position) => {
-                    entity_at(position).map_or(Owner::Nobody, |place| known(&rows.entities[place], self.batch))
+                    entity_at(position).map_or(Owner::None, |index| known_owner(&rows.entities[index], self.batch))
                 }
             };
             let process = self.process(span);
@@ -310,12 +311,12 @@ impl<'b, 'a> Projector<'b, 'a> {
             for found in exceptions_of(self.batch, span, facts) {
                 let attributes = self.batch.attributes(found.attributes);
                 let text = ExceptionText::read(attributes, self.arena);
-                let text = text.symbolicated(self.known.symbols, self.origin(span), attributes, self.arena);
+                let text = text.symbolicated(self.enrichment.symbols, self.origin(span), attributes, self.arena);
                 rows.exceptions.push(Exception {
                     span: *position,
                     row_id: exception_row_id(self.context.project, span.trace_id, span.span_id, found.event_index),
-                    // An event without a time that fits happened when its span began.
-                    time_ns: fitting(found.time_ns).filter(|time| *time != 0).unwrap_or(start_ns),
+                    // An event without a storable time gets the start of its span.
+                    time_ns: storable_time(found.time_ns).filter(|time| *time != 0).unwrap_or(start_ns),
                     group: issue_group(text.exception_type, text.message, text.stack_trace),
                     exception_type: text.exception_type,
                     message: text.message,
@@ -332,7 +333,7 @@ impl<'b, 'a> Projector<'b, 'a> {
     }
 }
 
-fn known<'a>(entity: &Entity<'a>, batch: &TraceBatch<'a>) -> Owner<'a> {
+fn known_owner<'a>(entity: &Entity<'a>, batch: &TraceBatch<'a>) -> Owner<'a> {
     Owner::Known { kind: entity.kind, name: entity.name, span_id: batch.spans[entity.span as usize].span_id }
 }
 
@@ -340,7 +341,8 @@ fn nanoseconds(time: u64) -> i64 {
     i64::try_from(time).unwrap_or(i64::MAX)
 }
 
-/// Start and duration. A span without a start begins when it was received; one that ends before it starts lasts 0.
+/// Start and duration in nanoseconds. A span without a start gets the receive time; one that ends before its start gets
+/// duration 0.
 fn times(span: &Span<'_>, received_ns: i64) -> (i64, i64) {
     match span.start_ns {
         0 => (received_ns, 0),
@@ -352,11 +354,11 @@ fn is_error(span: &Span<'_>, facts: &SpanFacts) -> bool {
     span.status == StatusCode::Error || facts.http_status >= 500
 }
 
-/// Weights by trace. DECISIONS 13: a trace is an error trace when any span in the request is an error or has an
+/// Sampling by trace. DECISIONS 13: a trace is an error trace when any span in the request is an error or has an
 /// exception.
 struct Sampler<'s> {
     settings: &'s IngestSettings,
-    /// Ascending. Empty when it makes no difference.
+    /// Ascending. Empty when both rates are equal.
     error_traces: Vec<TraceId>,
 }
 
@@ -374,7 +376,7 @@ impl<'s> Sampler<'s> {
         Sampler { settings, error_traces }
     }
 
-    /// `None`: not in the sample.
+    /// The weight of the trace's rows; `None` when the trace is not in the sample.
     fn weight(&self, trace_id: TraceId) -> Option<f64> {
         let is_error = self.error_traces.binary_search(&trace_id).is_ok();
         sample(trace_id, if is_error { self.settings.error_sample_rate } else { self.settings.sample_rate })

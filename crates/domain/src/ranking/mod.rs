@@ -1,21 +1,23 @@
-//! Impact, Apdex and the other figures that rank rows: formulas over aggregates.
+//! Formulas over aggregates that rank entities: impact, Apdex, task rank.
 //!
-//! Counts are weighted by sampling, so they are `f64`. The store counts by the bands given here; nothing here reads a
-//! row. SPEC entity rows, "Default ranking"; WIRE 8.1.
+//! Counts are weighted by sampling, so they are `f64`. The store counts requests by the bands defined here. SPEC entity
+//! rows, "Default ranking"; WIRE 8.1.
 
 use std::cmp::Ordering;
 
 const MILLISECOND_NS: i64 = 1_000_000;
 
-/// Durations up to which a request satisfies and is tolerated. Nanoseconds, inclusive.
+/// Apdex thresholds in nanoseconds, inclusive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ApdexBands {
+    /// Longest duration of a satisfied request.
     pub satisfied_ns: i64,
+    /// Longest duration of a tolerated request.
     pub tolerated_ns: i64,
 }
 
 impl ApdexBands {
-    /// Lists, impact and alerts: 750 and 1500 ms, both later by the Endpoint's accepted slow offset.
+    /// For lists, impact and alerts: 750 and 1500 ms, both plus the Endpoint's accepted slow offset.
     pub const fn impact(slow_offset_ns: i64) -> Self {
         let offset = if slow_offset_ns > 0 { slow_offset_ns } else { 0 };
         ApdexBands {
@@ -24,50 +26,56 @@ impl ApdexBands {
         }
     }
 
-    /// The page of one Endpoint: 500 and 2000 ms.
+    /// For the page of one Endpoint: 500 and 2000 ms.
     pub const fn detail() -> Self {
         ApdexBands { satisfied_ns: 500 * MILLISECOND_NS, tolerated_ns: 2_000 * MILLISECOND_NS }
     }
 }
 
-/// Apdex, 0 to 1; `None` without requests. `total` counts the requests the bands were asked about.
+/// Apdex, 0 to 1; `None` without requests. `total` counts the requests to which the bands apply.
 pub fn apdex(satisfied: f64, tolerating: f64, total: f64) -> Option<f64> {
     (total > 0.0).then(|| ((satisfied + tolerating / 2.0) / total).clamp(0.0, 1.0))
 }
 
-/// What is counted of one Endpoint. Streaming responses are in `total`, `client_errors` and (for status 500 and
-/// above) `bad`, never in what depends on latency.
+/// Weighted counts of one Endpoint's requests. Streaming responses count in `total`, `client_errors` and, with status
+/// 500 and above, in `bad`. Latency statistics exclude them.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct EndpointAggregate {
     /// All requests.
     pub total: f64,
-    /// Requests that are no streams: what `satisfied` and `tolerating` are parts of.
+    /// Requests without a stream, the base of `satisfied` and `tolerating`.
     pub timed: f64,
-    /// No stream, within the first band, status below 500.
+    /// Requests without a stream, within the first band, with a status below 500.
     pub satisfied: f64,
-    /// No stream, between the bands, status below 500.
+    /// Requests without a stream, between the bands, with a status below 500.
     pub tolerating: f64,
-    /// Status 500 and above, or no stream and slower than the second band.
+    /// Requests with a status of 500 and above, or without a stream and slower than the second band.
     pub bad: f64,
-    /// Status 400 to 499.
+    /// Requests with a status of 400 to 499.
     pub client_errors: f64,
-    /// Of requests that are no streams; `None` without any.
+    /// P99 of requests without a stream; `None` when there are none.
     pub p99_ns: Option<f64>,
-    /// How much slower than others this Endpoint may be. Nanoseconds.
+    /// Accepted extra latency of this Endpoint, nanoseconds.
     pub slow_offset_ns: i64,
     /// `UNMATCHED` has no client-error score. SPEC endpoint naming, rule 2.
     pub is_unmatched: bool,
 }
 
+/// The level of an impact score.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ImpactLevel {
+    /// Below 0.25.
     Good,
+    /// From 0.25.
     Medium,
+    /// From 0.50.
     High,
+    /// From 0.75.
     Critical,
 }
 
 impl ImpactLevel {
+    /// The level of a score.
     pub fn of(score: f64) -> Self {
         match score {
             score if score >= 0.75 => ImpactLevel::Critical,
@@ -77,6 +85,7 @@ impl ImpactLevel {
         }
     }
 
+    /// Lower-case name, as the API returns it.
     pub fn as_str(self) -> &'static str {
         match self {
             ImpactLevel::Good => "good",
@@ -87,16 +96,18 @@ impl ImpactLevel {
     }
 }
 
+/// The impact of an Endpoint.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Impact {
     /// 0 to 1: the largest of the five components.
     pub score: f64,
+    /// Level of the score.
     pub level: ImpactLevel,
-    /// One clause about the winning component; `""` when nothing is wrong.
+    /// One clause about the largest component; empty for level `Good`.
     pub reason: String,
 }
 
-/// The largest of five components; of equal ones the first in this order gives the reason: P99, volume, client errors,
+/// The largest of five components. The first of equal ones in this order gives the reason: P99, volume, client errors,
 /// bad rate, Apdex.
 pub fn impact(endpoint: &EndpointAggregate) -> Impact {
     let share = |count: f64| if endpoint.total > 0.0 { count / endpoint.total } else { 0.0 };
@@ -134,12 +145,12 @@ pub fn impact(endpoint: &EndpointAggregate) -> Impact {
     Impact { score, level, reason: if level == ImpactLevel::Good { String::new() } else { reason } }
 }
 
-/// The score of the first threshold that the value is above; thresholds descend.
+/// The score of the first threshold below the value. Thresholds descend.
 fn steps(value: f64, thresholds: &[(f64, f64)]) -> f64 {
     thresholds.iter().find(|(threshold, _)| value > *threshold).map_or(0.0, |(_, score)| *score)
 }
 
-/// Bad requests weigh more the more there are: (rate above, at least so many, score), first match.
+/// Score of the number of bad requests. Rows are (rate above, count at least, score); the first match wins.
 fn volume(bad_rate: f64, bad: f64) -> f64 {
     const TABLE: [(f64, f64, f64); 8] = [
         (0.10, 500.0, 0.75),
@@ -154,12 +165,12 @@ fn volume(bad_rate: f64, bad: f64) -> f64 {
     TABLE.iter().find(|(rate, count, _)| bad_rate > *rate && bad >= *count).map_or(0.0, |(_, _, score)| *score)
 }
 
-/// What ranks Tasks: count x (P95 - P50), in nanoseconds. SPEC entity rows.
+/// The rank of a Task: count x (P95 - P50), in nanoseconds. SPEC entity rows.
 pub fn task_rank(count: f64, p50_ns: f64, p95_ns: f64) -> f64 {
     count * (p95_ns - p50_ns).max(0.0)
 }
 
-/// AI Traces by total cost, dearest first; unpriced ones last. SPEC entity rows.
+/// Orders AI Traces by total cost, descending; unpriced ones last. SPEC entity rows.
 pub fn by_total_cost(left: Option<f64>, right: Option<f64>) -> Ordering {
     match (left, right) {
         (Some(left), Some(right)) => right.total_cmp(&left),
@@ -167,8 +178,8 @@ pub fn by_total_cost(left: Option<f64>, right: Option<f64>) -> Ordering {
     }
 }
 
-/// The percentile of ascending values, linearly interpolated at index `share * (n - 1)`; `None` without values.
-/// `share` is 0 to 1.
+/// The percentile of ascending values, linearly interpolated at index `share * (n - 1)`. `None` without values. `share`
+/// is 0 to 1.
 pub fn percentile(ascending: &[f64], share: f64) -> Option<f64> {
     let last = ascending.len().checked_sub(1)?;
     let index = share.clamp(0.0, 1.0) * last as f64;

@@ -26,12 +26,12 @@ fn impact_table() {
     // 1. Apdex deficit.
     check(EndpointAggregate { satisfied: 50.0, tolerating: 20.0, ..healthy() }, 0.4, Medium, "Apdex is 0.60");
     check(EndpointAggregate { satisfied: 90.0, tolerating: 10.0, ..healthy() }, 0.05, Good, "");
-    // 2. Bad rate; with an Apdex that does not outweigh it.
+    // 2. Bad rate, above the Apdex deficit.
     check(EndpointAggregate { bad: 34.0, ..healthy() }, 0.75, Critical, "34.0 % of requests are bad");
     check(EndpointAggregate { bad: 33.0, ..healthy() }, 0.50, High, "33.0 % of requests are bad");
     check(EndpointAggregate { bad: 11.0, ..healthy() }, 0.25, Medium, "11.0 % of requests are bad");
     check(EndpointAggregate { bad: 10.0, ..healthy() }, 0.0, Good, "");
-    // 3. P99, less the accepted slowness.
+    // 3. P99 minus the slow offset.
     check(EndpointAggregate { p99_ns: Some(8.5e9), ..healthy() }, 0.75, Critical, "P99 is 8.5 s");
     check(EndpointAggregate { p99_ns: Some(6.5e9), ..healthy() }, 0.50, High, "P99 is 6.5 s");
     check(EndpointAggregate { p99_ns: Some(3.5e9), ..healthy() }, 0.25, Medium, "P99 is 3.5 s");

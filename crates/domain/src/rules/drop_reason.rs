@@ -1,31 +1,32 @@
-//! Why a record becomes no row.
+//! The reasons for which records are not stored.
 
-/// Why a record is no row. The names are the API's (`POST /api/drops`) and never change meaning.
+/// Why a record is not stored. The names are part of the API (`POST /api/drops`) and never change meaning.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum DropReason {
-    /// A root span that matches nothing. SPEC classification, last row; DECISIONS 4.
+    /// A root span that no rule promotes. SPEC classification, last row; DECISIONS 4.
     UnmatchedRoot,
-    /// Refused ids; reported to the sender in the partial success. DECISIONS 5.
+    /// A span with invalid ids. Reported as partial success. DECISIONS 5.
     InvalidId,
-    /// ExponentialHistogram or Summary. SPEC metrics mapping.
+    /// An ExponentialHistogram or Summary. SPEC metrics mapping.
     UnsupportedMetricType,
-    /// A point or metric without a value ("no recorded value", an empty number, a metric without data or name).
+    /// A point without a value ("no recorded value", an empty number), or a metric without data or name.
     EmptyPoint,
     /// A value that is NaN or infinite.
     NotFinite,
     /// Not in the sample. DECISIONS 13.
     Sampled,
-    /// A health check that went well, or below one. WIRE 8.6.
+    /// A successful health check or a descendant of one. WIRE 8.6.
     Healthcheck,
-    /// A time that does not fit 64-bit nanoseconds; reported to the sender in the partial success. DECISIONS 25.
+    /// A time outside of 64-bit nanoseconds. Reported as partial success. DECISIONS 25.
     InvalidTime,
-    /// Older than what the project keeps; reported to the sender in the partial success. DECISIONS 25.
+    /// Older than the project's retention. Reported as partial success. DECISIONS 25.
     TooOld,
-    /// Already stored. DECISIONS 11. (Found by the store, not by the rules.)
+    /// Already stored, as the store detects. DECISIONS 11.
     Duplicate,
 }
 
 impl DropReason {
+    /// The name in the API.
     pub fn as_str(self) -> &'static str {
         match self {
             DropReason::UnmatchedRoot => "unmatched_root",

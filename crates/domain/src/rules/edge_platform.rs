@@ -1,21 +1,22 @@
-//! Names and versions of the process a record comes from, edge platforms included. SPEC edge-platform exports.
+//! Name and version of the process that sent a record, edge platforms included. SPEC edge-platform exports.
 
 use crate::model::{AnyValue, Attributes};
 
-/// What a resource says about its process; `""` when absent.
+/// The process that a resource describes. Absent attributes are empty strings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Process<'a> {
-    /// `service.name`. SPEC edge-platform exports, rule 5: it may be absent.
+    /// `service.name`, which may be absent. SPEC edge-platform exports, rule 5.
     pub server_name: &'a str,
     /// `service.version`.
     pub service_version: &'a str,
     /// `edge.script_version.id`.
     pub script_version: &'a str,
-    /// `session.id`, a conversation's last resort before the trace id. WIRE 8.3.
+    /// `session.id`, the fallback for a conversation id. WIRE 8.3.
     pub session_id: &'a str,
 }
 
 impl<'a> Process<'a> {
+    /// Reads the attributes of a resource.
     pub fn read(resource: Attributes<'_, 'a>) -> Self {
         let mut process = Process::default();
         for attribute in resource.0 {
@@ -31,15 +32,15 @@ impl<'a> Process<'a> {
         process
     }
 
-    /// App Version of a span: `span_script_version` is its own `edge.script_version.id`, `""` when absent.
-    /// DECISIONS 15: span first, then resource; otherwise `service.version`.
+    /// The App Version of a span: the script version of the span, else of the resource, else `service.version`.
+    /// DECISIONS 15. `span_script_version` is the span's `edge.script_version.id`, empty when absent.
     pub fn app_version(&self, span_script_version: &'a str) -> &'a str {
         let ids = [span_script_version, self.script_version].into_iter().filter(|id| !id.is_empty());
         ids.map(str::trim).find(|id| !id.is_empty()).map_or(self.service_version, after_last_dash)
     }
 }
 
-/// The part after the last `-`; the whole value without one, or when nothing follows it.
+/// The part after the last `-`; the complete value when that is empty.
 fn after_last_dash(id: &str) -> &str {
     match id.rsplit_once('-') {
         Some((_, tail)) if !tail.is_empty() => tail,

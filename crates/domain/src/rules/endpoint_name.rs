@@ -1,24 +1,27 @@
-//! What an Endpoint is called: `METHOD route`, `METHOD path`, `UNMATCHED`, or a junk name. SPEC endpoint naming,
+//! The name of an Endpoint: `METHOD route`, `METHOD path`, `UNMATCHED`, or a junk name. SPEC endpoint naming,
 //! DECISIONS 3.
 
 use bumpalo::Bump;
 
 use super::http::HttpRequest;
 
-/// All 404s that no route answered. SPEC endpoint naming, rule 2.
+/// The name of all 404s without a matched route. SPEC endpoint naming, rule 2.
 pub const UNMATCHED: &str = "UNMATCHED";
 
+/// Name and status of an Endpoint row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct EndpointName<'a> {
+    /// Name of the group.
     pub name: &'a str,
     /// HTTP status of the row, 0 when missing.
     pub status: i16,
 }
 
+/// The name and status of the Endpoint of a request.
 pub fn endpoint_name<'a>(request: &HttpRequest<'a>, span_name: &'a str, arena: &'a Bump) -> EndpointName<'a> {
     let HttpRequest { method, route, path, status, .. } = *request;
     if method.is_empty() {
-        // SPEC classification, rule 2: filed with a junk name and status code 0, also when the span says 404 (DECISIONS 3).
+        // SPEC classification, rule 2: a junk name and status code 0, even if the span has status 404 (DECISIONS 3).
         let name = if span_name.is_empty() { first([route, path]) } else { span_name };
         return EndpointName { name, status: 0 };
     }
@@ -42,7 +45,7 @@ fn joined<'a>(method: &str, target: &str, arena: &'a Bump) -> &'a str {
     name.into_bump_str()
 }
 
-/// Made only of slashes and wildcards: `/`, `/*`, `/**`, `*/*`. SPEC endpoint naming, rule 2.
+/// Whether the route consists of slashes and wildcards only: `/`, `/*`, `/**`, `*/*`. SPEC endpoint naming, rule 2.
 fn is_catch_all(route: &str) -> bool {
     let route = route.trim();
     !route.is_empty() && route.bytes().all(|byte| byte == b'/' || byte == b'*')

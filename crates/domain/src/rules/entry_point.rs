@@ -1,28 +1,32 @@
-//! Is a span an inbound entry point: a root, or a span whose parent lives in a different process?
+//! Decides whether a span is an inbound entry point: a root, or a span whose parent is in another process.
 //!
-//! DECISIONS 1 and 6. The walk stays inside the span's own resource block; what is not there is unknown, and unknown
-//! means entry point. So separately exported nested server spans yield extra Endpoints (SPEC classification, rules 1
+//! DECISIONS 1 and 6. The walk over ancestors stays inside the span's resource block. An unknown parent makes the span an
+//! entry point, so nested server spans that are exported separately give extra Endpoints (SPEC classification, rules 1
 //! and 2).
 
 use super::span_facts::SpanFacts;
 use super::span_index::SpanIndex;
 use crate::model::{Span, SpanKind, TraceBatch};
 
-/// Ancestors looked at before the walk gives up and calls the parent unknown; also what ends a cycle.
+/// Maximum number of ancestors visited before the parent counts as unknown. Also ends cycles.
 const STEPS_MAX: usize = 64;
 
 const REMOTENESS_KNOWN: u32 = 0x100;
 const PARENT_IS_REMOTE: u32 = 0x200;
 
-/// What a span's own flags say about its parent.
+/// Remoteness of a span's parent according to the span's flags.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ParentFlags {
+    /// In another process.
     Remote,
+    /// In the same process.
     Local,
+    /// The flags do not say.
     Unknown,
 }
 
 impl ParentFlags {
+    /// Decodes OTLP span flags.
     pub fn of(flags: u32) -> Self {
         match (flags & REMOTENESS_KNOWN != 0, flags & PARENT_IS_REMOTE != 0) {
             (true, true) => ParentFlags::Remote,
@@ -32,7 +36,7 @@ impl ParentFlags {
     }
 }
 
-/// `facts` are those of all spans of the batch, by position. Meant for SERVER and INTERNAL spans.
+/// Whether a SERVER or INTERNAL span is an entry point. `facts` has one entry per span of the batch.
 pub fn is_entry_point(batch: &TraceBatch<'_>, facts: &[SpanFacts], index: &SpanIndex<'_, '_>, span: &Span<'_>) -> bool {
     let mut current = span;
     for _ in 0..STEPS_MAX {
@@ -45,12 +49,12 @@ pub fn is_entry_point(batch: &TraceBatch<'_>, facts: &[SpanFacts], index: &SpanI
         };
         let parent_span = &batch.spans[parent as usize];
         if std::ptr::eq(parent_span, span) {
-            // A circle: nothing above is known.
+            // A cycle: the ancestors are unknown.
             return true;
         }
         match parent_span.kind {
-            // SPEC wants the parent in another process: below any parent of its own block an INTERNAL span is a step
-            // inside the process, whatever the parent's kind.
+            // SPEC requires the parent to be in another process. An INTERNAL span below a parent of its own block is a
+            // step inside the process, whatever the parent's kind.
             _ if span.kind == SpanKind::Internal => return false,
             SpanKind::Client | SpanKind::Producer => return true,
             SpanKind::Server if facts[parent as usize].http => return false,
@@ -69,10 +73,10 @@ mod tests {
     const LOCAL: u32 = 0x101;
     const REMOTE: u32 = 0x301;
 
-    /// A span of a little language: id, parent, kind, flags, has HTTP attributes, resource block.
+    /// Id, parent, kind, flags, has HTTP attributes, resource block.
     type Row = (u8, u8, SpanKind, u32, bool, u32);
 
-    /// Is the first row an entry point?
+    /// Asserts whether the first row is an entry point.
     #[track_caller]
     fn check(name: &str, rows: &[Row], expected: bool) {
         let facts: Vec<_> =

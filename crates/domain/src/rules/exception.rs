@@ -1,4 +1,4 @@
-//! Exceptions of a span or a log record: which there are, and their text. SPEC classification, rule 3; DECISIONS 7, 9.
+//! Finds the exceptions of a span or a log record and reads their fields. SPEC classification, rule 3; DECISIONS 7, 9.
 
 use bumpalo::Bump;
 
@@ -6,36 +6,37 @@ use super::span_facts::SpanFacts;
 use super::value_text::value_text;
 use crate::model::{AnyValue, Attributes, Event, KeyValue, Slice, Span, TraceBatch};
 
-/// Name of the events that become Issues; events of any other name never do.
+/// Name of the events that become Issues.
 const EXCEPTION_EVENT: &str = "exception";
 
-/// Shown when an exception says nothing about itself. WIRE 4.4.
-const NOTHING_KNOWN: &str = "unknown exception";
+/// Stack trace of an exception without attributes. WIRE 4.4.
+const UNKNOWN_EXCEPTION: &str = "unknown exception";
 
 /// Where an exception was recorded.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Found {
-    /// Position among the span's events; 0 for the span's own attributes.
+pub struct ExceptionSource {
+    /// Index among the span's events; 0 for the span's own attributes.
     pub event_index: u32,
-    /// As received; 0 when the event carries none.
+    /// As received; 0 when absent.
     pub time_ns: u64,
-    /// Attributes to read `exception.*` from.
+    /// Attributes with `exception.*`.
     pub attributes: Slice,
+    /// Whether they are attributes of an event instead of the span.
     pub from_event: bool,
 }
 
-/// Has the span an `exception` event?
+/// Whether there is an `exception` event.
 pub fn has_exception_event(events: &[Event<'_>]) -> bool {
     events.iter().any(|event| event.name == EXCEPTION_EVENT)
 }
 
-/// Each `exception` event once; without any, the span's own attributes once, at the span's start. DECISIONS 7.
+/// The exceptions of a span: its `exception` events, or else its own attributes at the span's start. DECISIONS 7.
 pub fn exceptions_of<'b, 'a>(
     batch: &'b TraceBatch<'a>,
     span: &Span<'a>,
     facts: &SpanFacts,
-) -> impl Iterator<Item = Found> + use<'b, 'a> {
-    let own_attributes = (facts.exception && !facts.exception_event).then_some(Found {
+) -> impl Iterator<Item = ExceptionSource> + use<'b, 'a> {
+    let own_attributes = (facts.exception && !facts.exception_event).then_some(ExceptionSource {
         event_index: 0,
         time_ns: span.start_ns,
         attributes: span.attributes,
@@ -43,27 +44,32 @@ pub fn exceptions_of<'b, 'a>(
     });
     let events = if facts.exception_event { span.events.of(&batch.events) } else { &[] };
     let from_events =
-        events.iter().enumerate().filter(|(_, event)| event.name == EXCEPTION_EVENT).map(|(position, event)| Found {
-            event_index: position as u32,
-            time_ns: event.time_ns,
-            attributes: event.attributes,
-            from_event: true,
+        events.iter().enumerate().filter(|(_, event)| event.name == EXCEPTION_EVENT).map(|(position, event)| {
+            ExceptionSource {
+                event_index: position as u32,
+                time_ns: event.time_ns,
+                attributes: event.attributes,
+                from_event: true,
+            }
         });
     from_events.chain(own_attributes)
 }
 
-/// What an exception says about itself; `""` when absent.
+/// The fields of an exception. Absent attributes are empty strings.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ExceptionText<'a> {
+    /// `exception.type`.
     pub exception_type: &'a str,
+    /// `exception.message`.
     pub message: &'a str,
-    /// Header and frames as shown.
+    /// Displayed stack trace: header and frames.
     pub stack_trace: &'a str,
     /// See [`Symbolic::build`].
     pub build: Option<KeyValue<'a>>,
 }
 
 impl<'a> ExceptionText<'a> {
+    /// Reads `exception.*` attributes.
     pub fn read(attributes: Attributes<'_, 'a>, arena: &'a Bump) -> Self {
         let text = |key| attributes.get(key).map_or("", |value| value_text(value, arena)).trim();
         let (exception_type, message) = (text("exception.type"), text("exception.message"));
@@ -77,45 +83,51 @@ impl<'a> ExceptionText<'a> {
     }
 }
 
-/// Turns raw stack traces into symbolic ones, with what is known of the program they come from. DECISIONS 14.
+/// Symbolicates raw stack traces. DECISIONS 14.
 pub trait Symbolicate {
+    /// Resolves the frames of a stack trace as far as artifacts are available.
     fn resolve<'a>(&self, raw: &RawStack<'_, 'a>) -> Symbolic<'a>;
 }
 
-/// What became of a stack trace.
+/// The result of symbolication.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Symbolic<'a> {
-    /// The text to show and to group by. `None`: the raw one.
+    /// The stack trace to display and to group by. `None`: the raw one.
     pub text: Option<String>,
-    /// The exception's type as the source calls it, where it was renamed.
+    /// The exception's type in the source, where it was renamed.
     pub exception_type: Option<String>,
-    /// The attribute of the scope or the resource that names the build. It is stored with the exception, so that the
-    /// trace can be resolved again with the symbols of the same build.
+    /// The attribute of the scope or the resource that names the build. Stored with the exception, so that the trace can
+    /// be resolved again with the symbols of the same build.
     pub build: Option<KeyValue<'a>>,
 }
 
-/// A stack trace, and what its sender says about where it is from.
+/// A raw stack trace with its origin.
 #[derive(Debug, Clone, Copy)]
 pub struct RawStack<'b, 'a> {
     /// Header and frames.
     pub text: &'a str,
+    /// `exception.type`.
     pub exception_type: &'a str,
+    /// Where the exception was recorded.
     pub origin: Origin<'b, 'a>,
-    /// Of the exception.
+    /// Attributes of the exception.
     pub attributes: Attributes<'b, 'a>,
 }
 
-/// What an exception was recorded in.
+/// Resource, scope and record of an exception.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Origin<'b, 'a> {
+    /// Attributes of the resource.
     pub resource: Attributes<'b, 'a>,
+    /// Name of the instrumentation scope.
     pub scope_name: &'a str,
+    /// Attributes of the scope.
     pub scope: Attributes<'b, 'a>,
-    /// Of the span; of a log record its own.
+    /// Attributes of the span or log record.
     pub record: Attributes<'b, 'a>,
 }
 
-/// Stack traces stay as they were sent.
+/// Leaves stack traces as they were received.
 pub struct AsReceived;
 
 impl Symbolicate for AsReceived {
@@ -125,7 +137,7 @@ impl Symbolicate for AsReceived {
 }
 
 impl<'a> ExceptionText<'a> {
-    /// With type and stack trace resolved, before the exception is grouped: DECISIONS 14.
+    /// Resolves type and stack trace. Runs before the exception is grouped: DECISIONS 14.
     pub fn symbolicated(
         self,
         symbols: &dyn Symbolicate,
@@ -144,12 +156,12 @@ impl<'a> ExceptionText<'a> {
     }
 }
 
-/// Has a log record any of the three attributes? DECISIONS 9.
+/// Whether a log record has `exception.*` attributes. DECISIONS 9.
 pub fn has_exception_attributes(attributes: &[KeyValue<'_>]) -> bool {
     SpanFacts::read(attributes).exception
 }
 
-/// `type: message` above the stack, unless the stack already starts with the type. WIRE 4.4 "OTLP exception".
+/// Puts `type: message` above the stack, unless the stack already starts with the type. WIRE 4.4 "OTLP exception".
 pub fn stack_trace<'a>(exception_type: &'a str, message: &'a str, stack: &'a str, arena: &'a Bump) -> &'a str {
     let header: &[&'a str] = match (exception_type.is_empty(), message.is_empty()) {
         (false, false) => &[exception_type, ": ", message],
@@ -159,7 +171,7 @@ pub fn stack_trace<'a>(exception_type: &'a str, message: &'a str, stack: &'a str
     };
     let first_word = if exception_type.is_empty() { message } else { exception_type };
     if stack.trim().is_empty() {
-        if header.is_empty() { NOTHING_KNOWN } else { joined(header, "", arena) }
+        if header.is_empty() { UNKNOWN_EXCEPTION } else { joined(header, "", arena) }
     } else if header.is_empty() || stack.trim_start().starts_with(first_word) {
         stack
     } else {
@@ -167,7 +179,7 @@ pub fn stack_trace<'a>(exception_type: &'a str, message: &'a str, stack: &'a str
     }
 }
 
-/// The header, and the stack below it.
+/// The header followed by the stack.
 fn joined<'a>(header: &[&str], stack: &str, arena: &'a Bump) -> &'a str {
     let length = header.iter().map(|part| part.len()).sum::<usize>() + 1 + stack.len();
     let mut text = bumpalo::collections::String::with_capacity_in(length, arena);
@@ -179,13 +191,13 @@ fn joined<'a>(header: &[&str], stack: &str, arena: &'a Bump) -> &'a str {
     text.into_bump_str()
 }
 
-/// Some SDKs send the stack as a list of lines (Rust: an empty one).
+/// Joins a stack that an SDK sends as a list of lines (Rust sends an empty one).
 fn joined_lines<'a>(lines: &[AnyValue<'a>], arena: &'a Bump) -> &'a str {
     let lines: Vec<&str> = lines.iter().map(|line| value_text(*line, arena)).collect();
     arena.alloc_str(&lines.join("\n"))
 }
 
-/// Parallel lists of frames: `exception.structured_stacktrace.*`, as web and Android agents send them. WIRE 4.4.
+/// Reads `exception.structured_stacktrace.*`, parallel lists of frames that web and Android agents send. WIRE 4.4.
 fn structured_stack<'a>(attributes: Attributes<'_, 'a>, arena: &'a Bump) -> &'a str {
     let list = |name: &str| -> &'a [AnyValue<'a>] {
         match attributes.get(&["exception.structured_stacktrace.", name].concat()) {
@@ -244,12 +256,12 @@ mod tests {
     fn read(pairs: &[(&'static str, AnyValue<'static>)]) -> (String, String, String) {
         let arena = Bump::new();
         let attributes: Vec<_> = pairs.iter().map(|(key, value)| KeyValue { key, value: *value }).collect();
-        // Copied out, for the arena ends here.
+        // Copied, because the arena ends here.
         let text = ExceptionText::read(Attributes(arena.alloc_slice_copy(&attributes)), &arena);
         (text.exception_type.to_owned(), text.message.to_owned(), text.stack_trace.to_owned())
     }
 
-    // DECISIONS 7: `exception.stacktrace` may be an empty array; type and message alone make the Issue.
+    // DECISIONS 7: `exception.stacktrace` may be an empty array; type and message then make the Issue.
     #[test]
     fn stack_as_a_list() {
         let empty = read(&[

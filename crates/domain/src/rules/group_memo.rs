@@ -1,25 +1,25 @@
-//! The groups of the latest stack traces: one error mostly comes in many copies, and normalising and hashing a trace
-//! costs more than everything else about its span. What is looked up is compared byte by byte, so this changes no answer.
+//! A cache of the groups of recent stack traces. Errors repeat, and normalizing and hashing a trace costs more than the
+//! rest of its span. Keys are compared byte by byte, so the cache does not change results.
 
 use std::cell::RefCell;
 
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
-/// Traces a thread remembers: so many whose hashes are alike …
-const ALIKE: usize = 4;
-/// … of so many kinds of hashes.
-const KINDS: usize = 32;
-/// Longer texts are not remembered.
+/// Entries per set of the cache.
+const WAYS: usize = 4;
+/// Number of sets of the cache.
+const SETS: usize = 32;
+/// Longer traces are not cached.
 const TEXT_BYTES_MAX: usize = 8 * 1024;
 
-/// Texts whose hashes are alike, the latest last.
-type Slots = Vec<(String, u64)>;
+/// Traces of one set with their groups, the latest last.
+type Set = Vec<(String, u64)>;
 
 thread_local! {
-    static LATEST: RefCell<[Slots; KINDS]> = const { RefCell::new([const { Slots::new() }; KINDS]) };
+    static LATEST: RefCell<[Set; SETS]> = const { RefCell::new([const { Set::new() }; SETS]) };
 }
 
-/// The group of a text given in parts: the remembered one, else what `group` says of the whole.
+/// The group of a trace given in parts. Calls `group` with the complete trace on a cache miss.
 pub(super) fn group_of(parts: &[&str], group: impl FnOnce(&str) -> u64) -> u64 {
     LATEST.with_borrow_mut(|latest| {
         let length: usize = parts.iter().map(|part| part.len()).sum();
@@ -27,17 +27,17 @@ pub(super) fn group_of(parts: &[&str], group: impl FnOnce(&str) -> u64) -> u64 {
             return group(&parts.concat());
         }
         let hash = parts.iter().fold(0, |seed, part| xxh3_64_with_seed(part.as_bytes(), seed));
-        let slots = &mut latest[hash as usize % KINDS];
-        let is_it = |text: &str| parts.iter().try_fold(text, |rest, part| rest.strip_prefix(part)) == Some("");
-        if let Some((_, group)) = slots.iter().find(|(text, _)| is_it(text)) {
+        let set = &mut latest[hash as usize % SETS];
+        let is_equal = |text: &str| parts.iter().try_fold(text, |rest, part| rest.strip_prefix(part)) == Some("");
+        if let Some((_, group)) = set.iter().find(|(text, _)| is_equal(text)) {
             return *group;
         }
-        if slots.len() == ALIKE {
-            slots.remove(0);
+        if set.len() == WAYS {
+            set.remove(0);
         }
         let text = parts.concat();
         let group = group(&text);
-        slots.push((text, group));
+        set.push((text, group));
         group
     })
 }
@@ -54,17 +54,17 @@ mod tests {
     }
 
     #[test]
-    fn the_same_text_is_grouped_once_however_it_is_cut() {
+    fn a_repeated_trace_is_grouped_once() {
         let mut times = 0;
         assert_eq!(counted(&["app.Error", "\n at f"], &mut times), 15);
         assert_eq!(counted(&["app.Error", "\n at f"], &mut times), 15);
         assert_eq!(times, 1);
-        // Cut otherwise it may have another hash; the answer is the text's.
+        // Other parts of the same trace may have another hash, but give the same group.
         assert_eq!(counted(&["app.", "Error\n at f"], &mut times), 15);
     }
 
     #[test]
-    fn a_part_of_a_remembered_text_is_another_text() {
+    fn a_prefix_of_a_cached_trace_is_a_miss() {
         let mut times = 0;
         for text in ["", "a", "ab", "abc", "ab", "a", ""] {
             assert_eq!(counted(&[text], &mut times), text.len() as u64);
@@ -74,10 +74,10 @@ mod tests {
     }
 
     #[test]
-    fn more_texts_than_slots() {
+    fn more_traces_than_entries() {
         let mut times = 0;
         for _ in 0..2 {
-            for number in 0..10 * ALIKE * KINDS {
+            for number in 0..10 * WAYS * SETS {
                 let text = "y".repeat(number);
                 assert_eq!(counted(&[&text], &mut times), number as u64);
             }

@@ -1,12 +1,12 @@
-//! Which requests are health checks that went well. WIRE 8.6.
+//! Recognizes successful health checks. WIRE 8.6.
 //!
-//! A project may ask to have them left out, with the spans below them ([`crate::project`] finds those). What counts
-//! as a health check is a list of well-known paths and the project's own.
+//! A project setting drops them with their descendants, which [`crate::project`] finds. Health checks are recognized by a
+//! list of well-known paths and by the project's own paths.
 
 use super::http::HttpRequest;
 
-/// Of the well-known paths below. A journalled request is read again with the list it was decided by: another list
-/// needs another number.
+/// Version of the list of well-known paths. Journaled requests are replayed with the list they were accepted with, so
+/// another list needs another number.
 pub const LIST: u8 = 1;
 
 const PATHS: [&str; 16] = [
@@ -28,9 +28,8 @@ const PATHS: [&str; 16] = [
     "/actuator/health",
 ];
 
-/// Is it a path that a project may name: from `/` on, one `*` before or after it standing for anything?
-///
-/// What would match every request is none.
+/// Whether a project may configure this path: it starts with `/`, with an optional `*` wildcard before or after it, and
+/// does not match every request.
 pub fn is_own_path(text: &str) -> bool {
     let without = text.strip_prefix('*').unwrap_or(text);
     let without = without.strip_suffix('*').unwrap_or(without);
@@ -39,15 +38,15 @@ pub fn is_own_path(text: &str) -> bool {
     starts && !matches_all && !without.contains('*')
 }
 
-/// A project's filter of health checks.
+/// A project's health check filter.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Healthchecks {
-    /// The project's own paths, one per line. One `*` may lead, one may trail.
+    /// The project's own paths, one per line, with an optional leading and trailing `*`.
     paths: Box<str>,
 }
 
 impl Healthchecks {
-    /// `paths`: one per line, at most `u16::MAX` bytes together.
+    /// `paths` has one path per line and at most `u16::MAX` bytes.
     pub fn new(paths: &str) -> Self {
         Healthchecks { paths: paths.into() }
     }
@@ -57,7 +56,7 @@ impl Healthchecks {
         &self.paths
     }
 
-    /// Is it a GET or HEAD of such a path, answered below 400 (or without a status)?
+    /// Whether the request is a GET or HEAD of a health check path with a status below 400 or without one.
     pub fn is_healthy(&self, request: &HttpRequest<'_>) -> bool {
         let reads = ["GET", "HEAD"].iter().any(|method| request.method.eq_ignore_ascii_case(method));
         reads
@@ -65,7 +64,7 @@ impl Healthchecks {
             && self.is_healthcheck(if request.path.is_empty() { request.route } else { request.path })
     }
 
-    /// A slash at the end makes no difference.
+    /// A trailing slash is ignored.
     fn is_healthcheck(&self, path: &str) -> bool {
         let path = without_slash(path);
         PATHS.contains(&path)
@@ -135,7 +134,7 @@ mod tests {
         }
     }
 
-    // WIRE 8.6: GET and HEAD, status below 400. The route stands in for a path that was not sent.
+    // WIRE 8.6: GET and HEAD, status below 400. The route replaces an absent path.
     #[test]
     fn requests() {
         let default = get("/health");

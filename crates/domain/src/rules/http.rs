@@ -1,16 +1,16 @@
-//! The HTTP attributes of a request, old and new semantic conventions read in one place. DECISIONS 2, 3, 10.
+//! Reads the HTTP attributes of a request, by old and new semantic conventions. DECISIONS 2, 3, 10.
 //!
-//! Read for spans that become Endpoints only; what every span is asked is in [`super::span_facts`].
+//! Only for spans that become Endpoints; [`super::span_facts`] reads what every span needs.
 
 use super::span_facts::status_code;
 use crate::model::{AnyValue, KeyValue, is_blank};
 
-/// What an Endpoint row says about its request. Text is `""` when absent, numbers 0.
+/// The request of an Endpoint row. Absent strings are empty, absent numbers 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct HttpRequest<'a> {
     /// `http.request.method`, else `http.method`.
     pub method: &'a str,
-    /// `http.route` as sent; `""` when absent or only blanks.
+    /// `http.route` as sent; empty when it is blank.
     pub route: &'a str,
     /// `url.path`, else the path of `http.target`, `url.full` or `http.url`.
     pub path: &'a str,
@@ -18,14 +18,14 @@ pub struct HttpRequest<'a> {
     pub status: i16,
     /// `client.address`, else `http.client_ip`, else `net.peer.ip`, else `net.sock.peer.addr`.
     pub client_address: &'a str,
-    /// Response body in bytes.
+    /// Size of the response body in bytes.
     pub body_size: i64,
-    /// DECISIONS 10.
+    /// Whether the response is a stream. DECISIONS 10.
     pub is_stream: bool,
 }
 
 impl<'a> HttpRequest<'a> {
-    /// One pass; the last value of a key wins, the newer of two names wins.
+    /// Reads attributes in one pass. The last of duplicate keys wins, and the newer of two names.
     pub fn read(attributes: &[KeyValue<'a>]) -> Self {
         let mut found = Found::default();
         for attribute in attributes {
@@ -35,7 +35,7 @@ impl<'a> HttpRequest<'a> {
     }
 }
 
-/// Every attribute by itself, before one is chosen over another.
+/// The attributes by name, before the preferred ones are chosen.
 #[derive(Default)]
 struct Found<'a> {
     method: &'a str,
@@ -116,12 +116,12 @@ impl<'a> Found<'a> {
     }
 }
 
-/// The first that is not blank, as sent.
+/// The first candidate that is not blank, as sent.
 fn first_text<const N: usize>(candidates: [&str; N]) -> &str {
     candidates.into_iter().find(|text| !is_blank(text)).unwrap_or("")
 }
 
-/// Header attributes are lists of strings; some SDKs send a plain string.
+/// Whether a content type is `text/event-stream`. Header attributes are lists of strings; some SDKs send a string.
 fn is_event_stream(value: AnyValue<'_>) -> bool {
     const EVENT_STREAM: &str = "text/event-stream";
     match value {
@@ -133,7 +133,7 @@ fn is_event_stream(value: AnyValue<'_>) -> bool {
     }
 }
 
-/// Scheme and the rest after `://`; `None` when there is no scheme before any slash.
+/// Splits into the scheme and the rest after `://`. `None` without a scheme before the first slash.
 fn split_scheme(url: &str) -> Option<(&str, &str)> {
     if url.is_empty() {
         return None;
@@ -146,12 +146,12 @@ fn scheme_of(url: &str) -> &str {
     split_scheme(url).map_or("", |(scheme, _)| scheme)
 }
 
-/// `/search?q=1` to `/search`. A target may also be a whole URL (proxies) or `*`.
+/// `/search?q=1` gives `/search`. A target may also be an absolute URL (proxies) or `*`.
 fn path_of_target(target: &str) -> &str {
     if split_scheme(target).is_some() { path_of_url(target) } else { without_query(target) }
 }
 
-/// The path of an absolute URL, `/` when it has none; a URL without a host is taken as a path.
+/// The path of an absolute URL, or `/`. A URL without a scheme is taken as a path.
 fn path_of_url(url: &str) -> &str {
     let Some((_, rest)) = split_scheme(url) else { return without_query(url) };
     let rest = without_query(rest);

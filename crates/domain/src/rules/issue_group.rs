@@ -1,4 +1,4 @@
-//! Which Issue an exception belongs to, and what the Issue is called. SPEC classification, rule 3; WIRE 4.6.
+//! The group and the title of an Issue. SPEC classification, rule 3; WIRE 4.6.
 
 use sha2::{Digest, Sha256};
 
@@ -7,11 +7,10 @@ use super::stack_normalize::normalize_stack;
 
 const TITLE_CHARACTERS_MAX: usize = 200;
 
-/// The Issue of a stack trace: the first 8 bytes of the SHA-256 of its normal form, big-endian, so that its 16
-/// hexadecimal digits are the fingerprint. `stack_trace` is the text shown, symbolicated where possible (DECISIONS 14).
+/// The group of a stack trace: the first 8 bytes of the SHA-256 of its normalized form, big-endian. The fingerprint is
+/// its 16 hexadecimal digits. `stack_trace` is the displayed one, symbolicated where possible (DECISIONS 14).
 ///
-/// The message is no part of it where the text begins with `type: message` and frames follow, however many lines the
-/// message has.
+/// The message is excluded where the trace begins with `type: message` and frames follow.
 pub fn issue_group(exception_type: &str, message: &str, stack_trace: &str) -> u64 {
     let parts = without_message(exception_type, message, stack_trace).unwrap_or([stack_trace, "", ""]);
     group_of(&parts, |text| {
@@ -21,8 +20,8 @@ pub fn issue_group(exception_type: &str, message: &str, stack_trace: &str) -> u6
     })
 }
 
-/// The text with `type: message` at its start cut down to `type`, in parts; `None` when it starts otherwise or nothing
-/// follows. Where the message comes again at the end (Python), its further lines go there too.
+/// Cuts `type: message` at the start of the trace down to `type`. Returns the remaining parts; `None` when the trace
+/// starts otherwise or has no frames. Where the trace repeats the message at its end (Python), only its first line stays.
 fn without_message<'a>(exception_type: &'a str, message: &'a str, stack_trace: &'a str) -> Option<[&'a str; 3]> {
     let frames = stack_trace
         .strip_prefix(exception_type)
@@ -31,13 +30,13 @@ fn without_message<'a>(exception_type: &'a str, message: &'a str, stack_trace: &
         .strip_prefix(message)
         .filter(|rest| rest.starts_with(['\n', '\r']) && !rest.trim().is_empty())?;
     Some(match frames.trim_end().strip_suffix(message) {
-        // The first line of the message is left to tell the line it stands on for a header.
+        // The first line stays, so that normalization recognizes its line as a header.
         Some(before) if message.contains('\n') => [exception_type, before, message.lines().next().unwrap_or("")],
         _ => [exception_type, frames, ""],
     })
 }
 
-/// `type: first line of the message`, at most 200 characters; for want of both, the first line of the trace.
+/// `type: first line of the message`, at most 200 characters. Without both, the first line of the trace.
 pub fn issue_title(exception_type: &str, message: &str, stack_trace: &str) -> String {
     let line = |text: &str| text.trim().lines().next().unwrap_or("").trim_end().to_owned();
     let title = match (exception_type.trim(), line(message)) {
@@ -74,7 +73,7 @@ mod tests {
         check_same(true, ("E", "x", stack), ("E", "x", "\n    at f (/srv/other/a.js:10:9)"));
         check_same(false, ("E", "x", stack), ("F", "x", stack));
         check_same(false, ("E", "x", stack), ("E", "x", "\n    at g (/app/a.js:10:5)"));
-        // Without frames the message is all there is (Go records no stack): it stays, without its numbers.
+        // Without frames the message stays, without its numbers (Go records no stack).
         check_same(false, ("E", "connection refused", ""), ("E", "no such file", ""));
         check_same(true, ("E", "no user 100001", ""), ("E", "no user 100002", ""));
     }

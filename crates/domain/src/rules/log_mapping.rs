@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-/// The text in upper case, else the name of the number's range; `""` for none.
+/// The severity text in upper case, else the name of the number's range, else empty.
 pub fn severity_text(text: &str, number: u8) -> Cow<'_, str> {
     let text = text.trim();
     if text.is_empty() {
@@ -14,7 +14,7 @@ pub fn severity_text(text: &str, number: u8) -> Cow<'_, str> {
     }
 }
 
-/// OTLP severity numbers, four to a name; above 24 they still read as `FATAL`.
+/// The name of an OTLP severity number. Four numbers share a name; numbers above 24 are `FATAL`.
 fn severity_name(number: u8) -> &'static str {
     match number {
         0 => "",

@@ -1,25 +1,36 @@
-//! What a metric point is stored as. SPEC metrics mapping, DECISIONS 16.
+//! Maps metric points to stored values and names. SPEC metrics mapping, DECISIONS 16.
 
 use bumpalo::Bump;
 
 use super::drop_reason::DropReason;
 use crate::model::{HistogramPoint, MetricKind, Point, PointData};
 
-/// OTLP data point flag: the point says that there is no value.
+/// OTLP data point flag `NO_RECORDED_VALUE`.
 const NO_RECORDED_VALUE: u32 = 1;
 
-/// Every integer up to this magnitude is a double.
+/// Largest magnitude up to which every integer is exactly representable as a double.
 pub const EXACT_IN_DOUBLE_MAX: u64 = 1 << 53;
 
-/// What is stored of one point.
+/// The stored form of a point.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Stored {
-    /// Under the metric's own name. `integer` is the exact value of an integer point beyond 2^53, where doubles have gaps.
-    AsIs { value: f64, integer: Option<i64> },
-    /// Under `<name>.avg` (when it can be computed) and `<name>.count`.
-    Histogram { avg: Option<f64>, count: f64 },
+    /// One value under the metric's own name.
+    AsIs {
+        /// Finite.
+        value: f64,
+        /// Exact value of an integer point beyond 2^53.
+        integer: Option<i64>,
+    },
+    /// Values under `<name>.avg` and `<name>.count`.
+    Histogram {
+        /// `None` when it cannot be computed.
+        avg: Option<f64>,
+        /// Number of measurements.
+        count: f64,
+    },
 }
 
+/// The stored form of a point of a metric of this kind.
 pub fn stored(kind: MetricKind, point: &Point<'_>) -> Result<Stored, DropReason> {
     match kind {
         MetricKind::ExponentialHistogram | MetricKind::Summary => return Err(DropReason::UnsupportedMetricType),
@@ -40,20 +51,23 @@ pub fn stored(kind: MetricKind, point: &Point<'_>) -> Result<Stored, DropReason>
     }
 }
 
-/// DECISIONS 16: sum / count of the point as received; count 0 gives no average.
+/// DECISIONS 16: the average is sum / count of the point as received; a point with count 0 has none.
 fn of_histogram(histogram: &HistogramPoint<'_>) -> Stored {
     let count = histogram.count as f64;
     let avg = histogram.sum.filter(|_| histogram.count > 0).map(|sum| sum / count).filter(|avg| avg.is_finite());
     Stored::Histogram { avg, count }
 }
 
-/// The two names of a histogram.
+/// The names of the two stored metrics of a histogram.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct HistogramNames<'a> {
+    /// `<name>.avg`.
     pub avg: &'a str,
+    /// `<name>.count`.
     pub count: &'a str,
 }
 
+/// The names of the two stored metrics of the histogram `name`.
 pub fn histogram_names<'a>(name: &str, arena: &'a Bump) -> HistogramNames<'a> {
     HistogramNames {
         avg: arena.alloc_str(&[name, ".avg"].concat()),

@@ -1,17 +1,17 @@
-//! The specification's rules, one file per idea.
+//! The rules of the specification, one file each.
 //!
-//! A rule is a pure function: values in, value out, no error (`group_memo` remembers answers, which changes none).
-//! [`crate::project`] calls them in this order:
+//! A rule is a pure function without errors (`group_memo` is a cache that does not change results). [`crate::project`]
+//! calls the rules in this order:
 //!
-//! 1. [`span_facts`]: one pass over a span's attributes; everything after asks the facts.
-//! 2. [`sampling`]: is the trace in the sample, and how many does it stand for?
-//! 3. [`entry_point`] and [`classify`]: the promotion table; [`drop_reason`] names what becomes no row.
-//! 4. [`healthcheck`]: what a project asks to have left out.
-//! 5. [`http`], [`endpoint_name`], [`ai_trace`], [`prices`], [`edge_platform`]: what a promoted row says.
+//! 1. [`span_facts`]: one pass over a span's attributes, for all later rules.
+//! 2. [`sampling`]: whether the trace is in the sample, and the weight of its rows.
+//! 3. [`entry_point`] and [`classify`]: the promotion table. [`drop_reason`] lists why records are not stored.
+//! 4. [`healthcheck`]: health checks that a project setting drops.
+//! 5. [`http`], [`endpoint_name`], [`ai_trace`], [`prices`], [`edge_platform`]: the columns of entity rows.
 //! 6. [`exception`], [`stack_normalize`], [`issue_group`], [`owner`]: Issues.
-//! 7. [`row_id`]: the same export twice gives the same ids.
+//! 7. [`row_id`]: deterministic row ids.
 //!
-//! [`metric_names`] and [`log_mapping`] are the other two signals; [`record_time`] is for all three.
+//! [`metric_names`] and [`log_mapping`] are for metrics and logs; [`record_time`] is for all signals.
 
 pub mod ai_trace;
 pub mod classify;

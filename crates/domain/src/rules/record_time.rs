@@ -1,21 +1,21 @@
-//! The time of a record, and whether a record of that time can be stored. DECISIONS 17, 25.
+//! The time of a record, and whether it can be stored. DECISIONS 17, 25.
 
 use super::drop_reason::DropReason;
 
 /// The first of `times` that is not 0, else the receive time. Nanoseconds since the epoch.
 ///
-/// [`DropReason::InvalidTime`] when it does not fit 64-bit nanoseconds: no question could reach it.
-/// [`DropReason::TooOld`] when it is before `oldest_ns`: it would be removed at once.
+/// [`DropReason::InvalidTime`] when it does not fit 64-bit nanoseconds: no query could reach the record.
+/// [`DropReason::TooOld`] when it is before `oldest_ns`: retention would remove the record immediately.
 pub fn record_time(times: &[u64], received_ns: i64, oldest_ns: i64) -> Result<i64, DropReason> {
     let time_ns = match times.iter().find(|time| **time != 0) {
-        Some(time) => fitting(*time).ok_or(DropReason::InvalidTime)?,
+        Some(time) => storable_time(*time).ok_or(DropReason::InvalidTime)?,
         None => received_ns,
     };
     if time_ns < oldest_ns { Err(DropReason::TooOld) } else { Ok(time_ns) }
 }
 
-/// The time, unless it does not fit. `i64::MAX` itself lies beyond every range that can be asked for.
-pub fn fitting(time: u64) -> Option<i64> {
+/// The time, if it can be stored. `i64::MAX` itself is after every time range of a query.
+pub fn storable_time(time: u64) -> Option<i64> {
     i64::try_from(time).ok().filter(|time| *time < i64::MAX)
 }
 
@@ -45,7 +45,7 @@ mod tests {
             (&[0], 71, old),
             (&[1], i64::MIN, Ok(1)),
         ] {
-            assert_eq!(record_time(times, 70, oldest), expected, "{times:?} from {oldest} on");
+            assert_eq!(record_time(times, 70, oldest), expected, "{times:?}, oldest {oldest}");
         }
     }
 }

@@ -1,19 +1,19 @@
-//! Row ids: the same project, trace and span give the same id, so a retried export stores nothing twice.
+//! Deterministic row ids: UUID v5 of trace and span in the project's namespace. SPEC span rule 2, DECISIONS 11.
 //!
-//! UUID v5 with the project's UUID as namespace. SPEC span rule 2, DECISIONS 11.
+//! A retried export gives the same ids, so its rows are recognized as duplicates.
 
 use sha1::{Digest, Sha1};
 use uuid::Builder;
 
 use crate::model::{ProjectId, RowId, SpanId, TraceId};
 
-/// Id of an Endpoint, Task or AI Trace: over the 16 trace bytes and the 8 span bytes.
+/// Id of an Endpoint, Task or AI Trace: the UUID of the 16 bytes of the trace id and the 8 bytes of the span id.
 pub fn entity_row_id(project: ProjectId, trace_id: TraceId, span_id: SpanId) -> RowId {
     v5(project, &span_name(trace_id, span_id))
 }
 
-/// Id of an exception: as for an entity, then the position among the span's events as 4 big-endian bytes.
-/// An exception made from the span's own attributes has position 0.
+/// Id of an exception: as for an entity, followed by the index of the event as 4 big-endian bytes. An exception in the
+/// span's own attributes has index 0.
 pub fn exception_row_id(project: ProjectId, trace_id: TraceId, span_id: SpanId, event_index: u32) -> RowId {
     let mut name = [0; 28];
     name[..24].copy_from_slice(&span_name(trace_id, span_id));
@@ -21,8 +21,8 @@ pub fn exception_row_id(project: ProjectId, trace_id: TraceId, span_id: SpanId, 
     v5(project, &name)
 }
 
-/// Id of an exception made from a log record: the word `log` keeps it apart from those of spans.
-/// `record_index` is the position in the request.
+/// Id of an exception of a log record. The word `log` distinguishes it from ids of span exceptions. `record_index` is the
+/// index of the record in the request.
 pub fn log_exception_row_id(
     project: ProjectId,
     trace_id: TraceId,
@@ -86,9 +86,9 @@ mod tests {
         }
     }
 
-    // The value any UUID v5 tool gives, so that the ids can be recomputed elsewhere.
+    // Any UUID v5 tool can recompute the ids.
     #[test]
-    fn is_a_plain_uuid_v5() {
+    fn row_ids_are_standard_uuid_v5() {
         let id = entity_row_id(PROJECT, TRACE, SPAN);
         let mut name = vec![1; 16];
         name.extend([2; 8]);

@@ -1,25 +1,25 @@
-//! Which traces are recorded, and how many each stands for. SPEC sampling, DECISIONS 13.
+//! Head sampling by trace id, and the weight of sampled traces. SPEC sampling, DECISIONS 13.
 //!
-//! The decision depends on the trace id alone, so that every node and every batch decides alike. A trace kept at a
-//! low rate is also kept at any higher one.
+//! The decision depends only on the trace id, so all nodes and batches agree. A trace sampled at one rate is also sampled
+//! at any higher rate.
 
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::model::TraceId;
 
-/// `None`: not recorded. `Some(weight)`: recorded, and stands for `weight` traces (1 / rate, at least 1).
+/// The weight of a sampled trace, 1 / rate and at least 1; `None` when it is not in the sample.
 ///
-/// `rate` is a share, 0 to 1; anything that is not a number reads as 1.
+/// `rate` is 0 to 1; NaN reads as 1.
 pub fn sample(trace_id: TraceId, rate: f64) -> Option<f64> {
     if rate.is_nan() || rate >= 1.0 {
         return Some(1.0);
     }
-    let kept = place(trace_id) < rate;
+    let kept = hash(trace_id) < rate;
     kept.then(|| 1.0 / rate)
 }
 
-/// Where a trace lies between 0 (kept by every rate above 0) and 1 (exclusive), evenly spread.
-fn place(trace_id: TraceId) -> f64 {
+/// A hash of the trace id, uniform in [0, 1).
+fn hash(trace_id: TraceId) -> f64 {
     const BITS: u32 = 53;
     (xxh3_64(&trace_id.0) >> (64 - BITS)) as f64 / (1u64 << BITS) as f64
 }
@@ -48,7 +48,7 @@ mod tests {
     }
 
     #[test]
-    fn weights_add_up_to_what_was_received() {
+    fn weights_add_up_to_the_received_count() {
         for rate in [0.5, 0.1] {
             let sum: f64 = (0..20_000).filter_map(|number| sample(trace(number), rate)).sum();
             assert!((sum - 20_000.0).abs() < 1_500.0, "rate {rate} counts {sum} instead of about 20000");

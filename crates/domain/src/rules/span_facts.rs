@@ -1,52 +1,51 @@
-//! What the promotion table asks about a span's attributes, found in one pass.
+//! Collects what classification needs from a span's attributes, in one pass.
 //!
-//! Most spans are neither Endpoints nor anything else, so this pass is what classification costs: it branches on the
-//! first letter and the length of a key before it compares, and remembers only bits. Promoted spans are read again
-//! by the rule that needs more ([`super::http`], [`super::ai_trace`], [`super::exception`]).
+//! Most spans are not promoted, so this pass dominates the cost of classification. It branches on the first letter and
+//! the length of a key before it compares, and stores only bits. Rules for promoted spans read the attributes again
+//! ([`super::http`], [`super::ai_trace`], [`super::exception`]).
 
 use super::ai_trace::{self, MARKERS};
 use crate::model::{AnyValue, KeyValue, Layout, Slice};
 
-/// The attributes of one span, as far as classification goes.
+/// The properties of a span's attributes that classification needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct SpanFacts {
-    /// Has an attribute that makes a span an Endpoint candidate. DECISIONS 2.
+    /// Whether an attribute makes the span an Endpoint candidate. DECISIONS 2.
     pub http: bool,
-    /// Has `console.command`.
+    /// Whether `console.command` is present.
     pub console_command: bool,
-    /// Has any `gen_ai.*` attribute.
+    /// Whether any `gen_ai.*` attribute is present.
     pub gen_ai: bool,
-    /// Has `exception.type`, `exception.message` or `exception.stacktrace`. SPEC classification, rule 3.
+    /// Whether `exception.type`, `exception.message` or `exception.stacktrace` is present. SPEC classification, rule 3.
     pub exception: bool,
-    /// Has an `exception` event. Filled in by the caller, for the events are not attributes.
+    /// Whether an `exception` event is present. Set by the caller, because events are not attributes.
     pub exception_event: bool,
     /// HTTP status, 0 when missing or out of range. DECISIONS 3.
     pub http_status: i16,
-    /// Position of an attribute among the span's that may name a model call without `gen_ai.*`, plus one; 0 when absent.
-    /// DECISIONS 26.
+    /// Index plus one of an attribute that may mark a model call without `gen_ai.*`; 0 when absent. DECISIONS 26.
     pub ai_marker: u32,
-    /// Position of `edge.script_version.id` among the span's attributes, plus one; 0 when absent.
+    /// Index plus one of `edge.script_version.id`; 0 when absent.
     pub script_version: u32,
 }
 
-/// Reads the facts of many spans of one batch. What the keys alone say is found once for spans that follow one another
-/// with the same keys, or with others between them that have another number of keys.
+/// Reads the facts of the spans of a batch. Facts that depend only on keys are cached per number of attributes and reused
+/// while the keys stay the same.
 pub struct FactsReader<'b, 'a> {
     all: &'b [KeyValue<'a>],
-    /// By number of attributes: the latest keys, and what they say.
-    latest: [(Layout, KeyFacts); FEW + 1],
+    /// The latest keys and their facts, by number of attributes.
+    latest: [(Layout, KeyFacts); CACHED_KEYS_MAX + 1],
 }
 
-/// Attributes of a span whose keys are remembered.
-const FEW: usize = 32;
+/// Largest number of attributes whose facts are cached.
+const CACHED_KEYS_MAX: usize = 32;
 
 impl<'b, 'a> FactsReader<'b, 'a> {
-    /// Of attributes that are slices of `all`.
+    /// A reader for slices of `all`.
     pub fn new(all: &'b [KeyValue<'a>]) -> Self {
-        FactsReader { all, latest: [Default::default(); FEW + 1] }
+        FactsReader { all, latest: [Default::default(); CACHED_KEYS_MAX + 1] }
     }
 
-    /// Appends the facts; `layout` is that of the attributes.
+    /// Appends the facts of the attributes in `slice`, whose layout is `layout`.
     #[inline]
     pub fn read(&mut self, slice: Slice, layout: Layout, into: &mut Vec<SpanFacts>) {
         let attributes = slice.of(self.all);
@@ -58,21 +57,21 @@ impl<'b, 'a> FactsReader<'b, 'a> {
             *latest = layout;
         }
         into.push(facts.facts);
-        // Written where it stays: a copy that was just written to in part is waited for.
+        // Written in place: reading back a partially written copy would stall on store forwarding.
         if let (true, Some(into)) = (facts.has_status(), into.last_mut()) {
             into.http_status = facts.http_status(attributes);
         }
     }
 }
 
-/// What the keys of a span's attributes say.
+/// The facts that depend only on the keys.
 #[derive(Clone, Copy, Default)]
 struct KeyFacts {
-    /// But for the status.
+    /// Without the status.
     facts: SpanFacts,
-    /// Position of the last `http.response.status_code`, plus one; 0 when absent.
+    /// Index plus one of the last `http.response.status_code`; 0 when absent.
     status: u32,
-    /// Likewise, of `http.status_code`.
+    /// Index plus one of the last `http.status_code`; 0 when absent.
     old_status: u32,
 }
 
@@ -108,7 +107,7 @@ impl KeyFacts {
         self.status > 0 || self.old_status > 0
     }
 
-    /// `attributes` have these keys.
+    /// The status in attributes with these keys.
     fn http_status(&self, attributes: &[KeyValue<'_>]) -> i16 {
         let status = |position: u32| {
             let attribute = attributes.get((position as usize).checked_sub(1)?)?;
@@ -119,18 +118,20 @@ impl KeyFacts {
 }
 
 impl SpanFacts {
+    /// Reads the facts of one list of attributes.
     pub fn read(attributes: &[KeyValue<'_>]) -> Self {
         let keys = KeyFacts::read(attributes);
         SpanFacts { http_status: keys.http_status(attributes), ..keys.facts }
     }
 
-    /// The span is a model call that is described without `gen_ai.*`. `attributes` are those the facts were read from.
+    /// Whether the span is a model call by another convention than `gen_ai.*`. `attributes` are those the facts were read
+    /// from.
     pub fn is_other_ai(&self, attributes: &[KeyValue<'_>]) -> bool {
-        // As a rule a span has one marker; of several any may name the call.
+        // Usually a span has one marker. Any of several may mark the call.
         self.ai_marker != 0 && !self.gen_ai && ai_trace::convention_of(attributes).is_some()
     }
 
-    /// The span's own `edge.script_version.id`; `""` when absent. `attributes` are those the facts were read from.
+    /// The span's `edge.script_version.id`, empty when absent. `attributes` are those the facts were read from.
     pub fn script_version<'a>(&self, attributes: &[KeyValue<'a>]) -> &'a str {
         match self.script_version {
             0 => "",
@@ -139,7 +140,7 @@ impl SpanFacts {
     }
 }
 
-/// A status number; numeric strings are parsed, what does not fit is none. DECISIONS 3.
+/// A status number, or a numeric string. `None` for other values and for numbers out of range. DECISIONS 3.
 pub fn status_code(value: AnyValue<'_>) -> Option<i16> {
     value.as_int().and_then(|number| i16::try_from(number).ok()).filter(|number| *number > 0)
 }
@@ -199,7 +200,7 @@ mod tests {
         }
     }
 
-    // DECISIONS 3: status missing 0, numeric strings parsed; the newer name wins, the last of a key wins.
+    // DECISIONS 3: a missing status is 0, numeric strings are parsed, the newer name and the last of duplicate keys win.
     #[test]
     fn status_table() {
         let new = "http.response.status_code";
@@ -222,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_remembered_of_keys_changes_no_answer() {
+    fn cached_facts_equal_uncached_facts() {
         let [status, route, version] = ["http.response.status_code", "http.route", "edge.script_version.id"];
         let pair = |key, number| KeyValue { key, value: AnyValue::Int(number) };
         let copy = "http.route".to_owned();
@@ -240,7 +241,7 @@ mod tests {
             pair("gen_ai.x", 6),
         ];
         let (mut reader, mut facts) = (FactsReader::new(&all), Vec::new());
-        for (start, end, keys) in [
+        for (start, end, key_set) in [
             (0, 2, 1),
             (2, 4, 1),
             (4, 6, 2),
@@ -257,13 +258,13 @@ mod tests {
             (0, 11, 10),
         ] {
             let slice = Slice { start, end };
-            reader.read(slice, Layout { keys, bytes: 0 }, &mut facts);
+            reader.read(slice, Layout { key_set, encoded_bytes: 0 }, &mut facts);
             assert_eq!(facts.pop(), Some(SpanFacts::read(slice.of(&all))), "{start} {end}");
         }
     }
 
     #[test]
-    fn script_version_is_found_again() {
+    fn script_version_is_found_by_its_index() {
         let attributes = [
             KeyValue { key: "a", value: AnyValue::Int(1) },
             KeyValue { key: "edge.script_version.id", value: AnyValue::Str("v-1") },

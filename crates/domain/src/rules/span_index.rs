@@ -1,29 +1,31 @@
-//! Span id to position in the request: the one look-up that climbing from span to parent needs.
+//! An index from span id to the span's index in the batch, to walk from span to parent.
 //!
-//! A sorted list of (span id, position), dealt out by the first bits of the ids before it is sorted: those are random,
-//! and where they are not, it is sorted as any list is. It answers both "inside this resource block" (the entry-point
-//! rule) and "anywhere in this request" (the owner rule).
+//! A sorted list of (span id, index), partitioned by the first bits of the ids before it is sorted. Random ids give small
+//! partitions; other ids only cost more comparisons. It serves look-ups inside a resource block (the entry-point rule) and
+//! in the complete request (the owner rule).
 
 use std::cmp::Ordering;
 
 use crate::model::{Span, SpanId, TraceBatch};
 
+/// Look-up of parents in a batch.
 pub struct SpanIndex<'b, 'a> {
     spans: &'b [Span<'a>],
-    /// Ascending by (span id, trace id, resource block, position); without invalid spans.
+    /// Valid spans, ascending by (span id, trace id, resource block, index).
     sorted: Vec<(u64, u32)>,
-    /// By the first bits of an id: where those that begin like that start in `sorted`. The last is its length.
+    /// Start in `sorted` of the ids with the same first bits. The last element is the length of `sorted`.
     starts: Vec<u32>,
 }
 
 impl<'b, 'a> SpanIndex<'b, 'a> {
+    /// Indexes the valid spans of `batch`.
     pub fn new(batch: &'b TraceBatch<'a>) -> Self {
         let spans = batch.spans.as_slice();
         let valid = || spans.iter().enumerate().filter(|(_, span)| span.invalid.is_none());
         let mut starts = vec![0; spans.len().next_power_of_two() + 1];
         let mut index = SpanIndex { spans, sorted: Vec::new(), starts: Vec::new() };
         let first_bits = |id| first_bits(id, starts_bits(spans.len()));
-        // Ends first; they become starts while the spans are dealt out, the last first.
+        // A counting sort: the ends of the partitions become their starts as spans are placed, the last one first.
         valid().for_each(|(_, span)| starts[first_bits(number(span.span_id))] += 1);
         let mut end = 0;
         for start in &mut starts {
@@ -56,7 +58,7 @@ impl<'b, 'a> SpanIndex<'b, 'a> {
         index
     }
 
-    /// The parent of `child` inside its own resource block. Of several spans with one id, the first received.
+    /// The parent of `child` inside its own resource block; the first received of several spans with the same id.
     pub fn parent_in_block(&self, child: &Span<'a>) -> Option<u32> {
         self.first_from(child, child.resource).filter(|found| self.spans[*found as usize].resource == child.resource)
     }
@@ -73,27 +75,27 @@ impl<'b, 'a> SpanIndex<'b, 'a> {
         }
         let wanted = number(child.parent_span_id);
         let bits = first_bits(wanted, starts_bits(self.spans.len()));
-        let alike = self.sorted.get(*self.starts.get(bits)? as usize..*self.starts.get(bits + 1)? as usize)?;
-        let place = alike.partition_point(|(id, position)| {
+        let partition = self.sorted.get(*self.starts.get(bits)? as usize..*self.starts.get(bits + 1)? as usize)?;
+        let place = partition.partition_point(|(id, position)| {
             let order = id.cmp(&wanted).then_with(|| {
                 let span = &self.spans[*position as usize];
                 span.trace_id.cmp(&child.trace_id).then(span.resource.cmp(&resource))
             });
             order == Ordering::Less
         });
-        let (id, position) = *alike.get(place)?;
+        let (id, position) = *partition.get(place)?;
         let found = id == wanted && self.spans[position as usize].trace_id == child.trace_id;
         found.then_some(position)
     }
 }
 
-/// How many first bits tell the ids of so many spans apart, mostly.
+/// Number of first bits by which the ids of `spans` spans are partitioned.
 fn starts_bits(spans: usize) -> u32 {
     spans.next_power_of_two().ilog2()
 }
 
 fn first_bits(id: u64, bits: u32) -> usize {
-    // Two steps: none of 64 bits is wanted of a single span.
+    // Two shifts, because a single span needs 0 bits and a shift by 64 overflows.
     (id >> 1 >> (63 - bits)) as usize
 }
 
@@ -124,8 +126,8 @@ mod tests {
                 span(0, 1, 2, 1), // 1: its parent is in block 1 only
                 span(1, 1, 3, 1), // 2: its parent is in its own block
                 span(0, 2, 1, 0), // 3: same id, another trace
-                span(1, 1, 1, 0), // 4: the id again, later
-                span(0, 1, 4, 9), // 5: parent nowhere
+                span(1, 1, 1, 0), // 4: same id, received later
+                span(0, 1, 4, 9), // 5: its parent is missing
             ],
             ..TraceBatch::default()
         };
@@ -165,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn an_invalid_span_is_nobodys_parent() {
+    fn an_invalid_span_is_not_a_parent() {
         let batch = TraceBatch {
             spans: vec![Span { invalid: Some(InvalidId::ParentSpanId), ..span(0, 1, 1, 0) }, span(0, 1, 2, 1)],
             ..TraceBatch::default()

@@ -1,5 +1,4 @@
-//! Attribute values as text that lives as long as the batch: strings as they are, anything else as JSON.
-//! DECISIONS 17.
+//! The text form of attribute values with the lifetime of the batch. DECISIONS 17.
 
 use std::borrow::Cow;
 
@@ -8,7 +7,7 @@ use bumpalo::Bump;
 use crate::model::AnyValue;
 use crate::wire;
 
-/// The product's one text form ([`wire::value_text`]), in the arena where it is not in the request already.
+/// The text form of a value ([`wire::value_text`]), allocated in the arena unless it borrows from the request.
 pub fn value_text<'a>(value: AnyValue<'a>, arena: &'a Bump) -> &'a str {
     match wire::value_text(value) {
         Cow::Borrowed(text) => text,

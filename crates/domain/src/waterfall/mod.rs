@@ -1,7 +1,6 @@
-//! Stored spans to an ordered tree: missing parents, cycles, graph limits. SPEC span, rules 1, 3, 4.
+//! Builds the ordered tree of a trace's stored spans: missing parents, cycles, graph limits. SPEC span, rules 1, 3, 4.
 //!
-//! And the way from a stored span up to the Endpoint or Task that owns it, for Issues whose owner was not in the same
-//! request ([`StoredOwners`]).
+//! [`StoredOwners`] finds the owner of an Issue among stored spans, when it was not in the same request.
 
 mod owners;
 
@@ -9,37 +8,43 @@ pub use owners::{StoredOwner, StoredOwners, StoredSpan};
 
 use crate::model::SpanId;
 
-/// A stored span, as far as its place in the waterfall goes.
+/// The fields of a stored span that determine its place in the waterfall.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Node {
+    /// Unique per side of a shared span id.
     pub span_id: SpanId,
-    /// SERVER or CONSUMER. Zipkin and B3 share one span id between caller and callee. DECISIONS 11.
+    /// Whether the kind is SERVER or CONSUMER. Zipkin and B3 share one span id between caller and callee. DECISIONS 11.
     pub is_server_side: bool,
     /// All zero for a root.
     pub parent_span_id: SpanId,
+    /// Nanoseconds since the epoch.
     pub start_ns: i64,
+    /// Nanoseconds.
     pub duration_ns: i64,
 }
 
 /// One line of the waterfall.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Row {
-    /// Position in the nodes given.
+    /// Index into the given nodes.
     pub node: u32,
     /// 0 for roots and orphans.
     pub depth: u32,
-    /// The parent is not among the nodes, or following parents only leads in a circle.
+    /// Whether the parent is not among the nodes, or the chain of parents is a cycle.
     pub has_missing_parent: bool,
 }
 
-/// Why a waterfall does not show the whole trace. The names are the API's.
+/// Why a waterfall is incomplete.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Gap {
+    /// The parent of a span is not stored.
     MissingParents,
+    /// The trace has more spans than the waterfall shows.
     SpanLimit,
 }
 
 impl Gap {
+    /// The name in the API.
     pub fn as_str(self) -> &'static str {
         match self {
             Gap::MissingParents => "missing_parents",
@@ -48,19 +53,20 @@ impl Gap {
     }
 }
 
+/// The waterfall of a trace.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Waterfall {
     /// Parents before their children, children in chronological order.
     pub rows: Vec<Row>,
     /// Empty when complete.
     pub gaps: Vec<Gap>,
-    /// Different spans given; `rows.len()` of them are shown.
+    /// Number of distinct spans, of which `rows.len()` are shown.
     pub total: usize,
 }
 
-/// Lays out the spans of one trace; a side of a span id that occurs again is left out. At most `rows_max` rows.
+/// Lays out the spans of one trace in at most `rows_max` rows. Duplicates of one side of a span id are ignored.
 ///
-/// Of a shared span id the callee's side is the child of the caller's, and the parent of what names the id as its parent.
+/// With a shared span id, the callee's side is the child of the caller's side and the parent of the spans below the id.
 pub fn waterfall(nodes: &[Node], rows_max: usize) -> Waterfall {
     let tree = Tree::new(nodes);
     let mut rows: Vec<Row> = Vec::with_capacity(nodes.len());
@@ -84,11 +90,11 @@ const NO_PARENT: u32 = u32::MAX;
 
 struct Tree<'n> {
     nodes: &'n [Node],
-    /// Per node: the position of its parent, or [`NO_PARENT`].
+    /// By node: the index of its parent, or [`NO_PARENT`].
     parents: Vec<u32>,
     /// Nodes with a parent, ascending by (parent, time).
     children: Vec<u32>,
-    /// Roots, orphans and one node of each circle, in chronological order.
+    /// Roots, orphans and one node of each cycle, in chronological order.
     tops: Vec<u32>,
 }
 
@@ -114,7 +120,7 @@ impl<'n> Tree<'n> {
             };
             parents[*node as usize] = parent.unwrap_or(NO_PARENT);
         }
-        break_circles(nodes, &by_id, &mut parents);
+        break_cycles(nodes, &by_id, &mut parents);
         let chronological = |node: &u32| {
             let Node { start_ns, span_id, .. } = nodes[*node as usize];
             (start_ns, span_id)
@@ -133,21 +139,21 @@ impl<'n> Tree<'n> {
     }
 
     fn write_from(&self, top: u32, seen: &mut [bool], rows: &mut Vec<Row>) {
-        let mut waiting = vec![(top, 0)];
-        while let Some((node, depth)) = waiting.pop() {
+        let mut stack = vec![(top, 0)];
+        while let Some((node, depth)) = stack.pop() {
             if std::mem::replace(&mut seen[node as usize], true) {
                 continue;
             }
             let has_missing_parent = depth == 0 && !self.nodes[node as usize].parent_span_id.is_none();
             rows.push(Row { node, depth, has_missing_parent });
-            waiting.extend(self.children_of(node).iter().rev().map(|child| (*child, depth + 1)));
+            stack.extend(self.children_of(node).iter().rev().map(|child| (*child, depth + 1)));
         }
     }
 }
 
-/// Takes the parent from the earliest span of each circle.
-fn break_circles(nodes: &[Node], distinct: &[u32], parents: &mut [u32]) {
-    // The walk that first came by each node; 0 for none.
+/// Removes the parent of the earliest span of each cycle.
+fn break_cycles(nodes: &[Node], distinct: &[u32], parents: &mut [u32]) {
+    // The number of the walk that first visited each node; 0 for none.
     let mut walked = vec![0u32; nodes.len()];
     for (number, start) in distinct.iter().enumerate() {
         let walk = number as u32 + 1;

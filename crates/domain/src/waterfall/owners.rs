@@ -1,42 +1,48 @@
-//! The nearest Endpoint or Task above a stored span. DECISIONS 8.
+//! Finds the nearest Endpoint or Task above a stored span. DECISIONS 8.
 
 use crate::model::SpanId;
 use crate::project::EntityKind;
 
-/// A stored span, as far as ownership goes.
+/// The fields of a stored span that determine ownership.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct StoredSpan<'a> {
+    /// Caller and callee may share it.
     pub span_id: SpanId,
     /// All zero for a root.
     pub parent_span_id: SpanId,
-    /// What the span was promoted to.
+    /// The entity that the span was promoted to.
     pub entity: Option<EntityKind>,
-    /// The Endpoint's or Task's name; unused for other spans.
+    /// Name of the Endpoint or Task; unused for other spans.
     pub name: &'a str,
 }
 
+/// The Endpoint or Task that owns an Issue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct StoredOwner<'a> {
+    /// Endpoint or Task.
     pub kind: EntityKind,
+    /// Name of the group.
     pub name: &'a str,
+    /// Span of the entity.
     pub span_id: SpanId,
 }
 
-/// Look-up over the stored spans of one trace.
+/// Look-up in the stored spans of one trace.
 pub struct StoredOwners<'a> {
-    /// Ascending by id, each id once: the side that is an entity where caller and callee share one, else the first given.
+    /// Ascending by id, without duplicates. Of spans with a shared id, the entity, else the first one given.
     spans: Vec<StoredSpan<'a>>,
 }
 
 impl<'a> StoredOwners<'a> {
+    /// Indexes the spans of one trace.
     pub fn new(mut spans: Vec<StoredSpan<'a>>) -> Self {
         spans.sort_by_key(|span| (span.span_id, span.entity.is_none()));
         spans.dedup_by_key(|span| span.span_id);
         StoredOwners { spans }
     }
 
-    /// The owner seen from `start`, that span included. `None` when the way up ends without one: at a root, at a span
-    /// that is not stored (a dropped root, or one still to come), or in a circle.
+    /// The owner of the span `start`, which may be that span. `None` when the chain of parents ends without an entity: at
+    /// a root, at a span that is not stored (yet), or in a cycle.
     pub fn owner(&self, start: SpanId) -> Option<StoredOwner<'a>> {
         let mut current = start;
         for _ in 0..self.spans.len() {

@@ -3,7 +3,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::project::EntityKind;
 
-/// (id, parent, start)
+/// Nodes of (id, parent, start).
 fn nodes(rows: &[(u8, u8, i64)]) -> Vec<Node> {
     rows.iter()
         .map(|(id, parent, start_ns)| Node {
@@ -17,7 +17,7 @@ fn nodes(rows: &[(u8, u8, i64)]) -> Vec<Node> {
 }
 
 /// `1 .2 ..3`: one dot per level; `?` marks a missing parent.
-fn told(rows: &[(u8, u8, i64)], rows_max: usize) -> String {
+fn summary(rows: &[(u8, u8, i64)], rows_max: usize) -> String {
     let nodes = nodes(rows);
     let result = waterfall(&nodes, rows_max);
     let line = |row: &Row| {
@@ -36,26 +36,26 @@ fn order_table() {
         (vec![(1, 0, 0)], "1"),
         (vec![(3, 1, 20), (2, 1, 10), (1, 0, 0)], "1 .2 .3"),
         (vec![(1, 0, 0), (2, 1, 1), (3, 2, 2), (4, 1, 3)], "1 .2 ..3 .4"),
-        // Same start: by id, so that the order never jumps.
+        // Spans with the same start are ordered by id, so that the order is stable.
         (vec![(1, 0, 0), (3, 1, 5), (2, 1, 5)], "1 .2 .3"),
         // Two roots, chronological.
         (vec![(2, 0, 9), (1, 0, 3)], "1 2"),
-        // A missing parent: an orphan at depth 0, its children below it.
+        // A span with a missing parent is at depth 0, with its children below it.
         (vec![(1, 0, 0), (5, 9, 4), (6, 5, 5)], "1 5? .6 missing_parents"),
-        // Circles are broken at their earliest span; what hangs off them stays below.
+        // A cycle is broken at its earliest span; other children stay below.
         (vec![(1, 2, 5), (2, 1, 3), (3, 1, 1)], "2? .1 ..3 missing_parents"),
         (vec![(1, 1, 5)], "1? missing_parents"),
         // The same span twice.
         (vec![(1, 0, 0), (2, 1, 1), (2, 1, 1)], "1 .2"),
     ] {
-        assert_eq!(told(&rows, 100), expected, "{rows:?}");
+        assert_eq!(summary(&rows, 100), expected, "{rows:?}");
     }
 }
 
 // DECISIONS 11: Zipkin and B3 share one span id between caller and callee.
 #[test]
 fn both_sides_of_a_shared_span_are_shown() {
-    // The caller's root (1), the call's both sides (2), what the callee does (3) and its own call's both sides (4).
+    // The caller's root (1), both sides of its call (2), a span of the callee (3) and both sides of its own call (4).
     let rows = [(1, 0, 0), (2, 1, 1), (2, 1, 2), (3, 2, 3), (4, 3, 4), (4, 3, 5), (2, 1, 2)];
     let mut nodes = nodes(&rows);
     for position in [2, 5, 6] {
@@ -66,21 +66,21 @@ fn both_sides_of_a_shared_span_are_shown() {
         let shown = waterfall(&nodes, 100);
         let lines: Vec<_> = shown.rows.iter().map(|row| (nodes[row.node as usize], row.depth)).collect();
         let expected = [(1, false, 0), (2, false, 1), (2, true, 2), (3, false, 3), (4, false, 4), (4, true, 5)];
-        let told = lines.iter().map(|(node, depth)| (node.span_id.0[0], node.is_server_side, *depth));
-        assert_eq!(told.collect::<Vec<_>>(), expected);
+        let rows = lines.iter().map(|(node, depth)| (node.span_id.0[0], node.is_server_side, *depth));
+        assert_eq!(rows.collect::<Vec<_>>(), expected);
         assert!(shown.gaps.is_empty());
     }
     // One side alone, and a side that is its own parent.
     assert_eq!(waterfall(&nodes[..1], 100).rows.len(), 1);
-    let circle =
+    let cycle =
         [false, true].map(|is_server_side| Node { is_server_side, parent_span_id: nodes[0].span_id, ..nodes[0] });
-    assert_eq!(waterfall(&circle, 100).rows.len(), 2);
+    assert_eq!(waterfall(&cycle, 100).rows.len(), 2);
 }
 
 // Spec: span, rule 4: graph limits.
 #[test]
-fn the_limit_keeps_parents_and_says_so() {
-    assert_eq!(told(&[(1, 0, 0), (2, 1, 1), (3, 2, 2), (4, 1, 3)], 2), "1 .2 span_limit");
+fn the_limit_keeps_parents_and_is_reported() {
+    assert_eq!(summary(&[(1, 0, 0), (2, 1, 1), (3, 2, 2), (4, 1, 3)], 2), "1 .2 span_limit");
     let result = waterfall(&nodes(&[(1, 0, 0), (2, 1, 1), (3, 2, 2)]), 2);
     assert_eq!((result.total, result.rows.len()), (3, 2));
 }
@@ -113,15 +113,15 @@ proptest! {
         let mut shown: Vec<_> = result.rows.iter().map(|row| nodes[row.node as usize].span_id).collect();
         shown.sort();
         prop_assert_eq!(shown, ids);
-        let mut way: Vec<SpanId> = Vec::new();
+        let mut path: Vec<SpanId> = Vec::new();
         for row in &result.rows {
             let node = nodes[row.node as usize];
-            way.truncate(row.depth as usize);
-            prop_assert_eq!(way.len(), row.depth as usize);
+            path.truncate(row.depth as usize);
+            prop_assert_eq!(path.len(), row.depth as usize);
             if row.depth > 0 {
-                prop_assert_eq!(way.last().copied(), Some(node.parent_span_id));
+                prop_assert_eq!(path.last().copied(), Some(node.parent_span_id));
             }
-            way.push(node.span_id);
+            path.push(node.span_id);
         }
     }
 }

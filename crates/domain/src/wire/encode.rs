@@ -1,46 +1,45 @@
-//! Writing: lengths are computed before the bytes, so nothing is moved and nothing but the buffer grows.
+//! Encodes attributes, events and links. Lengths are computed first, so bytes are written once and never moved.
 
 use crate::model::{AnyValue, KeyValue, Span, TraceBatch};
 
-/// Appends `attributes` as a serialised `KeyValueList`.
+/// Appends `attributes` as a serialized `KeyValueList`.
 pub fn encode_attributes(attributes: &[KeyValue<'_>], out: &mut Vec<u8>) {
     put_pairs(1, attributes, out);
 }
 
-/// Appends one attribute of a serialised `KeyValueList`.
+/// Appends one attribute of a serialized `KeyValueList`.
 pub fn encode_attribute(attribute: &KeyValue<'_>, out: &mut Vec<u8>) {
     put_pair(1, attribute, out);
 }
 
-/// As [`encode_attribute`], by copying `pair`, its length and message, unless that is empty.
+/// Like [`encode_attribute`], but copies `encoded`, the encoded form with its length prefix, unless it is empty.
 #[inline]
-pub fn copy_attribute(attribute: &KeyValue<'_>, pair: &[u8], out: &mut Vec<u8>) {
-    if pair.is_empty() {
+pub fn copy_attribute(attribute: &KeyValue<'_>, encoded: &[u8], out: &mut Vec<u8>) {
+    if encoded.is_empty() {
         return put_pair(1, attribute, out);
     }
     out.push(1 << 3 | 2);
-    out.extend_from_slice(pair);
+    out.extend_from_slice(encoded);
 }
 
-/// Appends these attributes in this order, as [`copy_attribute`] does, without looking at any: they take `length` bytes.
+/// Appends encoded attributes in the given order. They take `length` bytes in total.
 #[inline]
-pub fn copy_attributes(pairs: &[&[u8]], order: &[u8], length: usize, out: &mut Vec<u8>) {
+pub fn copy_attributes(encoded: &[&[u8]], order: &[u8], length: usize, out: &mut Vec<u8>) {
     let start = out.len();
     out.resize(start + length, 0);
     let mut room = &mut out[start..];
-    for place in order {
-        let pair = pairs[usize::from(*place)];
-        let Some((place, behind)) = std::mem::take(&mut room).split_at_mut_checked(1 + pair.len()) else { break };
-        let Some((key, place)) = place.split_first_mut() else { break };
+    for index in order {
+        let pair = encoded[usize::from(*index)];
+        let Some((target, rest)) = std::mem::take(&mut room).split_at_mut_checked(1 + pair.len()) else { break };
+        let Some((key, target)) = target.split_first_mut() else { break };
         *key = 1 << 3 | 2;
-        copy(pair, place);
-        room = behind;
+        copy(pair, target);
+        room = rest;
     }
-    debug_assert!(room.is_empty(), "the attributes take as much as was said");
+    debug_assert!(room.is_empty(), "the encoded attributes take `length` bytes");
 }
 
-/// Copies as many bytes as there are: few of them quicker than a call does, by starts and ends of fixed sizes, which may
-/// overlap.
+/// Copies a slice. Short ones are copied as two fixed-size ends, which may overlap, instead of calling `memcpy`.
 #[inline]
 fn copy(from: &[u8], to: &mut [u8]) {
     #[inline]
@@ -83,7 +82,7 @@ fn put_events(batch: &TraceBatch<'_>, span: &Span<'_>, out: &mut Vec<u8>) {
     }
 }
 
-/// Appends the span's links as the field `links` of an OTLP `Span`. Ids of zero are left out.
+/// Appends the span's links as the field `links` of an OTLP `Span`. Zero ids are omitted.
 #[inline]
 pub fn encode_links(batch: &TraceBatch<'_>, span: &Span<'_>, out: &mut Vec<u8>) {
     if !span.links.is_empty() {
@@ -138,12 +137,12 @@ pub(crate) fn put_pair(field: u8, pair: &KeyValue<'_>, out: &mut Vec<u8>) {
     }
 }
 
-/// Every length of the pair takes one byte, and its key is written.
+/// Whether every length in the encoded pair takes one byte and its key is not empty.
 fn is_short(key: &str, value_len: usize) -> bool {
     !key.is_empty() && key.len() + value_len < 0x80 - 4
 }
 
-/// All of a short pair up to its value.
+/// Writes a short pair up to its value.
 fn put_short_key(field: u8, key: &str, value_len: usize, out: &mut Vec<u8>) {
     let length = key.len() + value_len + 4;
     out.extend_from_slice(&[field << 3 | 2, length as u8, 1 << 3 | 2, key.len() as u8]);
@@ -160,7 +159,7 @@ fn put_any_pair(field: u8, pair: &KeyValue<'_>, out: &mut Vec<u8>) {
     }
 }
 
-/// Bytes of the fields `1` of a list message, heads included.
+/// Size of the fields of a list message, heads included.
 fn pairs_len(pairs: &[KeyValue<'_>]) -> usize {
     pairs.iter().map(|pair| framed_len(pair_len(pair))).sum()
 }
@@ -170,7 +169,7 @@ fn pair_len(pair: &KeyValue<'_>) -> usize {
     bytes_len(pair.key.as_bytes()) + value
 }
 
-/// An `AnyValue` message without its head. Alternatives are written even when they hold the default.
+/// Writes an `AnyValue` message without its head. Default values are written, too.
 pub(crate) fn put_value(value: AnyValue<'_>, out: &mut Vec<u8>) {
     match value {
         AnyValue::Empty => {}
@@ -178,7 +177,7 @@ pub(crate) fn put_value(value: AnyValue<'_>, out: &mut Vec<u8>) {
             put_head(1, text.len(), out);
             out.extend_from_slice(text.as_bytes());
         }
-        AnyValue::Bool(truth) => out.extend_from_slice(&[2 << 3, u8::from(truth)]),
+        AnyValue::Bool(value) => out.extend_from_slice(&[2 << 3, u8::from(value)]),
         AnyValue::Int(number) => {
             out.push(3 << 3);
             put_varint(number as u64, out);
@@ -222,13 +221,13 @@ fn elements_len(elements: &[AnyValue<'_>]) -> usize {
     elements.iter().map(|&element| framed_len(value_len(element))).sum()
 }
 
-/// Key and length of a length-delimited field. Every field number here fits one key byte.
+/// Writes key and length of a length-delimited field. All field numbers here fit one key byte.
 fn put_head(field: u8, length: usize, out: &mut Vec<u8>) {
     out.push(field << 3 | 2);
     put_varint(length as u64, out);
 }
 
-/// A string or bytes field; left out when empty.
+/// Writes a string or bytes field unless it is empty.
 fn put_bytes(field: u8, bytes: &[u8], out: &mut Vec<u8>) {
     if !bytes.is_empty() {
         put_head(field, bytes.len(), out);
@@ -274,7 +273,7 @@ fn varint_len(number: u64) -> usize {
     (70 - (number | 1).leading_zeros() as usize) / 7
 }
 
-/// Bytes of a length-delimited field with content of this length, head included.
+/// Size of a length-delimited field with content of this length, head included.
 fn framed_len(length: usize) -> usize {
     1 + varint_len(length as u64) + length
 }

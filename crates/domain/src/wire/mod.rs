@@ -1,15 +1,15 @@
-//! How attributes, events and links are stored, and how any value reads as text.
+//! The stored encoding of attributes, events and links, and the text form of values.
 //!
-//! Attributes are stored as a serialised OTLP `KeyValueList`; events and links as the `events` (field 11) and
-//! `links` (field 13) of an OTLP `Span`. So every OTLP tool can read the columns.
+//! Attributes are stored as a serialized OTLP `KeyValueList`, events and links as the fields `events` (11) and `links`
+//! (13) of an OTLP `Span`. OTLP tools can therefore read the columns.
 //!
 //! - [`encode_attribute`], [`encode_attributes`], [`encode_events`], [`encode_links`] append to a buffer;
-//!   [`copy_attribute`] does it faster for what was read from a body.
-//! - [`attribute_text`] and [`for_each_attribute_text`] look into stored bytes; strings are not copied.
-//! - [`decode_attributes`], [`decode_events`], [`decode_links`] give them back as the model has them.
-//! - [`value_text`] and [`value_json`] are the text form of a value everywhere in the product.
+//!   [`copy_attribute`] copies the encoded form from a body.
+//! - [`attribute_text`] and [`for_each_attribute_text`] read stored bytes without copying strings.
+//! - [`decode_attributes`], [`decode_events`], [`decode_links`] decode stored bytes.
+//! - [`value_text`] and [`value_json`] give the text form of a value, the same in all parts of the product.
 //!
-//! Readers trust bytes that we wrote: damaged ones end the list, nothing is reported.
+//! Readers trust stored bytes: damage ends the list and is not reported.
 
 mod encode;
 mod records;
@@ -19,7 +19,7 @@ use std::borrow::Cow;
 
 use bumpalo::Bump;
 
-use crate::decode::protobuf::reader::{Known, Reader, length};
+use crate::decode::protobuf::reader::{KnownFields, Reader, length};
 use crate::decode::protobuf::value::{Open, Values};
 use crate::model::KeyValue;
 
@@ -35,7 +35,7 @@ const KEY: u32 = length(1);
 /// `KeyValue.value`.
 const VALUE: u32 = length(2);
 
-/// The stored attributes, in order. Damaged bytes end the list.
+/// Decodes stored attributes, in order. Damage ends the list.
 pub fn decode_attributes<'a>(bytes: &'a [u8], arena: &'a Bump) -> &'a [KeyValue<'a>] {
     let mut values = Values::new(arena);
     let mut list = bumpalo::collections::Vec::new_in(arena);
@@ -43,7 +43,7 @@ pub fn decode_attributes<'a>(bytes: &'a [u8], arena: &'a Bump) -> &'a [KeyValue<
     list.into_bump_slice()
 }
 
-/// The text of the attribute `key`; the last one of a key wins. Strings are borrowed from `bytes`.
+/// The text form of the attribute `key`. The last of duplicate keys wins. Strings are borrowed from `bytes`.
 pub fn attribute_text<'a>(bytes: &'a [u8], key: &str) -> Option<Cow<'a, str>> {
     let mut found = None;
     for (name, value) in raw_pairs(bytes) {
@@ -54,7 +54,7 @@ pub fn attribute_text<'a>(bytes: &'a [u8], key: &str) -> Option<Cow<'a, str>> {
     found.and_then(raw_text)
 }
 
-/// Calls `visit` with the key and text of each stored attribute, in order; a key that comes twice is visited twice.
+/// Calls `visit` with the key and text form of each stored attribute, in order, duplicate keys included.
 pub fn for_each_attribute_text<'a>(bytes: &'a [u8], mut visit: impl FnMut(&'a str, Cow<'a, str>)) {
     for (name, value) in raw_pairs(bytes) {
         let (Ok(name), Some(text)) = (simdutf8::basic::from_utf8(name), raw_text(value)) else { return };
@@ -62,7 +62,7 @@ pub fn for_each_attribute_text<'a>(bytes: &'a [u8], mut visit: impl FnMut(&'a st
     }
 }
 
-/// The keys of the stored attributes, in order; a key that comes twice is given twice.
+/// The keys of the stored attributes, in order, duplicates included.
 pub fn attribute_keys(bytes: &[u8]) -> impl Iterator<Item = &str> {
     raw_pairs(bytes).map_while(|(name, _)| simdutf8::basic::from_utf8(name).ok())
 }
@@ -72,7 +72,7 @@ fn pairs<'a>(bytes: &'a [u8]) -> impl Iterator<Item = Reader<'a>> {
     messages(bytes, PAIR)
 }
 
-/// The length-delimited fields with this key; any other field is skipped, damage ends the list.
+/// The length-delimited fields with this key. Other fields are skipped, damage ends the list.
 fn messages<'a>(bytes: &'a [u8], wanted: u32) -> impl Iterator<Item = Reader<'a>> {
     let mut reader = Reader::new(bytes);
     std::iter::from_fn(move || {
@@ -81,13 +81,13 @@ fn messages<'a>(bytes: &'a [u8], wanted: u32) -> impl Iterator<Item = Reader<'a>
             if key == wanted {
                 return reader.message().ok();
             }
-            reader.skip(key, Known::fields(&[])).ok()?;
+            reader.skip(key, KnownFields::new(&[])).ok()?;
         }
         None
     })
 }
 
-/// Key and serialised `AnyValue` of each attribute, undecoded.
+/// Key and serialized `AnyValue` of each attribute.
 fn raw_pairs<'a>(bytes: &'a [u8]) -> impl Iterator<Item = (&'a [u8], Reader<'a>)> {
     pairs(bytes).map_while(|mut pair| {
         let (mut name, mut value) = (&[][..], Reader::new(&[]));
@@ -95,14 +95,14 @@ fn raw_pairs<'a>(bytes: &'a [u8]) -> impl Iterator<Item = (&'a [u8], Reader<'a>)
             match pair.key().ok()? {
                 KEY => name = pair.bytes().ok()?,
                 VALUE => value = pair.message().ok()?,
-                other => pair.skip(other, Known::fields(&[])).ok()?,
+                other => pair.skip(other, KnownFields::new(&[])).ok()?,
             }
         }
         Some((name, value))
     })
 }
 
-/// The text of a serialised `AnyValue`.
+/// The text form of a serialized `AnyValue`.
 fn raw_text(value: Reader<'_>) -> Option<Cow<'_, str>> {
     const STRING: u32 = length(1);
     let mut string = value;

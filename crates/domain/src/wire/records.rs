@@ -1,41 +1,50 @@
-//! Stored events and links, read back.
+//! Decodes stored events and links.
 
 use bumpalo::Bump;
 
 use super::messages;
 use crate::decode::fault::Fault;
-use crate::decode::protobuf::reader::{Known, Reader, fixed32, fixed64, length, varint};
+use crate::decode::protobuf::reader::{KnownFields, Reader, fixed32, fixed64, length, varint};
 use crate::decode::protobuf::value::Values;
 use crate::model::{KeyValue, SpanId, TraceId};
 
-/// A span event, read back.
+/// A stored span event.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct StoredEvent<'a> {
     /// Nanoseconds since the epoch; 0 when absent.
     pub time_ns: u64,
+    /// Empty when absent.
     pub name: &'a str,
+    /// In the order received.
     pub attributes: &'a [KeyValue<'a>],
+    /// `dropped_attributes_count`.
     pub dropped_attributes: u32,
 }
 
-/// A span link, read back. An id that was refused or absent is all zero.
+/// A stored span link. Absent and refused ids are all zero.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct StoredLink<'a> {
+    /// Trace of the linked span.
     pub trace_id: TraceId,
+    /// The linked span.
     pub span_id: SpanId,
+    /// W3C `tracestate`.
     pub trace_state: &'a str,
+    /// In the order received.
     pub attributes: &'a [KeyValue<'a>],
+    /// `dropped_attributes_count`.
     pub dropped_attributes: u32,
+    /// W3C trace flags in the low byte.
     pub flags: u32,
 }
 
-/// The stored events, in order. Damaged bytes end the list.
+/// Decodes stored events, in order. Damage ends the list.
 pub fn decode_events<'a>(bytes: &'a [u8], arena: &'a Bump) -> Vec<StoredEvent<'a>> {
     let mut values = Values::new(arena);
     messages(bytes, length(11)).map_while(|message| event(message, arena, &mut values).ok()).collect()
 }
 
-/// The stored links, in order. Damaged bytes end the list.
+/// Decodes stored links, in order. Damage ends the list.
 pub fn decode_links<'a>(bytes: &'a [u8], arena: &'a Bump) -> Vec<StoredLink<'a>> {
     let mut values = Values::new(arena);
     messages(bytes, length(13)).map_while(|message| link(message, arena, &mut values).ok()).collect()
@@ -54,7 +63,7 @@ fn event<'a>(mut message: Reader<'a>, arena: &'a Bump, values: &mut Values<'a>) 
             NAME => event.name = message.string("event name")?,
             ATTRIBUTE => attributes.push(values.attribute_message(message.message()?)?),
             DROPPED => event.dropped_attributes = message.uint32()?,
-            other => message.skip(other, Known::fields(&[]))?,
+            other => message.skip(other, KnownFields::new(&[]))?,
         }
     }
     event.attributes = attributes.into_bump_slice();
@@ -78,7 +87,7 @@ fn link<'a>(mut message: Reader<'a>, arena: &'a Bump, values: &mut Values<'a>) -
             ATTRIBUTE => attributes.push(values.attribute_message(message.message()?)?),
             DROPPED => link.dropped_attributes = message.uint32()?,
             FLAGS => link.flags = message.fixed32()?,
-            other => message.skip(other, Known::fields(&[]))?,
+            other => message.skip(other, KnownFields::new(&[]))?,
         }
     }
     link.attributes = attributes.into_bump_slice();

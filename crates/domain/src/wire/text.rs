@@ -1,4 +1,4 @@
-//! The text form of a value, the same everywhere in the product.
+//! The text form of a value, the same in all parts of the product.
 //!
 //! | value | as text | as JSON |
 //! |---|---|---|
@@ -8,7 +8,7 @@
 //! | not finite | `NaN`, `Infinity`, `-Infinity` | the same, quoted |
 //! | bytes | base64 | quoted |
 //! | empty | nothing | `null` |
-//! | array, map | JSON | JSON; a key that comes twice is written twice |
+//! | array, map | JSON | JSON, duplicate keys included |
 
 use std::borrow::Cow;
 use std::fmt::Write;
@@ -16,7 +16,7 @@ use std::fmt::Write;
 use crate::base64;
 use crate::model::AnyValue;
 
-/// The value as text. Strings are borrowed.
+/// The text form of a value. Strings are borrowed.
 pub fn value_text(value: AnyValue<'_>) -> Cow<'_, str> {
     match value {
         AnyValue::Empty => Cow::Borrowed(""),
@@ -47,7 +47,7 @@ fn write_json(value: AnyValue<'_>, out: &mut String) {
     match value {
         AnyValue::Empty => out.push_str("null"),
         AnyValue::Str(text) => write_string(text, out),
-        AnyValue::Bool(truth) => out.push_str(if truth { "true" } else { "false" }),
+        AnyValue::Bool(value) => out.push_str(if value { "true" } else { "false" }),
         AnyValue::Int(number) => write!(out, "{number}").expect("a String takes everything"),
         AnyValue::Double(number) => write_double(number, out),
         AnyValue::Bytes(bytes) => {
@@ -86,7 +86,7 @@ fn write_double(number: f64, out: &mut String) {
     if let Some(name) = not_finite(number) {
         return write_string(name, out);
     }
-    // `Debug` is the shortest form that reads back, with an exponent for very large and small numbers.
+    // `Debug` gives the shortest form that parses to the same number, with an exponent for very large and small ones.
     write!(out, "{number:?}").expect("a String takes everything");
     if out.ends_with(".0") {
         out.truncate(out.len() - 2);

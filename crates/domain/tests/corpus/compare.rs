@@ -1,4 +1,4 @@
-//! `expected.json` against what is stored; one line per difference.
+//! Compares `expected.json` with the stored rows; one line per difference.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -36,7 +36,8 @@ fn same<T: PartialEq + std::fmt::Debug>(lines: &mut Vec<String>, what: &str, act
     }
 }
 
-/// Entries are told apart by name, server and is_root; one without a name takes what no other took (junk names).
+/// Compares entities. Entries match by name, server and is_root; an entry without a name matches the remaining rows (junk
+/// names).
 fn entities(expected: &Value, key: &str, kind: EntityKind, stored: &Stored, lines: &mut Vec<String>) {
     let mut left: Vec<&Entity> = stored.entities.values().filter(|entity| entity.kind == kind).collect();
     let mut entries: Vec<&Value> = list(expected, key).collect();
@@ -92,7 +93,7 @@ fn ai_traces(expected: &Value, stored: &Stored, lines: &mut Vec<String>) {
     lines.extend(left.iter().map(|row| format!("AI trace not expected: {row:?}")));
 }
 
-/// Occurrences by type, message and owner. A message with ` | ` stands for several, a missing one for any.
+/// Compares occurrences by type, message and owner. ` | ` separates alternative messages; an absent message matches any.
 fn issues(expected: &Value, stored: &Stored, lines: &mut Vec<String>) {
     let mut left: Vec<_> = stored.exceptions.values().map(|row| (row, stored.owner(row))).collect();
     for entry in list(expected, "issues") {

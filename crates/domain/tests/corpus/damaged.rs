@@ -1,4 +1,4 @@
-//! Damaged exports that still decode: projecting them never panics and loses no record.
+//! Projecting damaged exports that still decode never panics and accounts for every record.
 
 use bumpalo::Bump;
 use tidewatch_domain::decode;
@@ -7,7 +7,7 @@ use tidewatch_domain::project::{self, IngestSettings, ProjectContext};
 
 use crate::scenario::{Request, scenarios};
 
-/// A small generator of numbers, the same in every run.
+/// A deterministic generator.
 struct Numbers(u64);
 
 impl Numbers {
@@ -27,7 +27,7 @@ fn damaged_exports_are_accounted_for() {
             let mut damaged = request.clone();
             for _ in 0..1 + numbers.below(3) {
                 let place = numbers.below(damaged.body.len());
-                // A byte from elsewhere in the body: more of these are still readable.
+                // A byte of the same body, so that more results are readable.
                 damaged.body[place] = request.body[numbers.below(request.body.len())];
             }
             readable += usize::from(is_accounted_for(&damaged));
@@ -36,7 +36,7 @@ fn damaged_exports_are_accounted_for() {
     assert!(readable > 1_000, "only {readable} damaged bodies could be read");
 }
 
-/// `false` when the body cannot be read.
+/// Asserts that every record is kept or dropped. `false` when the body cannot be read.
 fn is_accounted_for(request: &Request) -> bool {
     let arena = Bump::new();
     let settings = IngestSettings { issues_from_logs: true, ..IngestSettings::default() };

@@ -1,9 +1,9 @@
-//! Every scenario of `fixtures/otlp` through decode and project, against what its author wrote down.
+//! Decodes and projects every scenario of `fixtures/otlp` and compares the rows with its `expected.json`.
 //!
 //! - [`scenario`]: the captured requests of a folder.
-//! - [`stored`]: what a store holds after all of them: rows by row id, owners found across requests.
-//! - [`damaged`]: the same requests with bytes changed.
-//! - [`compare`]: `expected.json`, entry by entry; where a scenario tolerates two readings, the preferred one.
+//! - [`stored`]: a model of the store: rows by row id, owners resolved across requests.
+//! - [`damaged`]: the same requests with changed bytes.
+//! - [`compare`]: compares with `expected.json`; where a scenario accepts two readings, with the preferred one.
 
 mod compare;
 mod damaged;
@@ -14,7 +14,7 @@ use scenario::{Scenario, scenarios};
 use stored::Stored;
 
 #[test]
-fn every_scenario_gives_what_its_author_expects() {
+fn every_scenario_gives_the_expected_rows() {
     let mut failures = Vec::new();
     for scenario in scenarios() {
         let stored = Stored::after(&scenario);
@@ -36,7 +36,7 @@ fn every_scenario_sent_twice_gives_the_same() {
 }
 
 #[test]
-fn the_comparison_notices_what_is_missing() {
+fn the_comparison_detects_missing_rows() {
     for scenario in scenarios() {
         assert!(!compare::differences(&scenario, &Stored::default()).is_empty(), "{}", scenario.name);
     }

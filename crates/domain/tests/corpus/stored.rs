@@ -1,4 +1,4 @@
-//! What a store holds after all requests of a scenario.
+//! A model of the store after all requests of a scenario.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,7 +13,7 @@ use crate::scenario::{Request, Scenario};
 #[derive(Debug, Default, PartialEq)]
 pub struct Stored {
     pub spans: BTreeMap<(TraceId, SpanId), Span>,
-    /// Roots that were accepted and not stored.
+    /// Roots that were accepted but not stored.
     pub dropped_roots: BTreeSet<(TraceId, SpanId)>,
     pub entities: BTreeMap<RowId, Entity>,
     pub ai_traces: BTreeMap<RowId, AiTrace>,
@@ -58,7 +58,7 @@ pub struct Exception {
     pub message: String,
     pub group: u64,
     pub trace_id: TraceId,
-    /// As written: the name of the owner, or where to look for it.
+    /// The name of the owner, or the span id from which to resolve it.
     pub owner: Result<Option<String>, SpanId>,
 }
 
@@ -77,7 +77,7 @@ pub struct Value {
 }
 
 impl Stored {
-    /// The same body again is acknowledged and not stored again. DECISIONS 11.
+    /// Stores every distinct body once: a repeated body is acknowledged and not stored. DECISIONS 11.
     pub fn after(scenario: &Scenario) -> Self {
         let mut stored = Stored::default();
         let mut seen = BTreeSet::new();
@@ -163,14 +163,14 @@ impl Stored {
                 trace_id: span(row.span).trace_id,
                 owner: match row.owner {
                     Owner::Known { name, .. } => Ok(Some(name.to_owned())),
-                    Owner::Nobody => Ok(None),
+                    Owner::None => Ok(None),
                     Owner::Above(span_id) => Err(span_id),
                 },
             });
         }
     }
 
-    /// The owner of an exception as a read finds it. DECISIONS 8.
+    /// The owner of an exception, resolved as at query time. DECISIONS 8.
     pub fn owner(&self, exception: &Exception) -> Option<String> {
         let start = match &exception.owner {
             Ok(owner) => return owner.clone(),

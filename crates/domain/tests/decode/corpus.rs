@@ -1,4 +1,4 @@
-//! Every export of `fixtures/otlp`, whole and damaged.
+//! Decodes every export of `fixtures/otlp`, intact and damaged.
 
 use std::fs;
 use std::io::Read;
@@ -21,7 +21,7 @@ struct Capture {
     encoding: Encoding,
     /// Decompressed.
     body: Vec<u8>,
-    /// The same in OTLP JSON, as another library read it.
+    /// The same request in OTLP/JSON, decoded by another library.
     decoded: Vec<u8>,
 }
 
@@ -71,7 +71,7 @@ fn read_capture(path: &Path) -> Capture {
     }
 }
 
-/// How many elements the arrays under `key` have, anywhere in the document.
+/// Number of elements in all arrays under `key` in the document.
 fn count(document: &Value, key: &str) -> usize {
     match document {
         Value::Object(fields) => fields
@@ -120,7 +120,7 @@ fn every_export_has_the_records_it_was_captured_with() {
             }
         };
         for (key, found) in counts {
-            // `instrumentationLibrarySpans` is no field of ours; what is under it does not count.
+            // The removed field `instrumentationLibrarySpans` is not decoded.
             let mut known = document.clone();
             for block in known["resourceSpans"].as_array_mut().into_iter().flatten() {
                 block.as_object_mut().expect("a block").remove("instrumentationLibrarySpans");
@@ -130,7 +130,7 @@ fn every_export_has_the_records_it_was_captured_with() {
     }
 }
 
-/// The same request in both encodings is the same batch.
+/// A request gives equal batches in both encodings.
 #[test]
 fn every_export_reads_the_same_from_its_json() {
     for Capture { name, signal, encoding, body, decoded } in captures() {
@@ -161,7 +161,7 @@ fn every_export_reads_the_same_from_its_json() {
     }
 }
 
-/// What the fuzz targets do, without a fuzzer: a fixed seed, a few thousand inputs.
+/// Runs the fuzz targets with a fixed seed and a few thousand inputs.
 #[test]
 fn damaged_exports_are_read_or_refused_like_the_oracle_does() {
     let mut dice = Dice::new(1);
@@ -177,7 +177,7 @@ fn damaged_exports_are_read_or_refused_like_the_oracle_does() {
             run(capture.signal, &damaged(small, &mut dice));
             run(capture.signal, &damaged(&capture.body, &mut dice));
         }
-        // The wrong signal's reader must hold as well.
+        // The decoders of other signals must not panic either.
         for signal in [Signal::Traces, Signal::Logs, Signal::Metrics] {
             run(signal, &capture.body);
         }
@@ -185,7 +185,7 @@ fn damaged_exports_are_read_or_refused_like_the_oracle_does() {
 }
 
 #[test]
-fn other_spellings_of_an_export_read_like_the_oracle_does() {
+fn equivalent_encodings_of_an_export_read_like_the_oracle_does() {
     let mut dice = Dice::new(2);
     for capture in captures().iter().filter(|capture| capture.encoding == Encoding::Protobuf) {
         for _ in 0..20 {

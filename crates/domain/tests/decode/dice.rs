@@ -11,12 +11,12 @@ impl Dice {
         self.0.u64(..)
     }
 
-    /// Less than `bound`, which is not 0.
+    /// A number less than `bound`, which must not be 0.
     pub fn below(&mut self, bound: usize) -> usize {
         self.0.usize(..bound)
     }
 
-    /// True once in `n` times.
+    /// True with probability 1 / `n`.
     pub fn one_in(&mut self, n: usize) -> bool {
         self.below(n) == 0
     }

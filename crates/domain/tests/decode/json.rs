@@ -1,4 +1,4 @@
-//! The JSON decoder against the generated types, and so against the protobuf decoder.
+//! Compares the JSON decoder with the generated types, and thereby with the protobuf decoder.
 
 use opentelemetry_proto::tonic::collector::logs::v1::ExportLogsServiceRequest;
 use opentelemetry_proto::tonic::collector::metrics::v1::ExportMetricsServiceRequest;

@@ -1,4 +1,4 @@
-//! Decoding and the stored encoding, against the generated protobuf types as the oracle.
+//! Tests decoding and the stored encoding with the generated protobuf types as oracle.
 
 mod corpus;
 mod dice;

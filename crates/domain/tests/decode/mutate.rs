@@ -1,4 +1,4 @@
-//! Damage to a body: what a fuzzer does first, without one.
+//! Random damage to a body, like the first mutations of a fuzzer.
 
 use crate::dice::Dice;
 

@@ -1,5 +1,5 @@
-//! JSON that is odd, and what is read from it. OTLP/JSON; rows "JSON ids", "JSON enums", "JSON int64", "JSON keys",
-//! "JSON other" of the OTLP notes.
+//! Unusual JSON and its result. OTLP/JSON; rows "JSON ids", "JSON enums", "JSON int64", "JSON keys", "JSON other" of the
+//! OTLP notes.
 
 use bumpalo::Bump;
 use tidewatch_domain::decode::{self, Encoding, VALUE_DEPTH_MAX};
@@ -11,7 +11,7 @@ use tidewatch_domain::wire::{value_json, value_text};
 
 const IDS: &str = r#""traceId": "5b8efff798038103d269b633813fc60c", "spanId": "eee19b7ec3c1b174""#;
 
-/// Reads a request with one span made of these fields and shows it.
+/// Decodes a request with one span of these fields and passes the batch to `show`.
 #[track_caller]
 fn span<T>(fields: &str, show: impl FnOnce(&TraceBatch<'_>) -> T) -> T {
     any_span(fields, |batch| {
@@ -20,7 +20,7 @@ fn span<T>(fields: &str, show: impl FnOnce(&TraceBatch<'_>) -> T) -> T {
     })
 }
 
-/// The same, of a span that may be refused.
+/// Like [`span`], for a span that may be refused.
 #[track_caller]
 fn any_span<T>(fields: &str, show: impl FnOnce(&TraceBatch<'_>) -> T) -> T {
     let body = format!(r#"{{"resourceSpans": [{{"scopeSpans": [{{"spans": [{{{fields}}}]}}]}}]}}"#);
@@ -29,7 +29,7 @@ fn any_span<T>(fields: &str, show: impl FnOnce(&TraceBatch<'_>) -> T) -> T {
     show(&batch)
 }
 
-/// Why a request with one span made of these fields is refused.
+/// The error of a request with one span of these fields.
 #[track_caller]
 fn refusal(fields: &str) -> String {
     let body = format!(r#"{{"resourceSpans": [{{"scopeSpans": [{{"spans": [{{{fields}}}]}}]}}]}}"#);
@@ -37,7 +37,7 @@ fn refusal(fields: &str) -> String {
     decode::traces(Encoding::Json, body.as_bytes(), &arena).expect_err(fields).message
 }
 
-// DECISIONS 5: a bad id rejects its span, not the batch.
+// DECISIONS 5: an invalid id rejects its span and not the batch.
 #[test]
 fn ids() {
     const TRACE: &str = r#""traceId": "5b8efff798038103d269b633813fc60c""#;
@@ -134,7 +134,7 @@ fn numbers() {
     }
 }
 
-// OTLP/JSON wants numbers; names are read too.
+// OTLP/JSON requires numbers; names are accepted too.
 #[test]
 fn enums() {
     for (json, kind) in [
@@ -163,7 +163,7 @@ fn enums() {
     }
 }
 
-/// Reads one attribute value and gives its text.
+/// Decodes one attribute value and returns it as JSON.
 #[track_caller]
 fn value_of(json: &str) -> String {
     span(&format!(r#"{IDS}, "attributes": [{{"key": "k", "value": {json}}}]"#), |batch| {
@@ -241,7 +241,7 @@ fn strings() {
         (r#""\u00fcber \u20ac""#, "über €"),
         (r#""\ud83d\ude00!""#, "😀!"),
         (r#""😀 as it is""#, "😀 as it is"),
-        // A lone surrogate is no character.
+        // A lone surrogate is not a character.
         (r#""a\ud83d!""#, "a\u{fffd}!"),
         (r#""a\ude00!""#, "a\u{fffd}!"),
         (r#""\ud83d\ud83d\ude00""#, "\u{fffd}😀"),
@@ -249,8 +249,8 @@ fn strings() {
         (r#""\u0000""#, "\0"),
         ("\"a\nb\"", "a\nb"),
         (
-            r#""a long text, so that eight bytes at a time are looked at \u2014 twice""#,
-            "a long text, so that eight bytes at a time are looked at — twice",
+            r#""a long text, searched eight bytes at a time for an escape \u2014 twice""#,
+            "a long text, searched eight bytes at a time for an escape — twice",
         ),
     ] {
         span(&format!(r#"{IDS}, "name": {json}"#), |batch| assert_eq!(batch.spans[0].name, expected, "{json}"));
@@ -259,11 +259,11 @@ fn strings() {
         let message = refusal(&format!(r#"{IDS}, "name": {json}"#));
         assert!(message.contains("at byte"), "{json}: {message}");
     }
-    // An escaped key is still that key.
+    // A key may be escaped.
     span(&format!(r#"{IDS}, "n\u0061me": "x""#), |batch| assert_eq!(batch.spans[0].name, "x"));
 }
 
-// Unknown fields are skipped at every depth, `null` is absent everywhere, snake_case is unknown.
+// Unknown fields are skipped at every depth, `null` means absent, snake_case keys are unknown.
 #[test]
 fn unknown_and_null_fields() {
     let odd = r#""x": {"a": [1, -2.5e-3, "s\"\\", true, false, null, {"b": {}}, []]}, "y": null"#;
@@ -293,7 +293,7 @@ fn envelopes() {
             r#"{"resourceSpans": [{"scopeSpans": [{"spans": []}, {}, {"spans": [{}]}]}, {"scopeSpans": [{"spans": [{}, {}]}]}]}"#,
             3,
         ),
-        // Lists of records that come twice are all read.
+        // Duplicate lists of records are all read.
         (r#"{"resourceSpans": [{"scopeSpans": [{"spans": [{}], "spans": [{}]}]}], "resourceSpans": []}"#, 2),
     ] {
         let arena = Bump::new();
@@ -311,8 +311,8 @@ fn refused_bodies() {
         ("\u{feff}", "the JSON body is empty"),
         ("null", "JSON: the request at byte 0 is not an object"),
         ("[]", "JSON: the request at byte 0 is not an object"),
-        ("{}x", "JSON: the body goes on behind the request at byte 2"),
-        ("{} {}", "JSON: the body goes on behind the request at byte 3"),
+        ("{}x", "JSON: unexpected characters after the request at byte 2"),
+        ("{} {}", "JSON: unexpected characters after the request at byte 3"),
         ("{\"a\":1,}", "JSON: a key at byte 7 is not a string"),
         ("{\"a\" 1}", "JSON: ':' is expected at byte 5"),
         ("{\"a\":[1,]}", "JSON: a value is expected at byte 8"),
@@ -346,7 +346,7 @@ fn nesting_is_bounded() {
     assert!(message.ends_with("is nested deeper than 32 levels"), "{message}");
 }
 
-/// Reads a request with one log record made of these fields.
+/// Decodes a request with one log record of these fields.
 #[track_caller]
 fn log<T>(fields: &str, show: impl FnOnce(&LogRecord<'_>) -> T) -> T {
     let body = format!(r#"{{"resourceLogs": [{{"scopeLogs": [{{"logRecords": [{{{fields}}}]}}]}}]}}"#);
@@ -436,7 +436,7 @@ fn metrics() {
     let full =
         HistogramPoint { count: 4, sum: Some(2.5), min: Some(0.1), max: Some(1e3), bounds: &[0.5], buckets: &[1, 3] };
     assert_eq!(batch.points[5].data, PointData::Histogram(full));
-    // Buckets that do not fit their bounds are left out.
+    // Buckets that are inconsistent with their bounds are dropped.
     assert_eq!(batch.points[6].data, PointData::Histogram(HistogramPoint { count: 1, ..HistogramPoint::default() }));
     assert_eq!((batch.points[7].data, batch.points[7].time_ns), (PointData::Empty, 9));
     assert_eq!(batch.attributes(batch.points[7].attributes).0.len(), 1);

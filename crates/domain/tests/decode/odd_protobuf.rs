@@ -1,4 +1,4 @@
-//! Protobuf that is odd, and what is read from it: ids, order, pieces, packing, damage. Bytes are built by hand.
+//! Unusual protobuf and its result: ids, field order, repeated messages, packing, damage. Bytes are built by hand.
 
 use bumpalo::Bump;
 use tidewatch_domain::decode::{self, Encoding, VALUE_DEPTH_MAX};
@@ -23,7 +23,7 @@ fn request(records: &[Vec<u8>]) -> Vec<u8> {
     field(1, &field(2, &records))
 }
 
-/// A string attribute, as a message.
+/// The message of a string attribute.
 fn attribute(key: &str, value: &str) -> Vec<u8> {
     [field(1, key.as_bytes()), field(2, &field(1, value.as_bytes()))].concat()
 }
@@ -52,7 +52,7 @@ fn empty_requests() {
     }
 }
 
-// DECISIONS 5; OTLP row "Protobuf": one bad id rejects one span, not the batch.
+// DECISIONS 5; OTLP row "Protobuf": an invalid id rejects its span and not the batch.
 #[test]
 fn a_bad_id_rejects_one_span() {
     let body = request(&[
@@ -62,7 +62,7 @@ fn a_bad_id_rejects_one_span() {
         [field(1, &[1; 16]), field(2, &[0; 8])].concat(),
         [ids(), field(4, &[3; 7])].concat(),
         [ids(), field(4, &[0; 8])].concat(),
-        // The last one wins, also when it is empty.
+        // The last occurrence wins, even if it is empty.
         [ids(), field(1, &[])].concat(),
     ]);
     let arena = Bump::new();
@@ -125,7 +125,7 @@ fn values_in_pieces() {
     let string = field(1, b"s");
     let array = |element: &[u8]| field(5, &field(1, element));
     for (value, expected) in [
-        // Another alternative replaces, the same list goes on.
+        // Another alternative replaces the value, a second list extends the first.
         ([string.clone(), vec![0x18, 5]].concat(), "5"),
         ([array(&[0x18, 1]), array(&[0x18, 2])].concat(), "[1,2]"),
         ([array(&[0x18, 1]), string.clone(), array(&[0x18, 2])].concat(), "[2]"),
@@ -134,7 +134,6 @@ fn values_in_pieces() {
         (vec![0x40, 3], "null"),
         (vec![], "null"),
     ] {
-        // Once whole, once cut into two `value` fields at its first byte that starts a field.
         let whole = [field(1, b"key"), field(2, &value)].concat();
         let body = request(&[[ids(), field(9, &whole)].concat()]);
         let arena = Bump::new();
@@ -218,7 +217,7 @@ fn broken_utf8_is_refused_in_any_string_of_an_attribute_run() {
         let refused = refusal(&request(&[span]));
         assert!(refused.contains("string value") || refused.contains("protobuf"), "{refused}");
     }
-    // A character cut in two by the end of its string is broken, even when the next string begins with its rest.
+    // A character cut by the end of its string is invalid, even if the next string begins with its remaining bytes.
     let halves = [field(1, b"k"), field(2, &field(1, b"\xc3"))].concat();
     assert!(
         refusal(&request(&[[ids(), field(9, &halves), field(9, &attribute("a", "b"))].concat()])).contains("UTF-8")
@@ -235,7 +234,7 @@ fn unknown_fields_and_groups_are_skipped() {
     let arena = Bump::new();
     let batch = traces(&body, &arena);
     assert_eq!((batch.spans.len(), batch.spans[0].name, batch.spans[0].invalid), (1, "name", None));
-    // Groups end with their own number and nest to a bound.
+    // A group ends with its own number, and nesting is limited.
     assert!(refusal(&[0xb3, 1, 0xbc, 1]).contains("ends another group"));
     assert!(refusal(&[0xb3, 1].repeat(200)).contains("groups nested deeper than 64"));
 }
@@ -246,15 +245,15 @@ fn overlong_keys_of_attributes() {
     let span = |next: &[u8]| request(&[[&ids()[..], &[0xca, 0x00], &attribute("a"), next, &attribute("b")].concat()]);
     for key in [&[0x4a][..], &[0xca, 0x00], &[0xca, 0x80, 0x00]] {
         let (body, arena) = (span(key), Bump::new());
-        let texts: Vec<_> = traces(&body, &arena).attributes.iter().map(|pair| pair.value).collect();
-        assert_eq!(texts, [AnyValue::Str("a"), AnyValue::Str("b")]);
+        let values: Vec<_> = traces(&body, &arena).attributes.iter().map(|pair| pair.value).collect();
+        assert_eq!(values, [AnyValue::Str("a"), AnyValue::Str("b")]);
     }
     assert!(refusal(&span(&[0x00])).contains("field number out of range"));
 }
 
 #[test]
 fn too_many_records_for_the_size_of_the_body_are_refused() {
-    // Two bytes each in the body, a hundred and more in memory.
+    // Each takes two bytes in the body and more than a hundred in memory.
     let spans = |count: usize| field(1, &field(2, &[0x12, 0].repeat(count)));
     assert_eq!(refusal(&spans(decode::RECORDS_MAX)), "more than 131072 spans in a request of this size");
     let (body, arena) = (spans(4096), Bump::new());

@@ -1,4 +1,4 @@
-//! The protobuf decoder against the generated types.
+//! Compares the protobuf decoder with the generated types.
 
 use proptest::prelude::*;
 use prost::Message;
@@ -27,18 +27,18 @@ proptest! {
     }
 
     #[test]
-    fn other_spellings_of_traces(request in strategies::traces(), seed in any::<u64>()) {
-        all_spellings(Signal::Traces, &request.encode_to_vec(), seed);
+    fn equivalent_encodings_of_traces(request in strategies::traces(), seed in any::<u64>()) {
+        scrambled_and_damaged(Signal::Traces, &request.encode_to_vec(), seed);
     }
 
     #[test]
-    fn other_spellings_of_logs(request in strategies::logs(), seed in any::<u64>()) {
-        all_spellings(Signal::Logs, &request.encode_to_vec(), seed);
+    fn equivalent_encodings_of_logs(request in strategies::logs(), seed in any::<u64>()) {
+        scrambled_and_damaged(Signal::Logs, &request.encode_to_vec(), seed);
     }
 
     #[test]
-    fn other_spellings_of_metrics(request in strategies::metrics(), seed in any::<u64>()) {
-        all_spellings(Signal::Metrics, &request.encode_to_vec(), seed);
+    fn equivalent_encodings_of_metrics(request in strategies::metrics(), seed in any::<u64>()) {
+        scrambled_and_damaged(Signal::Metrics, &request.encode_to_vec(), seed);
     }
 
     #[test]
@@ -49,8 +49,8 @@ proptest! {
     }
 }
 
-/// Scrambled and damaged bodies are accepted, refused and read as the generated types do.
-fn all_spellings(signal: Signal, body: &[u8], seed: u64) {
+/// Asserts that scrambled and damaged bodies are accepted, refused and read as by the generated types.
+fn scrambled_and_damaged(signal: Signal, body: &[u8], seed: u64) {
     let mut dice = Dice::new(seed);
     for _ in 0..4 {
         let other = scrambled(body, &mut dice);

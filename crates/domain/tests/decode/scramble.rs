@@ -1,9 +1,9 @@
-//! Other spellings of a protobuf message: fields in any order, messages in pieces, repeated fields, unknown fields,
-//! groups, overlong numbers. Some change what the message means; every decoder must see the same change.
+//! Rewrites a protobuf message: reordered, repeated and unknown fields, split messages, groups, overlong varints. Some
+//! rewrites change the meaning; all decoders must agree on the result.
 
 use crate::dice::Dice;
 
-/// Rewrites `message`; anything that does not look like one is given back as it is.
+/// Rewrites `message`. Bytes that are not a message are returned unchanged.
 pub fn scrambled(message: &[u8], dice: &mut Dice) -> Vec<u8> {
     let Some(mut fields) = split(message) else { return message.to_vec() };
     for field in &mut fields {
@@ -33,7 +33,7 @@ pub fn scrambled(message: &[u8], dice: &mut Dice) -> Vec<u8> {
 struct Field {
     number: u64,
     wire_type: u64,
-    /// What follows the key; for length-delimited fields without the length.
+    /// The bytes after the key, without the length prefix.
     content: Vec<u8>,
 }
 
@@ -41,7 +41,7 @@ impl Field {
     fn write(&self, out: &mut Vec<u8>, dice: &mut Dice) {
         let boundaries = if self.wire_type == 2 { boundaries(&self.content) } else { Vec::new() };
         if boundaries.len() > 2 && dice.one_in(4) {
-            // The message in two pieces.
+            // Splits the message in two.
             let cut = boundaries[dice.below(boundaries.len())];
             for piece in [&self.content[..cut], &self.content[cut..]] {
                 Field { content: piece.to_vec(), ..*self }.write_whole(out, dice);
@@ -66,7 +66,7 @@ fn put_varint(mut number: u64, out: &mut Vec<u8>, dice: &mut Dice) {
         number >>= 7;
     }
     if dice.one_in(20) {
-        // Overlong, but within ten bytes: legal.
+        // An overlong varint of at most ten bytes is valid.
         out.extend_from_slice(&[number as u8 | 0x80, 0x80, 0x00]);
     } else {
         out.push(number as u8);
@@ -82,7 +82,7 @@ fn unknown(dice: &mut Dice) -> Field {
         3 => (5, vec![7; 4]),
         4 if dice.one_in(200) => (0, vec![0xff; 12]),
         _ => {
-            // A group with a group inside, closed by end marks of their own numbers.
+            // A nested group. Each group ends with its own number.
             let mut content = vec![0x0b, 0x08, 0x05, 0x0c];
             let mut end = Vec::new();
             put_varint(number << 3 | 4, &mut end, &mut Dice::new(1));
@@ -97,7 +97,7 @@ fn looks_like_text(content: &[u8]) -> bool {
     content.iter().all(|byte| (0x20..0x7f).contains(byte))
 }
 
-/// The fields of a message; `None` when it is none. Groups count as none.
+/// The fields of a message; `None` for other bytes and for messages with groups.
 fn split(mut message: &[u8]) -> Option<Vec<Field>> {
     let mut fields = Vec::new();
     while !message.is_empty() {
@@ -120,12 +120,12 @@ fn split(mut message: &[u8]) -> Option<Vec<Field>> {
     Some(fields)
 }
 
-/// Where a message can be cut between two fields, its ends included.
+/// Offsets between the fields of a message, its start and end included.
 fn boundaries(message: &[u8]) -> Vec<usize> {
     let mut at = vec![0];
     for field in split(message).unwrap_or_default() {
         let mut written = Vec::new();
-        // An odd length elsewhere would show as an overlong varint here: give up then.
+        // Overlong varints in the message make the offsets wrong; the check below detects that.
         put_varint(field.number << 3 | field.wire_type, &mut written, &mut Dice::new(1));
         if field.wire_type == 2 {
             put_varint(field.content.len() as u64, &mut written, &mut Dice::new(1));

@@ -1,4 +1,4 @@
-//! Random requests, leaning towards what has edges: empty, huge, nested, repeated, not finite.
+//! Random requests with many edge cases: empty, huge, nested, repeated, not finite.
 
 use opentelemetry_proto::tonic::collector::logs::v1::ExportLogsServiceRequest;
 use opentelemetry_proto::tonic::collector::metrics::v1::ExportMetricsServiceRequest;
@@ -13,7 +13,7 @@ use opentelemetry_proto::tonic::trace::v1::{ResourceSpans, ScopeSpans, Span, Sta
 use proptest::collection::vec;
 use proptest::prelude::*;
 
-/// Keys from a small set, so that they repeat; any text now and then.
+/// Keys from a small set, so that they repeat, and sometimes any text.
 pub fn key() -> impl Strategy<Value = String> {
     prop_oneof![
         4 => prop::sample::select(vec!["http.route", "k", "exception.type", ""]).prop_map(str::to_owned),
@@ -46,7 +46,7 @@ fn scalar() -> impl Strategy<Value = Option<Value>> {
     prop_oneof![
         1 => Just(None),
         4 => text().prop_map(|text| Some(Value::StringValue(text))),
-        1 => any::<bool>().prop_map(|truth| Some(Value::BoolValue(truth))),
+        1 => any::<bool>().prop_map(|boolean| Some(Value::BoolValue(boolean))),
         2 => int().prop_map(|number| Some(Value::IntValue(number))),
         1 => double().prop_map(|number| Some(Value::DoubleValue(number))),
         1 => vec(any::<u8>(), 0..7).prop_map(|bytes| Some(Value::BytesValue(bytes))),
@@ -74,7 +74,7 @@ pub fn attributes() -> impl Strategy<Value = Vec<KeyValue>> {
     vec((key(), prop::option::weighted(0.9, any_value())).prop_map(|(key, value)| pair(key, value)), 0..5)
 }
 
-/// Ids of the right length, mostly.
+/// Ids, mostly of the right length.
 fn id(length: usize) -> impl Strategy<Value = Vec<u8>> {
     prop_oneof![
         8 => vec(any::<u8>(), length),
@@ -231,7 +231,7 @@ fn exemplars() -> impl Strategy<Value = Vec<Exemplar>> {
     vec(exemplar, 0..2)
 }
 
-/// Metric values: JSON of the generated types cannot carry NaN here, the corpus and tables can.
+/// Metric values without NaN, which JSON of the generated types cannot represent here.
 fn finite() -> impl Strategy<Value = f64> {
     double().prop_filter("finite", |value| value.is_finite())
 }

@@ -1,4 +1,4 @@
-//! The stored encoding: what is written reads back, and any protobuf library reads it too.
+//! The stored encoding: round trips, and compatibility with the generated protobuf types.
 
 use std::borrow::Cow;
 
@@ -18,23 +18,23 @@ use crate::strategies;
 
 proptest! {
     #[test]
-    fn attributes_read_back(list in strategies::attributes()) {
+    fn attributes_round_trip(list in strategies::attributes()) {
         let arena = Bump::new();
         let attributes = convert::attributes(&list, &arena);
         let mut bytes = Vec::new();
         encode_attributes(attributes, &mut bytes);
 
         assert_same(&decode_attributes(&bytes, &arena), &attributes);
-        // Differential: the generated types read the same out of it.
+        // The generated types decode the same attributes.
         let oracle = KeyValueList::decode(&bytes[..]).expect("valid protobuf");
         assert_same(&convert::attributes(&oracle.values, &arena), &attributes);
-        // And the other way round: what they write, we read.
+        // Attributes encoded by the generated types decode to the same, too.
         let theirs = KeyValueList { values: list }.encode_to_vec();
         assert_same(&decode_attributes(&theirs, &arena), &attributes);
     }
 
     #[test]
-    fn texts_are_the_decoded_values_texts(list in strategies::attributes()) {
+    fn text_forms_equal_those_of_decoded_values(list in strategies::attributes()) {
         let arena = Bump::new();
         let attributes = convert::attributes(&list, &arena);
         let mut bytes = Vec::new();
@@ -108,7 +108,7 @@ fn batch_with_events_and_links() -> TraceBatch<'static> {
 }
 
 #[test]
-fn events_and_links_read_back() {
+fn events_and_links_round_trip() {
     let batch = batch_with_events_and_links();
     let span = &batch.spans[0];
     let arena = Bump::new();
@@ -129,7 +129,7 @@ fn events_and_links_read_back() {
     assert_eq!(links[0].attributes, &batch.attributes[2..3]);
     assert_eq!(links[1], Default::default());
 
-    // The columns are a piece of an OTLP Span: together they are one.
+    // Both columns concatenated are an OTLP Span.
     event_bytes.extend_from_slice(&link_bytes);
     let oracle = proto::Span::decode(&event_bytes[..]).expect("valid protobuf");
     assert_eq!((oracle.events.len(), oracle.links.len()), (2, 2));

@@ -195,7 +195,7 @@ impl Shared {
         let mut queue = self.queue.lock();
         queue.current = None;
         self.changed.notify_all();
-        self.heartbeat.rest();
+        self.heartbeat.idle();
         while queue.waiting.is_empty() && !queue.is_closed {
             self.changed.wait(&mut queue);
         }

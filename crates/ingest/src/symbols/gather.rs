@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use tidewatch_symbols::{Arch, Artifact, DebugId, Need, Shelf, Trace};
+use tidewatch_symbols::{Arch, Artifact, ArtifactRequest, ArtifactSet, DebugId, Trace};
 
 use super::keys::SymbolKey;
 
@@ -21,8 +21,8 @@ pub trait Source {
 #[derive(Default)]
 pub struct Gathered {
     held: Vec<Held>,
-    pub found: Vec<Need>,
-    pub missing: Vec<Need>,
+    pub found: Vec<ArtifactRequest>,
+    pub missing: Vec<ArtifactRequest>,
 }
 
 struct Held {
@@ -39,44 +39,44 @@ enum Place {
 }
 
 impl Gathered {
-    /// Everything that the trace needs, as far as it is there.
+    /// The available artifacts that the trace requests.
     pub fn of(trace: &Trace<'_>, source: &mut dyn Source) -> Gathered {
         let mut gathered = Gathered::default();
-        for need in trace.needs() {
-            gathered.add(need, source);
+        for request in trace.requests() {
+            gathered.add(request, source);
         }
-        let after = trace.needs_after(&gathered.shelf());
-        for need in after {
-            gathered.add(need, source);
+        let after = trace.further_requests(&gathered.artifacts());
+        for request in after {
+            gathered.add(request, source);
         }
         gathered
     }
 
-    pub fn shelf(&self) -> Shelf<'_> {
-        let mut shelf = Shelf::new();
+    pub fn artifacts(&self) -> ArtifactSet<'_> {
+        let mut artifacts = ArtifactSet::new();
         for Held { place, bytes } in &self.held {
             let Ok(artifact) = Artifact::open(bytes) else { continue };
             match place {
-                Place::Native(id) => shelf.add_native(*id, artifact),
-                Place::OnlyDart => shelf.add_only_dart(artifact),
-                Place::Mapping(id) => shelf.add_mapping(*id, artifact),
-                Place::Script(id) => shelf.add_script(*id, artifact),
-                Place::ScriptPath(path) => shelf.add_script_path(path, artifact),
+                Place::Native(id) => artifacts.add_native(*id, artifact),
+                Place::OnlyDart => artifacts.add_only_dart(artifact),
+                Place::Mapping(id) => artifacts.add_mapping(*id, artifact),
+                Place::Script(id) => artifacts.add_script(*id, artifact),
+                Place::ScriptPath(path) => artifacts.add_script_path(path, artifact),
             }
         }
-        shelf
+        artifacts
     }
 
-    fn add(&mut self, need: Need, source: &mut dyn Source) {
+    fn add(&mut self, request: ArtifactRequest, source: &mut dyn Source) {
         let before = self.held.len();
-        match &need {
-            Need::Native { id, arch } => {
+        match &request {
+            ArtifactRequest::Native { id, arch } => {
                 for key in native_keys(*id, *arch, source) {
                     self.hold(&key, Place::Native(*id), source);
                 }
             }
-            Need::Mapping { id } => self.hold(&SymbolKey::Mapping(*id), Place::Mapping(*id), source),
-            Need::Script { debug_id, path } => {
+            ArtifactRequest::Mapping { id } => self.hold(&SymbolKey::Mapping(*id), Place::Mapping(*id), source),
+            ArtifactRequest::Script { debug_id, path } => {
                 if let Some(id) = debug_id {
                     self.hold(&SymbolKey::SourceMapById(*id), Place::Script(*id), source);
                 }
@@ -87,7 +87,7 @@ impl Gathered {
                     self.hold(&key, Place::ScriptPath(path.clone()), source);
                 }
             }
-            Need::OnlyDart { arch } => {
+            ArtifactRequest::OnlyDart { arch } => {
                 let images = source.dart_images(None);
                 let is_meant = |key: &SymbolKey| matches!(key, SymbolKey::Dart(_, known) if *arch == Arch::Unknown || known == arch);
                 if let Some(key) = only(images.into_iter().filter(is_meant)) {
@@ -96,7 +96,7 @@ impl Gathered {
             }
         }
         let found = if self.held.len() > before { &mut self.found } else { &mut self.missing };
-        found.push(need);
+        found.push(request);
     }
 
     fn hold(&mut self, key: &SymbolKey, place: Place, source: &mut dyn Source) {

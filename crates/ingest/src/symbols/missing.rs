@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
-use tidewatch_symbols::{Arch, DebugId, Need};
+use tidewatch_symbols::{Arch, ArtifactRequest, DebugId};
 use uuid::Uuid;
 
 use super::disk::{remove_if_there, write_whole};
@@ -28,7 +28,7 @@ struct State {
 
 #[derive(Default)]
 struct OfProject {
-    needs: HashMap<Need, Waiting>,
+    requests: HashMap<ArtifactRequest, Waiting>,
     /// The latest request that was counted.
     counted_ns: i64,
     /// The same when the server started: what the journal brings again is counted already.
@@ -87,40 +87,42 @@ impl Missing {
     }
 
     /// Beyond [`limits::MISSING_SYMBOLS_MAX`] of a project the one that was asked for longest ago is forgotten.
-    pub fn add(&self, project: Uuid, need: Need, now_ns: i64) {
+    pub fn add(&self, project: Uuid, request: ArtifactRequest, now_ns: i64) {
         let mut state = self.state.lock();
         let of_project = state.projects.entry(project).or_default();
         if now_ns <= of_project.replayed_ns {
             return;
         }
         of_project.counted_ns = of_project.counted_ns.max(now_ns);
-        let needs = &mut of_project.needs;
-        if !needs.contains_key(&need)
-            && needs.len() >= limits::MISSING_SYMBOLS_MAX
-            && let Some(oldest) = needs.iter().min_by_key(|(_, waiting)| waiting.last_ns).map(|(need, _)| need.clone())
+        let requests = &mut of_project.requests;
+        if !requests.contains_key(&request)
+            && requests.len() >= limits::MISSING_SYMBOLS_MAX
+            && let Some(oldest) =
+                requests.iter().min_by_key(|(_, waiting)| waiting.last_ns).map(|(request, _)| request.clone())
         {
-            needs.remove(&oldest);
+            requests.remove(&oldest);
         }
-        let waiting = needs.entry(need).or_insert(Waiting { traces: 0, first_ns: now_ns, last_ns: now_ns });
+        let waiting = requests.entry(request).or_insert(Waiting { traces: 0, first_ns: now_ns, last_ns: now_ns });
         waiting.traces += 1;
         waiting.last_ns = waiting.last_ns.max(now_ns);
         state.changed.insert(project);
     }
 
     /// It is there now.
-    pub fn found(&self, project: Uuid, need: &Need) {
+    pub fn found(&self, project: Uuid, request: &ArtifactRequest) {
         let mut state = self.state.lock();
-        let known = state.projects.get_mut(&project).and_then(|of_project| of_project.needs.remove(need));
+        let known = state.projects.get_mut(&project).and_then(|of_project| of_project.requests.remove(request));
         if known.is_some() {
             state.changed.insert(project);
         }
     }
 
     /// The latest first.
-    pub fn list(&self, project: Uuid) -> Vec<(Need, Waiting)> {
+    pub fn list(&self, project: Uuid) -> Vec<(ArtifactRequest, Waiting)> {
         let state = self.state.lock();
-        let needs = state.projects.get(&project).map(|of_project| &of_project.needs);
-        let mut list: Vec<_> = needs.into_iter().flatten().map(|(need, waiting)| (need.clone(), *waiting)).collect();
+        let requests = state.projects.get(&project).map(|of_project| &of_project.requests);
+        let mut list: Vec<_> =
+            requests.into_iter().flatten().map(|(request, waiting)| (request.clone(), *waiting)).collect();
         list.sort_by_key(|(_, waiting)| std::cmp::Reverse(waiting.last_ns));
         list
     }
@@ -161,36 +163,36 @@ pub fn is_readable(path: &Path) -> bool {
 
 fn read(path: &Path) -> Option<OfProject> {
     let written: Written = serde_json::from_slice(&fs::read(path).ok()?).ok()?;
-    let needs = written.waiting.iter().filter_map(|line| Some((line.need()?, line.waiting)));
-    let needs = needs.take(limits::MISSING_SYMBOLS_MAX).collect();
-    Some(OfProject { needs, counted_ns: written.counted_ns, replayed_ns: written.counted_ns })
+    let requests = written.waiting.iter().filter_map(|line| Some((line.request()?, line.waiting)));
+    let requests = requests.take(limits::MISSING_SYMBOLS_MAX).collect();
+    Some(OfProject { requests, counted_ns: written.counted_ns, replayed_ns: written.counted_ns })
 }
 
 fn written(of_project: &OfProject) -> io::Result<Vec<u8>> {
-    let waiting = of_project.needs.iter().map(|(need, waiting)| Line::of(need, *waiting)).collect();
+    let waiting = of_project.requests.iter().map(|(request, waiting)| Line::of(request, *waiting)).collect();
     serde_json::to_vec(&Written { counted_ns: of_project.counted_ns, waiting }).map_err(io::Error::other)
 }
 
 impl Line {
-    fn of(need: &Need, waiting: Waiting) -> Line {
-        let (kind, id, name) = match need {
-            Need::Native { id, arch } => (Kind::Native, Some(*id), arch.as_str()),
-            Need::OnlyDart { arch } => (Kind::OnlyDart, None, arch.as_str()),
-            Need::Mapping { id } => (Kind::Mapping, Some(*id), ""),
-            Need::Script { debug_id, path } => (Kind::Script, *debug_id, path.as_str()),
+    fn of(request: &ArtifactRequest, waiting: Waiting) -> Line {
+        let (kind, id, name) = match request {
+            ArtifactRequest::Native { id, arch } => (Kind::Native, Some(*id), arch.as_str()),
+            ArtifactRequest::OnlyDart { arch } => (Kind::OnlyDart, None, arch.as_str()),
+            ArtifactRequest::Mapping { id } => (Kind::Mapping, Some(*id), ""),
+            ArtifactRequest::Script { debug_id, path } => (Kind::Script, *debug_id, path.as_str()),
         };
         Line { kind, id: id.map(|id| id.to_string()), name: name.to_owned(), waiting }
     }
 
     /// `None`: nothing that this server writes.
-    fn need(&self) -> Option<Need> {
+    fn request(&self) -> Option<ArtifactRequest> {
         let id = self.id.as_deref().and_then(DebugId::parse);
         let arch = || Arch::parse(&self.name).unwrap_or(Arch::Unknown);
         Some(match self.kind {
-            Kind::Native => Need::Native { id: id?, arch: arch() },
-            Kind::OnlyDart => Need::OnlyDart { arch: arch() },
-            Kind::Mapping => Need::Mapping { id: id? },
-            Kind::Script => Need::Script { debug_id: id, path: self.name.clone() },
+            Kind::Native => ArtifactRequest::Native { id: id?, arch: arch() },
+            Kind::OnlyDart => ArtifactRequest::OnlyDart { arch: arch() },
+            Kind::Mapping => ArtifactRequest::Mapping { id: id? },
+            Kind::Script => ArtifactRequest::Script { debug_id: id, path: self.name.clone() },
         })
     }
 }
@@ -205,25 +207,25 @@ mod tests {
         let open = || Missing::open(folder.path().join("missing"));
         let (missing, project) = (open(), Uuid::from_u128(7));
         let id = DebugId::parse("4c4c44dd55553144a1e29109d2cd8082").expect("an id");
-        let needs = [
-            Need::Native { id, arch: Arch::Arm64 },
-            Need::OnlyDart { arch: Arch::Unknown },
-            Need::Mapping { id },
-            Need::Script { debug_id: Some(id), path: "a/app.min.js".into() },
-            Need::Script { debug_id: None, path: "vendor.js".into() },
+        let requests = [
+            ArtifactRequest::Native { id, arch: Arch::Arm64 },
+            ArtifactRequest::OnlyDart { arch: Arch::Unknown },
+            ArtifactRequest::Mapping { id },
+            ArtifactRequest::Script { debug_id: Some(id), path: "a/app.min.js".into() },
+            ArtifactRequest::Script { debug_id: None, path: "vendor.js".into() },
         ];
-        for (at, need) in (1..).zip(&needs) {
-            missing.add(project, need.clone(), at);
+        for (at, request) in (1..).zip(&requests) {
+            missing.add(project, request.clone(), at);
         }
-        missing.add(project, needs[0].clone(), 9);
-        missing.found(project, &needs[1]);
+        missing.add(project, requests[0].clone(), 9);
+        missing.found(project, &requests[1]);
         missing.save().expect("the disk works");
         let again = open();
         assert_eq!(again.list(project), missing.list(project));
-        assert_eq!(again.list(project)[0], (needs[0].clone(), Waiting { traces: 2, first_ns: 1, last_ns: 9 }));
+        assert_eq!(again.list(project)[0], (requests[0].clone(), Waiting { traces: 2, first_ns: 1, last_ns: 9 }));
         // The journal is replayed, then a new trace comes.
-        again.add(project, needs[0].clone(), 9);
-        again.add(project, needs[0].clone(), 10);
+        again.add(project, requests[0].clone(), 9);
+        again.add(project, requests[0].clone(), 10);
         assert_eq!(again.list(project)[0].1, Waiting { traces: 3, first_ns: 1, last_ns: 10 });
         again.forget(project).expect("the disk works");
         assert_eq!(open().list(project), []);
@@ -232,12 +234,12 @@ mod tests {
     #[test]
     fn what_was_asked_for_longest_ago_is_forgotten() {
         let missing = Missing::open(PathBuf::new());
-        let script = |number: usize| Need::Script { debug_id: None, path: format!("{number}.js") };
+        let script = |number: usize| ArtifactRequest::Script { debug_id: None, path: format!("{number}.js") };
         for number in 0..=limits::MISSING_SYMBOLS_MAX {
             missing.add(Uuid::nil(), script(number), number as i64 + 1);
         }
         let list = missing.list(Uuid::nil());
         assert_eq!(list.len(), limits::MISSING_SYMBOLS_MAX);
-        assert!(list.iter().all(|(need, _)| *need != script(0)));
+        assert!(list.iter().all(|(request, _)| *request != script(0)));
     }
 }

@@ -1,4 +1,4 @@
-//! A raw stack trace and the artifacts it needs, to a symbolic one. Spec: symbolication; WIRE 4.3; DECISIONS 14.
+//! A raw stack trace and the artifacts it requests, to a symbolic one. Spec: symbolication; WIRE 4.3; DECISIONS 14.
 //!
 //! What is not at hand is not waited for: an artifact that has to be made first is asked for, and the trace stays raw.
 
@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use tidewatch_domain::rules::exception::{RawStack, Symbolic, Symbolicate};
-use tidewatch_symbols::{Artifact, DebugId, Hints, Need, Resolved, SourceContext, Trace};
+use tidewatch_symbols::{Artifact, ArtifactRequest, DebugId, Hints, Resolved, SourceContext, Trace};
 use uuid::Uuid;
 
 use super::Symbols;
@@ -38,8 +38,8 @@ impl Symbolicate for Stacks<'_> {
         let resolved = named.with_hints(|hints| self.symbols.resolve(self.project, raw.text, hints, self.now_ns));
         self.left.set(self.left.get().saturating_sub(start.elapsed()));
         let Some((resolved, missing)) = resolved else { return Symbolic::default() };
-        for need in missing {
-            self.symbols.missing.add(self.project, need, self.now_ns);
+        for request in missing {
+            self.symbols.missing.add(self.project, request, self.now_ns);
         }
         Symbolic { build: named.stored(), ..symbolic(resolved, raw) }
     }
@@ -55,22 +55,28 @@ pub fn symbolic<'a>(resolved: Resolved, raw: &RawStack<'_, '_>) -> Symbolic<'a> 
 impl Symbols {
     /// The trace resolved as far as the project's uploads go, and what is missing for the rest. `None`: it is symbolic
     /// already, or of no known form. Reads artifacts that are not in memory from the disk.
-    pub fn resolve(&self, project: Uuid, text: &str, hints: &Hints<'_>, now_ns: i64) -> Option<(Resolved, Vec<Need>)> {
+    pub fn resolve(
+        &self,
+        project: Uuid,
+        text: &str,
+        hints: &Hints<'_>,
+        now_ns: i64,
+    ) -> Option<(Resolved, Vec<ArtifactRequest>)> {
         let trace = Trace::read(text, hints)?;
         let gathered = self.gather(project, &trace, now_ns);
-        let resolved = trace.resolve(&gathered.shelf());
+        let resolved = trace.resolve(&gathered.artifacts());
         Some((resolved, gathered.missing))
     }
 
     /// The source around the frames of a raw trace, where maps embed it.
     pub fn context(&self, project: Uuid, text: &str, hints: &Hints<'_>, now_ns: i64) -> Vec<SourceContext> {
         let Some(trace) = Trace::read(text, hints) else { return Vec::new() };
-        trace.context(&self.gather(project, &trace, now_ns).shelf())
+        trace.context(&self.gather(project, &trace, now_ns).artifacts())
     }
 
     fn gather(&self, project: Uuid, trace: &Trace<'_>, now_ns: i64) -> Gathered {
         let gathered = Gathered::of(trace, &mut Uploads { symbols: self, project, now_ns });
-        gathered.found.iter().for_each(|need| self.missing.found(project, need));
+        gathered.found.iter().for_each(|request| self.missing.found(project, request));
         gathered
     }
 

@@ -1,26 +1,33 @@
-//! A disk that calls a hook before each use, which may fail it, panic or wait.
+//! A disk that calls a hook before each operation. The hook may fail, panic or block.
 
 use super::{Disk, DiskFile, DiskLock};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// What is about to be done.
+/// An operation on the disk.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub enum Use {
+pub enum Operation {
+    /// [`Disk::create`].
     Create,
+    /// [`Disk::open`].
     Open,
+    /// [`DiskFile::read_at`].
     Read,
+    /// [`DiskFile::write_at`].
     Write,
+    /// [`DiskFile::sync_data`].
     Sync,
+    /// [`Disk::rename`].
     Rename,
+    /// [`Disk::remove`].
     Remove,
 }
 
-/// Gets the file that is used; of a rename, the new name.
-pub type Hook = Arc<dyn Fn(Use, &Path) -> io::Result<()> + Send + Sync>;
+/// Called with the path of the file; for a rename, with the new path.
+pub type Hook = Arc<dyn Fn(Operation, &Path) -> io::Result<()> + Send + Sync>;
 
-/// Another disk behind a hook.
+/// A disk with a hook in front of it.
 #[derive(Clone)]
 pub struct HookedDisk {
     inner: Arc<dyn Disk>,
@@ -34,9 +41,10 @@ struct HookedFile {
 }
 
 impl HookedDisk {
+    /// Calls `hook` before each operation on `inner`. An error of the hook is the result of the operation.
     pub fn new(
         inner: Arc<dyn Disk>,
-        hook: impl Fn(Use, &Path) -> io::Result<()> + Send + Sync + 'static,
+        hook: impl Fn(Operation, &Path) -> io::Result<()> + Send + Sync + 'static,
     ) -> HookedDisk {
         HookedDisk { inner, hook: Arc::new(hook) }
     }
@@ -48,22 +56,22 @@ impl HookedDisk {
 
 impl Disk for HookedDisk {
     fn create(&self, path: &Path) -> io::Result<Box<dyn DiskFile>> {
-        (self.hook)(Use::Create, path)?;
+        (self.hook)(Operation::Create, path)?;
         Ok(self.file(path, self.inner.create(path)?))
     }
 
     fn open(&self, path: &Path) -> io::Result<Box<dyn DiskFile>> {
-        (self.hook)(Use::Open, path)?;
+        (self.hook)(Operation::Open, path)?;
         Ok(self.file(path, self.inner.open(path)?))
     }
 
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
-        (self.hook)(Use::Rename, to)?;
+        (self.hook)(Operation::Rename, to)?;
         self.inner.rename(from, to)
     }
 
     fn remove(&self, path: &Path) -> io::Result<()> {
-        (self.hook)(Use::Remove, path)?;
+        (self.hook)(Operation::Remove, path)?;
         self.inner.remove(path)
     }
 
@@ -98,17 +106,17 @@ impl Disk for HookedDisk {
 
 impl DiskFile for HookedFile {
     fn write_at(&self, bytes: &[u8], offset: u64) -> io::Result<()> {
-        (self.hook)(Use::Write, &self.path)?;
+        (self.hook)(Operation::Write, &self.path)?;
         self.inner.write_at(bytes, offset)
     }
 
     fn read_at(&self, into: &mut [u8], offset: u64) -> io::Result<usize> {
-        (self.hook)(Use::Read, &self.path)?;
+        (self.hook)(Operation::Read, &self.path)?;
         self.inner.read_at(into, offset)
     }
 
     fn sync_data(&self) -> io::Result<()> {
-        (self.hook)(Use::Sync, &self.path)?;
+        (self.hook)(Operation::Sync, &self.path)?;
         self.inner.sync_data()
     }
 

@@ -1,9 +1,9 @@
-//! The seam to the file system: positioned reads and writes, and an explicit sync for data and for directories.
+//! The file system interface: positioned reads and writes, and explicit syncs of files and directories.
 //!
-//! Everything that must survive a power cut goes through `Disk`, so that one simulated disk (`sim`) can lose,
-//! tear and reorder whatever was not synced. The rules of the seam are those of POSIX at its strictest:
-//! bytes are durable after `sync_data`, names (new, renamed, removed) after `sync_dir` of their directory,
-//! and after a failed sync nothing is known about the bytes written since the last good one.
+//! All durable state is written through `Disk`, so that the simulated disk (`sim`) can lose, tear and reorder unsynced
+//! writes. The contract is the strictest reading of POSIX: bytes are durable after `sync_data`; created, renamed and
+//! removed names are durable after `sync_dir` of their directory; after a failed sync the state of the bytes written
+//! since the last successful one is unknown.
 
 #[cfg(any(test, feature = "sim"))]
 pub mod hooked;
@@ -19,67 +19,69 @@ use std::path::{Path, PathBuf};
 
 use parking_lot::Mutex;
 
-/// Held as long as the lock is; dropping it releases the lock.
+/// Dropping it releases the lock.
 pub type DiskLock = Box<dyn Any + Send + Sync>;
 
-/// A file system as far as durable storage needs one.
+/// The file system operations that durable storage needs.
 pub trait Disk: Send + Sync + 'static {
-    /// A new empty file, readable and writable; an existing one is truncated. The name is durable after `sync_dir`.
+    /// Creates an empty file, readable and writable, or truncates an existing one. The name is durable after `sync_dir`.
     fn create(&self, path: &Path) -> io::Result<Box<dyn DiskFile>>;
 
-    /// An existing file for reading and writing.
+    /// Opens an existing file for reading and writing.
     fn open(&self, path: &Path) -> io::Result<Box<dyn DiskFile>>;
 
-    /// Atomic; replaces `to` when it exists. Durable after `sync_dir` of the directories of both.
+    /// Renames atomically and replaces an existing `to`. Durable after `sync_dir` of both directories.
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()>;
 
-    /// Removes a file. Those who have it open keep reading it.
+    /// Removes a file. Open handles stay readable.
     fn remove(&self, path: &Path) -> io::Result<()>;
 
-    /// Makes a directory and its missing ancestors. All of them are durable when this returns, also those that were there:
-    /// a process may have died between making one and syncing its name.
+    /// Creates a directory and its missing ancestors. All of them are durable on return, existing ones included: a
+    /// process may have died between creating one and syncing its name.
     fn create_dir_all(&self, path: &Path) -> io::Result<()>;
 
     /// Removes an empty directory. Durable after `sync_dir` of its parent.
     fn remove_dir(&self, path: &Path) -> io::Result<()>;
 
-    /// The files directly in `dir`, and links to files, with their length in bytes, by path. `NotFound` when there is no such directory.
+    /// The files directly in `dir`, and links to files, with their length in bytes, sorted by path. `NotFound` without such
+    /// a directory.
     fn list(&self, dir: &Path) -> io::Result<Vec<(PathBuf, u64)>>;
 
-    /// The directories directly in `dir`, by path.
+    /// The directories directly in `dir`, sorted by path.
     fn list_dirs(&self, dir: &Path) -> io::Result<Vec<PathBuf>>;
 
     /// Makes the names in `dir` durable: files created, renamed or removed.
     fn sync_dir(&self, dir: &Path) -> io::Result<()>;
 
+    /// Whether a file or directory has this name.
     fn exists(&self, path: &Path) -> bool;
 
-    /// An exclusive advisory lock on the file at `path`, made when missing. `WouldBlock` when someone else holds it.
+    /// Takes an exclusive advisory lock on the file at `path`, created when missing. `WouldBlock` when it is taken.
     fn lock(&self, path: &Path) -> io::Result<DiskLock>;
 }
 
-/// An open file. There is no cursor: handles may be shared between threads.
+/// An open file without a cursor. Threads may share it.
 #[expect(clippy::len_without_is_empty, reason = "the length of a file, not of a collection")]
 pub trait DiskFile: Send + Sync {
-    /// Writes all of `bytes` at `offset`, growing the file when needed. After an error any part may be written.
+    /// Writes all of `bytes` at `offset` and grows the file when needed. After an error any part may be written.
     fn write_at(&self, bytes: &[u8], offset: u64) -> io::Result<()>;
 
-    /// Reads up to `into.len()` bytes at `offset`; fewer only at the end of the file. Shape of the result: `0..=into.len()`.
+    /// Reads up to `into.len()` bytes at `offset` and returns their number. It is smaller only at the end of the file.
     fn read_at(&self, into: &mut [u8], offset: u64) -> io::Result<usize>;
 
-    /// Makes the bytes and the length durable (`fdatasync`).
+    /// Makes the content and the length durable (`fdatasync`).
     ///
-    /// After an error the bytes written since the last good sync may or may not be on the disk, and a later sync
-    /// that succeeds says nothing about them: write them again, elsewhere.
+    /// After an error the bytes written since the last successful sync may or may not be on the disk. A later successful
+    /// sync does not cover them: write them again to another place.
     fn sync_data(&self) -> io::Result<()>;
 
     /// Length in bytes.
     fn len(&self) -> io::Result<u64>;
 
-    /// Cuts the file, or grows it with zeros that may still have no space on the disk.
+    /// Truncates the file, or extends it with a sparse range of zeros.
     fn set_len(&self, bytes: u64) -> io::Result<()>;
 
-    /// Fills `into` from `offset`; `UnexpectedEof` when the file is shorter.
+    /// Fills `into` from `offset`. `UnexpectedEof` when the file is shorter.
     fn read_exact_at(&self, into: &mut [u8], offset: u64) -> io::Result<()> {
         match self.read_at(into, offset)? {
             read if read == into.len() => Ok(()),
@@ -128,7 +130,7 @@ impl Disk for RealDisk {
         for entry in fs::read_dir(dir)? {
             let entry = entry?;
             let metadata = match fs::metadata(entry.path()) {
-                Err(error) if error.kind() == io::ErrorKind::NotFound => continue, // removed meanwhile
+                Err(error) if error.kind() == io::ErrorKind::NotFound => continue, // removed concurrently
                 metadata => metadata?,
             };
             if metadata.is_file() {
@@ -170,13 +172,13 @@ impl Disk for RealDisk {
     }
 }
 
-/// Unlocks when it is dropped. To close the file alone is not enough: a child process that was forked and has not called
-/// `exec` yet holds the same lock.
+/// Unlocks explicitly on drop. Closing the file is not enough: a forked child that has not called `exec` yet shares the
+/// lock.
 struct RealLock(File);
 
 impl Drop for RealLock {
     fn drop(&mut self) {
-        // Closing the file comes next, and unlocks it too unless there is such a child.
+        // On failure, closing the file releases the lock unless such a child exists.
         let _ = self.0.unlock();
     }
 }
@@ -212,11 +214,11 @@ impl DiskFile for RealFile {
     }
 }
 
-/// What [`Disk::create_dir_all`] needs of a disk.
+/// The operations that [`make_durable`] needs.
 trait Directories {
     fn is_dir(&self, path: &Path) -> bool;
 
-    /// Makes one directory; durable after `sync` of its parent.
+    /// Creates one directory. Durable after `sync` of its parent.
     fn make_dir(&self, path: &Path) -> io::Result<()>;
 
     fn sync(&self, dir: &Path) -> io::Result<()>;
@@ -236,11 +238,11 @@ impl Directories for RealDisk {
     }
 }
 
-/// Directories of the real disk whose names this process knows to be durable.
+/// Directories of the real disk whose names this process has synced.
 static DURABLE: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
 
-/// Makes a directory and its missing ancestors, and syncs the name of each once per process. `durable`: those that this
-/// process has synced.
+/// Creates a directory and its missing ancestors, and syncs the name of each once per process. `durable` remembers the
+/// synced ones.
 fn make_durable(disk: &impl Directories, durable: &Mutex<BTreeSet<PathBuf>>, path: &Path) -> io::Result<()> {
     let parent = parent_of(path);
     let is_root = path.as_os_str().is_empty() || parent == path;
@@ -256,7 +258,7 @@ fn make_durable(disk: &impl Directories, durable: &Mutex<BTreeSet<PathBuf>>, pat
         }
     };
     match disk.sync(parent) {
-        // Directories above the data directory are another's, and may not be readable.
+        // Ancestors of the data directory may belong to another user and be unreadable.
         Err(error) if !is_made && is_refused(&error) => {}
         synced => synced?,
     }
@@ -264,13 +266,13 @@ fn make_durable(disk: &impl Directories, durable: &Mutex<BTreeSet<PathBuf>>, pat
     Ok(())
 }
 
-/// The directory cannot be synced at all, which is no failure of the disk.
+/// Whether the directory does not support syncing, as opposed to a disk failure.
 fn is_refused(error: &io::Error) -> bool {
     use io::ErrorKind::{InvalidInput, PermissionDenied, ReadOnlyFilesystem, Unsupported};
     matches!(error.kind(), InvalidInput | PermissionDenied | ReadOnlyFilesystem | Unsupported)
 }
 
-/// The directory that holds the name of `path`; `.` for a bare name.
+/// The directory that contains `path`; `.` for a bare name.
 pub fn parent_of(path: &Path) -> &Path {
     match path.parent() {
         Some(parent) if !parent.as_os_str().is_empty() => parent,

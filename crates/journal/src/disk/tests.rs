@@ -1,9 +1,9 @@
-//! What both disks promise, and what only the simulated one takes away.
+//! The contract of both disks, and the losses that the simulated disk may cause.
 
 use super::sim::SimDisk;
 use super::*;
 
-/// The same few steps must look the same on the real and on the simulated disk.
+/// Asserts the same results on the real and on the simulated disk.
 #[track_caller]
 fn behaves_like_a_file_system(disk: &dyn Disk, root: &Path) {
     let dir = root.join("a/b");
@@ -70,10 +70,10 @@ fn bare_names_live_in_the_current_directory() {
     assert_eq!(parent_of(Path::new("/")), Path::new("/"));
 }
 
-/// Scenario: two files, one synced with its name, one not. Guarantee: the first always survives a power cut whole;
-/// the second is sometimes lost, sometimes torn, sometimes whole.
+/// Scenario: one file is synced together with its name, another is not. Guarantee: the first one survives every power
+/// cut; the second one is sometimes lost, sometimes torn, sometimes complete.
 #[test]
-fn a_power_cut_takes_only_what_was_not_synced() {
+fn a_power_cut_loses_only_unsynced_writes() {
     let mut fates = std::collections::BTreeSet::new();
     for seed in 0..200 {
         let disk = SimDisk::new(seed);
@@ -130,9 +130,9 @@ fn a_full_disk_refuses_growth_and_recovers() {
     assert_eq!(disk.used(), 160);
 }
 
-/// After a failed sync a later good one says nothing: some of the bytes are gone for good.
+/// A successful sync after a failed one does not restore the lost bytes.
 #[test]
-fn a_failed_sync_forgets_bytes() {
+fn a_failed_sync_loses_bytes() {
     let mut lost = 0;
     for seed in 0..50 {
         let disk = SimDisk::new(seed);
@@ -169,10 +169,10 @@ fn the_same_seed_gives_the_same_disk() {
     }
 }
 
-/// Scenario: a process dies anywhere while it makes a directory; the next one finds it, or makes it, and puts a durable
+/// Scenario: a process dies anywhere while it creates a directory; the next one finds or creates it and writes a durable
 /// file there. Guarantee: the file survives a power cut.
 #[test]
-fn a_directory_that_was_found_is_made_durable_too() {
+fn an_existing_directory_is_made_durable_too() {
     let path = Path::new("/a/b/c");
     let write = |disk: &SimDisk| {
         disk.create(&path.join("f")).unwrap().sync_data().unwrap();
@@ -189,7 +189,7 @@ fn a_directory_that_was_found_is_made_durable_too() {
         write(&disk);
         assert!(disk.power_cut().exists(&path.join("f")), "seed {seed}");
 
-        // Without the syncs the simulated disk finds it out.
+        // The simulated disk detects missing syncs.
         let careless = SimDisk::new(seed);
         path.ancestors().collect::<Vec<_>>().into_iter().rev().skip(1).for_each(|dir| careless.make_dir(dir).unwrap());
         write(&careless);
@@ -199,7 +199,7 @@ fn a_directory_that_was_found_is_made_durable_too() {
 }
 
 #[test]
-fn a_removed_directory_is_gone_or_back_after_a_power_cut() {
+fn a_removed_directory_may_be_back_after_a_power_cut() {
     let mut back = 0;
     for seed in 0..100 {
         let disk = SimDisk::new(seed);
@@ -212,10 +212,10 @@ fn a_removed_directory_is_gone_or_back_after_a_power_cut() {
     assert!((10..90).contains(&back), "{back}");
 }
 
-/// What a child process has between `fork` and `exec`.
+/// A child process shares the lock between `fork` and `exec`.
 #[test]
 #[expect(clippy::disallowed_methods, reason = "a forked child has such a clone; nothing is read")]
-fn a_lock_is_released_although_its_file_is_open_elsewhere() {
+fn a_lock_is_released_while_a_duplicate_handle_is_open() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("lock");
     let held = RealDisk.lock(&path).unwrap();

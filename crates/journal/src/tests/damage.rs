@@ -1,4 +1,4 @@
-//! Damage, case by case: what is replayed and what the report says.
+//! Damaged segments: which records are replayed and what the report contains.
 
 use super::Bench;
 use crate::disk::Disk;
@@ -6,7 +6,7 @@ use crate::disk::sim::{Random, SimDisk};
 use crate::{Position, fuzz};
 use std::path::{Path, PathBuf};
 
-/// One journal with records "0000…", "1111…" of 1000 bytes in segments of 16 KiB; returns their positions.
+/// Writes records "0000…", "1111…" of 1000 bytes into segments of 16 KiB and returns their positions.
 fn written(disk: &SimDisk, records: u8) -> Vec<Position> {
     let mut bench = Bench::open(disk, Position(0)).unwrap();
     (0..records).map(|record| bench.commit(&[record; 1000]).unwrap()).collect()
@@ -23,7 +23,7 @@ fn segments(disk: &SimDisk) -> Vec<PathBuf> {
 
 type Range = (u64, u64);
 
-/// Opens and returns the first bytes of the replayed records, the corrupt ranges and the torn tail.
+/// The first byte of each replayed record, the corrupt ranges and the torn tail.
 fn reopened(disk: &SimDisk, from: Position) -> (Vec<u8>, Vec<Range>, Option<Range>) {
     let bench = Bench::open(disk, from).unwrap();
     let corrupt = bench.report.corrupt.iter().map(|range| (range.from.0, range.to.0)).collect();
@@ -63,7 +63,7 @@ fn a_flipped_bit_costs_one_record_and_is_reported() {
     }
 }
 
-/// Scenario: the last record ends with zeros and is damaged. Guarantee: its position, once given out, stays its own.
+/// Scenario: the last record ends with zeros and is damaged. Guarantee: no other record gets its position.
 #[test]
 fn the_position_of_a_damaged_last_record_is_not_used_again() {
     for (at, torn_to) in [(4096 + 4, 17), (4096 + 16, 2016)] {
@@ -74,12 +74,12 @@ fn the_position_of_a_damaged_last_record_is_not_used_again() {
         disk.flip(&segments(&disk)[0], at, 1);
         let mut bench = Bench::open(&disk, Position(0)).unwrap();
         let torn = bench.report.torn_tail.clone().unwrap();
-        assert_eq!(torn.to, Position(torn_to), "as far as it can be told");
+        assert_eq!(torn.to, Position(torn_to), "the end as far as it can be detected");
         assert!(bench.commit(b"next").unwrap().0 >= damaged.0 + 20);
     }
 }
 
-/// Headers may begin with zeros, and follow zeros: the search for the next record must not run past them.
+/// A header may begin with zeros and follow zeros: the search for the next record must not skip it.
 #[test]
 fn a_record_that_begins_with_zeros_is_found_after_a_hole_of_zeros() {
     for size in [0, 1, 256, 512, 32 << 8] {
@@ -95,8 +95,8 @@ fn a_record_that_begins_with_zeros_is_found_after_a_hole_of_zeros() {
     }
 }
 
-/// Scenario: the power goes out between the write and the sync of a group of three; the middle one does not survive.
-/// Guarantee: that is a torn tail, not damage: nobody was told that any of them was durable.
+/// Scenario: a power cut between the write and the sync of a group of three records loses the middle one.
+/// Guarantee: this is a torn tail and not damage, because none of the records was reported durable.
 #[test]
 fn a_torn_group_is_no_damage_wherever_it_is_torn() {
     let mut seen = std::collections::BTreeSet::new();
@@ -109,7 +109,7 @@ fn a_torn_group_is_no_damage_wherever_it_is_torn() {
         }
         disk.die_after(1);
         (bench.step)();
-        assert!(bench.settled.lock().iter().all(|(_, outcome)| outcome.is_err()));
+        assert!(bench.outcomes.lock().iter().all(|(_, outcome)| outcome.is_err()));
         let disk = disk.power_cut();
         let (replayed, corrupt, torn) = reopened(&disk, Position(0));
         assert_eq!(corrupt, [], "seed {seed}");
@@ -126,7 +126,7 @@ fn a_torn_group_is_no_damage_wherever_it_is_torn() {
     }
 }
 
-/// Whether the last record was torn by a crash or damaged later cannot be told; it is reported either way.
+/// A last record that was torn by a crash cannot be distinguished from one that was damaged later. Both are reported.
 #[test]
 fn damage_to_the_very_last_record_is_a_torn_tail() {
     let disk = SimDisk::new(1);
@@ -136,7 +136,7 @@ fn damage_to_the_very_last_record_is_a_torn_tail() {
 }
 
 #[test]
-fn damage_at_the_end_of_an_earlier_segment_is_no_torn_tail() {
+fn damage_at_the_end_of_an_earlier_segment_is_not_a_torn_tail() {
     let disk = SimDisk::new(1);
     written(&disk, 20);
     assert_eq!(segments(&disk).len(), 2);
@@ -153,7 +153,7 @@ fn a_missing_segment_is_reported() {
     let all = segments(&disk);
     disk.remove(&all[0]).unwrap();
     assert_eq!(reopened(&disk, Position(0)), ((12..50).collect(), vec![(0, first)], None));
-    assert_eq!(reopened(&disk, Position(first)), ((12..50).collect(), vec![], None), "what is covered is not missed");
+    assert_eq!(reopened(&disk, Position(first)), ((12..50).collect(), vec![], None), "covered records are not missing");
 
     let disk = SimDisk::new(1);
     written(&disk, 50);
@@ -197,8 +197,8 @@ fn a_journal_cut_short_is_reported_and_positions_go_on() {
     assert_eq!(bench.commit(b"next").unwrap(), Position(last.0 + 20));
 }
 
-/// Scenario: the header of the second segment is gone, and with it where the first one ends; the last record of the
-/// first one is damaged. Guarantee: with a segment after it, that is not taken for a torn tail.
+/// Scenario: the second segment's header, which holds the end of the first segment, is damaged, and so is the first
+/// segment's last record. Guarantee: because a segment follows, this is not a torn tail.
 #[test]
 fn a_damaged_end_before_a_damaged_header_is_damage() {
     let disk = SimDisk::new(1);
@@ -213,20 +213,20 @@ fn a_damaged_end_before_a_damaged_header_is_damage() {
     assert_eq!(corrupt.len(), 2);
 }
 
-/// Scenario: a read fails once. Guarantee: it is tried again, and nothing is called damaged.
+/// Scenario: a read fails once. Guarantee: it is retried, and no damage is reported.
 #[test]
-fn a_read_that_works_at_the_second_try_is_no_damage() {
+fn a_read_that_succeeds_on_retry_is_not_damage() {
     for read in 0..3 {
         let disk = SimDisk::new(1);
         written(&disk, 3);
         disk.fail_read_after(read);
         let bench = Bench::open(&disk, Position(0)).unwrap();
         assert_eq!(bench.replayed.len(), 3, "read {read}");
-        assert!(bench.report.is_whole() && bench.report.torn_tail.is_none());
+        assert!(bench.report.is_intact() && bench.report.torn_tail.is_none());
     }
 }
 
-/// Scenario: a page of the last segment cannot be read. Guarantee: it is damage, not the end nor a torn tail.
+/// Scenario: a page of the last segment is unreadable. Guarantee: it is damage, neither the end nor a torn tail.
 #[test]
 fn an_unreadable_page_is_damage() {
     let disk = SimDisk::new(1);
@@ -242,9 +242,9 @@ fn an_unreadable_page_is_damage() {
     assert!(bench.commit(b"next").unwrap() > Position(8192));
 }
 
-/// Scenario: a segment's first write and its header's were torn before the segment had a name.
+/// Scenario: the header write of a new segment was torn before the rename.
 #[test]
-fn a_half_made_segment_is_removed() {
+fn an_incomplete_segment_is_removed() {
     let disk = SimDisk::new(1);
     disk.create_dir_all(Path::new("/journal")).unwrap();
     disk.create(Path::new("/journal/next.tmp")).unwrap().write_at(b"TWJR", 0).unwrap();
@@ -268,7 +268,7 @@ fn a_segment_of_a_later_version_stops_the_opening() {
     assert!(error.ends_with("has format version 9; this program reads version 1"), "{error}");
 }
 
-/// A payload that is itself a copy of a record, salt and all but its place, is not taken for one.
+/// A payload that is a copy of a record with the right salt, but at another position, is not replayed.
 #[test]
 fn a_record_inside_a_damaged_record_is_not_replayed() {
     let disk = SimDisk::new(1);
@@ -286,7 +286,7 @@ fn a_record_inside_a_damaged_record_is_not_replayed() {
     assert_eq!(bench.report.corrupt.len(), 1);
 }
 
-/// The fuzz target over mutated and over random bytes: never a panic, never more records than there were.
+/// Runs the fuzz target over mutated and random bytes: no panic, and never more records than were written.
 #[test]
 fn arbitrary_bytes_never_panic() {
     let disk = SimDisk::new(1);

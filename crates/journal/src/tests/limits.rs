@@ -1,4 +1,4 @@
-//! The bounds, and what happens at them: refused at once, and served again when there is room.
+//! Size limits: records beyond them are refused immediately, and accepted again once there is room.
 
 use super::{Bench, small};
 use crate::disk::Disk;
@@ -24,7 +24,7 @@ fn the_queue_is_bounded_but_takes_one_record_of_any_size() {
     (bench.step)();
     bench.journal.append(&[b"x"], 3).unwrap();
     (bench.step)();
-    assert_eq!(bench.settled.lock().iter().map(|(id, _)| *id).collect::<Vec<_>>(), [1, 3]);
+    assert_eq!(bench.outcomes.lock().iter().map(|(id, _)| *id).collect::<Vec<_>>(), [1, 3]);
 }
 
 #[test]
@@ -45,18 +45,18 @@ fn a_full_journal_refuses_until_trimmed() {
     assert_eq!(bench.journal.durable_position(), last);
     assert!(bench.journal.trim(last).unwrap() > 5);
     assert!(bench.journal.bytes() < full / 4);
-    assert_eq!(bench.journal.trim(last).unwrap(), 0, "what carries the positions on stays");
+    assert_eq!(bench.journal.trim(last).unwrap(), 0, "the last segment preserves the next position");
     bench.commit(&[7; 5000]).unwrap();
 }
 
 #[test]
-fn trim_keeps_what_is_not_covered() {
+fn trim_keeps_uncovered_records() {
     for seed in 0..10 {
-        trim_keeps_what_is_not_covered_on(SimDisk::new(seed));
+        trim_keeps_uncovered_records_on(SimDisk::new(seed));
     }
 }
 
-fn trim_keeps_what_is_not_covered_on(disk: SimDisk) {
+fn trim_keeps_uncovered_records_on(disk: SimDisk) {
     let mut bench = Bench::open(&disk, Position(0)).unwrap();
     let positions: Vec<Position> = (0..40).map(|record| bench.commit(&[record; 1000]).unwrap()).collect();
     assert_eq!(bench.journal.trim(Position(0)).unwrap(), 0);
@@ -66,13 +66,13 @@ fn trim_keeps_what_is_not_covered_on(disk: SimDisk) {
     drop(bench);
     let disk = disk.power_cut();
     let bench = Bench::open(&disk, positions[38]).unwrap();
-    assert_eq!(disk.list(Path::new("/journal")).unwrap().len(), 2, "removed is removed: the lock and one segment");
+    assert_eq!(disk.list(Path::new("/journal")).unwrap().len(), 2, "removals are durable: the lock and one segment");
     assert_eq!(bench.replayed, [(positions[39], vec![39; 1000])]);
-    assert!(bench.report.is_whole());
+    assert!(bench.report.is_intact());
 }
 
 #[test]
-fn trimmed_files_are_used_again() {
+fn trimmed_files_are_recycled() {
     let disk = SimDisk::new(1);
     let mut bench = Bench::open(&disk, Position(0)).unwrap();
     let mut last = Position(0);
@@ -85,18 +85,18 @@ fn trimmed_files_are_used_again() {
             most = most.max(files(&disk));
         }
     }
-    assert_eq!(most, 4, "the lock, one segment, two files to use again");
+    assert_eq!(most, 4, "the lock, one segment, two spares");
     let after = bench.commit(&[7; 1000]).unwrap();
     drop(bench);
     let disk = disk.power_cut();
     let bench = Bench::open(&disk, last).unwrap();
-    assert_eq!(bench.replayed, [(after, vec![7; 1000])], "nothing of what the file held before");
-    assert!(bench.report.is_whole() && bench.report.torn_tail.is_none(), "{:?}", bench.report);
+    assert_eq!(bench.replayed, [(after, vec![7; 1000])], "none of the file's old content");
+    assert!(bench.report.is_intact() && bench.report.torn_tail.is_none(), "{:?}", bench.report);
     assert_eq!(files(&disk), 2, "the lock and one segment");
 }
 
 #[test]
-fn after_a_renewal_nothing_of_before_stays() {
+fn after_a_rotation_no_earlier_bytes_remain() {
     let disk = SimDisk::new(1);
     let mut bench = Bench::open(&disk, Position(0)).unwrap();
     let holds_old = |disk: &SimDisk| {
@@ -112,23 +112,23 @@ fn after_a_renewal_nothing_of_before_stays() {
         last = bench.commit(&[7; 1000]).unwrap();
         bench.journal.trim(last).unwrap();
     }
-    assert!(holds_old(&disk), "the last segment, and files to use again");
-    bench.journal.renew();
+    assert!(holds_old(&disk), "the last segment and the spares");
+    bench.journal.rotate();
     (bench.step)();
     bench.journal.trim(last).unwrap();
     assert!(!holds_old(&disk));
-    // The next is durable, as ever, and a renewal of nothing changes nothing.
-    bench.journal.renew();
+    // A rotation without new records has no effect, and the next record is durable.
+    bench.journal.rotate();
     let after = bench.commit(&[8; 1000]).unwrap();
     drop(bench);
     let bench = Bench::open(&disk.power_cut(), last).unwrap();
     assert_eq!(bench.replayed, [(after, vec![8; 1000])]);
-    assert!(bench.report.is_whole() && bench.report.torn_tail.is_none(), "{:?}", bench.report);
+    assert!(bench.report.is_intact() && bench.report.torn_tail.is_none(), "{:?}", bench.report);
 }
 
-/// The last record of a file that is used again: what follows it is no reason to believe that it was never written.
+/// Old content after the last record of a recycled file must not hide damage to that record.
 #[test]
-fn damage_at_the_end_of_a_file_used_again_is_reported() {
+fn damage_at_the_end_of_a_recycled_file_is_reported() {
     let disk = SimDisk::new(1);
     let mut bench = Bench::open(&disk, Position(0)).unwrap();
     let mut last = Position(0);
@@ -144,12 +144,12 @@ fn damage_at_the_end_of_a_file_used_again_is_reported() {
     let base = crate::segment::base_of(&path).unwrap();
     assert!(disk.flip(&path, crate::segment::HEADER_BYTES + (last.0 - base.0) - 1016, 1), "its header");
     let bench = Bench::open(&disk, Position(0)).unwrap();
-    let torn = bench.report.torn_tail.as_ref().expect("it is missed");
+    let torn = bench.report.torn_tail.as_ref().expect("the record is reported");
     assert!(torn.from.0 == last.0 - 1016 && torn.to >= last, "{torn:?}");
 }
 
 #[test]
-fn a_full_disk_refuses_and_heals_by_itself() {
+fn a_full_disk_refuses_records_until_space_returns() {
     let disk = SimDisk::new(1);
     let mut bench = Bench::open(&disk, Position(0)).unwrap();
     let before = bench.commit(&[1; 1000]).unwrap();
@@ -158,13 +158,13 @@ fn a_full_disk_refuses_and_heals_by_itself() {
         assert_eq!(bench.commit(&[2; 9000]), Err(AppendError::NoSpace));
         assert_eq!(bench.journal.durable_position(), before);
     }
-    assert_eq!(disk.list(Path::new("/journal")).unwrap().len(), 2, "no litter: the lock and one segment");
+    assert_eq!(disk.list(Path::new("/journal")).unwrap().len(), 2, "no leftover files: the lock and one segment");
     disk.set_capacity(None);
     let after = bench.commit(&[3; 9000]).unwrap();
     drop(bench);
     let bench = Bench::open(&disk.power_cut(), Position(0)).unwrap();
     assert_eq!(bench.replayed, [(before, vec![1; 1000]), (after, vec![3; 9000])]);
-    assert!(bench.report.is_whole());
+    assert!(bench.report.is_intact());
 }
 
 #[test]
@@ -179,8 +179,8 @@ fn a_full_disk_does_not_stop_the_start() {
     bench.commit(b"more").unwrap();
 }
 
-/// Scenario: each step of making a group durable fails once, in turn.
-/// Guarantee: that group is refused, the next one succeeds, and both are told apart after a power cut.
+/// Scenario: each step of a commit fails once, in turn.
+/// Guarantee: that group is refused, the next one succeeds, and a power cut does not confuse the two.
 #[test]
 fn a_failed_write_or_sync_refuses_one_group() {
     for first in [true, false] {
@@ -207,13 +207,12 @@ fn a_failed_write_or_sync_refuses_one_group() {
             drop(bench);
             let bench = Bench::open(&disk.power_cut(), Position(0)).unwrap();
             assert_eq!(bench.replayed, expected, "first: {first}, fail: {fail}");
-            assert!(bench.report.is_whole());
+            assert!(bench.report.is_intact());
         }
     }
 }
 
-/// Scenario: a sync fails, the program ends and starts again. Guarantee: what was refused is not read back from
-/// memory, where it may be without being on the disk.
+/// Scenario: a sync fails and the process restarts. Guarantee: a refused record is not replayed from the page cache.
 #[test]
 fn a_record_refused_by_a_failed_sync_is_not_replayed() {
     for seed in 0..20 {
@@ -228,10 +227,10 @@ fn a_record_refused_by_a_failed_sync_is_not_replayed() {
     }
 }
 
-/// Scenario: all is trimmed but the active segment, and then that one fails before its first record.
-/// Guarantee: it stays, so that the next start knows where positions go on.
+/// Scenario: everything but the active segment is trimmed, and the active one fails before its first record.
+/// Guarantee: it stays, so that the next start knows the next position.
 #[test]
-fn the_only_segment_stays_also_when_it_failed() {
+fn the_only_segment_stays_even_when_it_failed() {
     let disk = SimDisk::new(1);
     let mut bench = Bench::open(&disk, Position(0)).unwrap();
     let stored = bench.commit(b"stored").unwrap();
@@ -242,7 +241,7 @@ fn the_only_segment_stays_also_when_it_failed() {
     assert_eq!(bench.commit(b"refused"), Err(AppendError::NoSpace));
     drop(bench);
     let bench = Bench::open(&disk, stored).unwrap();
-    assert!(bench.replayed.is_empty() && bench.report.is_whole(), "{:?}", bench.report);
+    assert!(bench.replayed.is_empty() && bench.report.is_intact(), "{:?}", bench.report);
 }
 
 #[test]

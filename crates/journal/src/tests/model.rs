@@ -1,8 +1,8 @@
-//! The property: whatever happens to process, disk and power, what was settled as durable is replayed, exactly once,
-//! in order, and nothing else is, or the report says what is missing.
+//! The durability property: after any failure of process, disk or power, exactly the records that were reported durable
+//! are replayed, once and in order, or the report contains the missing ones.
 //!
-//! Each seed is one history of appends, groups, trims, faults and restarts against a model that remembers every
-//! payload. `JOURNAL_SEED=7` replays one seed, `JOURNAL_SEEDS=1000000` runs more of them.
+//! Each seed is one history of appends, groups, trims, faults and restarts, compared with a model that remembers every
+//! payload. `JOURNAL_SEED=7` repeats one seed, `JOURNAL_SEEDS=1000000` runs more of them.
 
 use super::{Bench, Record};
 use crate::disk::Disk;
@@ -32,7 +32,7 @@ fn durable_records_survive_every_history() {
     }
 }
 
-/// How often the histories met what they are meant to meet: a model that never crashes proves nothing.
+/// How often the histories reached each case: a model that never crashes proves nothing.
 #[derive(Debug, Default)]
 struct Covered {
     acked: u64,
@@ -43,7 +43,7 @@ struct Covered {
     corrupt: u64,
     acked_lost_to_flips: u64,
     trimmed: u64,
-    kept_to_reuse: u64,
+    spares: u64,
 }
 
 impl Covered {
@@ -56,7 +56,7 @@ impl Covered {
         self.corrupt += other.corrupt;
         self.acked_lost_to_flips += other.acked_lost_to_flips;
         self.trimmed += other.trimmed;
-        self.kept_to_reuse += other.kept_to_reuse;
+        self.spares += other.spares;
     }
 
     fn check(&self) {
@@ -68,7 +68,7 @@ impl Covered {
             self.corrupt,
             self.acked_lost_to_flips,
             self.trimmed,
-            self.kept_to_reuse,
+            self.spares,
         ];
         assert!(acked > 10_000 && replayed > 10_000 && rare.iter().all(|&count| count > 100), "{self:?}");
     }
@@ -78,17 +78,17 @@ struct History {
     random: Random,
     disk: SimDisk,
     bench: Option<Bench>,
-    /// Where the caller replays from: what it has safely stored.
+    /// Start of the replay: the caller has stored every record before it.
     from: Position,
-    /// Every payload ever offered, by its id (the first eight bytes).
+    /// Every appended payload by id, its first eight bytes.
     offered: Vec<Vec<u8>>,
-    /// The only position each id was ever seen at, and the other way round.
+    /// The only position of each id, and the reverse.
     position_of: BTreeMap<u64, Position>,
     id_at: BTreeMap<Position, u64>,
     acked: BTreeMap<Position, u64>,
     damaged: bool,
-    /// A sync failed once, or a read: the system may have shown bytes that are not on the disk.
-    lied: bool,
+    /// Whether a sync or a read has failed: reads may have returned bytes that are not on the disk.
+    sync_failed: bool,
     covered: Covered,
 }
 
@@ -105,7 +105,7 @@ impl History {
             id_at: BTreeMap::new(),
             acked: BTreeMap::new(),
             damaged: false,
-            lied: false,
+            sync_failed: false,
             covered: Covered::default(),
         }
     }
@@ -116,7 +116,7 @@ impl History {
         for _ in 0..self.random.below(60) {
             match self.random.below(21) {
                 0..9 => self.offer(),
-                20 if self.random.chance(1, 3) => self.bench().journal.renew(),
+                20 if self.random.chance(1, 3) => self.bench().journal.rotate(),
                 20 => self.store(),
                 9..14 => self.step(),
                 14 => self.store(),
@@ -149,7 +149,7 @@ impl History {
             _ => self.random.below(500),
         };
         let mut payload = id.to_le_bytes().to_vec();
-        // Runs of zeros and of bytes that look like record headers, too.
+        // Includes runs of zeros and bytes that resemble record headers.
         let fill = [0, 0xff, self.random.next() as u8][self.random.below(3) as usize];
         payload.resize(8 + extra as usize, fill);
         let cut = self.random.below(payload.len() as u64 + 1) as usize;
@@ -164,8 +164,8 @@ impl History {
         let Some(bench) = &mut self.bench else { return };
         (bench.step)();
         let durable = bench.journal.durable_position();
-        let settled = std::mem::take(&mut *bench.settled.lock());
-        for (id, outcome) in settled {
+        let outcomes = std::mem::take(&mut *bench.outcomes.lock());
+        for (id, outcome) in outcomes {
             match outcome {
                 Ok(position) => {
                     assert!(position <= durable && position > self.from);
@@ -178,22 +178,22 @@ impl History {
                     self.covered.acked += 1;
                 }
                 Err(AppendError::NoSpace | AppendError::Io(_)) => self.covered.refused += 1,
-                Err(error) => panic!("settled with {error:?}"),
+                Err(error) => panic!("completed with {error:?}"),
             }
         }
     }
 
-    /// A record has one position for ever, and a position one record.
+    /// Asserts that a record keeps its position and that no other record gets it.
     fn seen(&mut self, id: u64, position: Position) {
-        if self.lied && !self.acked.contains_key(&position) {
-            // A refused record may have been read back from memory after a failed sync, and then be gone.
+        if self.sync_failed && !self.acked.contains_key(&position) {
+            // After a failed sync a refused record may be read from the page cache once and then disappear.
             self.id_at.remove(&position);
         }
         assert_eq!(*self.position_of.entry(id).or_insert(position), position, "record {id} moved");
         assert_eq!(*self.id_at.entry(position).or_insert(id), id, "position {position} used twice");
     }
 
-    /// The caller stored everything up to some record and may tell the journal so.
+    /// The caller stores everything up to some record and usually trims the journal.
     fn store(&mut self) {
         let later: Vec<Position> = self.acked.range(self.from..).map(|(&position, _)| position).collect();
         let Some(&covered) = later.get(self.random.below(later.len() as u64) as usize) else { return };
@@ -203,7 +203,7 @@ impl History {
                 Ok(removed) => {
                     self.covered.trimmed += removed as u64;
                     let files = self.disk.list(Path::new("/journal")).unwrap_or_default();
-                    self.covered.kept_to_reuse += files.iter().filter(|(path, _)| is_spare(path)).count() as u64;
+                    self.covered.spares += files.iter().filter(|(path, _)| is_spare(path)).count() as u64;
                 }
                 Err(error) => assert!(self.disk.is_dead(), "{error}"),
             }
@@ -215,7 +215,7 @@ impl History {
             4.. => self.disk.die_after(self.random.below(8)),
             0 => self.disk.fail_write_after(self.random.below(6)),
             1 => {
-                self.lied = true;
+                self.sync_failed = true;
                 self.disk.fail_sync_after(self.random.below(6));
             }
             2 => self.disk.set_capacity(Some(self.disk.used() + self.random.below(20_000))),
@@ -223,7 +223,7 @@ impl History {
         }
     }
 
-    /// A clean end, a killed process or a power cut.
+    /// A clean shutdown, a killed process or a power cut.
     fn stop(&mut self) {
         let how = self.random.below(4);
         if how == 0 {
@@ -253,7 +253,7 @@ impl History {
     }
 
     fn reopen(&mut self) {
-        // Recovery itself may be cut short, any number of times.
+        // Recovery may be interrupted any number of times.
         while self.random.chance(1, 4) {
             match self.random.below(3) {
                 0 => self.disk.fail_read_after(self.random.below(3)),
@@ -277,7 +277,7 @@ impl History {
         self.covered.torn_tails += u64::from(report.torn_tail.is_some());
         self.covered.corrupt += report.corrupt.len() as u64;
         assert_eq!(report.records, replayed.len() as u64);
-        assert!(self.damaged || self.lied || report.corrupt.is_empty(), "false alarm: {report:?}");
+        assert!(self.damaged || self.sync_failed || report.corrupt.is_empty(), "false alarm: {report:?}");
 
         let mut reported: Vec<(Position, Position)> =
             report.corrupt.iter().map(|range| (range.from, range.to)).collect();
@@ -287,18 +287,18 @@ impl History {
         self.check_replayed(&replayed);
         self.check_missing(&replayed, &reported);
 
-        // What a caller was shown it may store, so it must stay, unless the disk lied.
+        // The caller may store a replayed record, so it must stay, unless a sync has failed.
         for (position, payload) in &replayed {
             let id = id_of(payload);
             let unacked = !self.acked.contains_key(position);
             self.covered.survived_unacked += u64::from(unacked);
-            if unacked && !self.lied {
+            if unacked && !self.sync_failed {
                 self.acked.insert(*position, id);
             }
         }
     }
 
-    /// Nothing is replayed that was not offered, byte for byte, in order and at its one position.
+    /// Asserts that every replayed record equals an appended one, in order and at its position.
     fn check_replayed(&mut self, replayed: &[Record]) {
         let mut last = (self.from, None);
         for (position, payload) in replayed {
@@ -311,7 +311,7 @@ impl History {
         }
     }
 
-    /// Every durable record after `from` is there, or its place is reported and the disk was damaged.
+    /// Asserts that every durable record after `from` is replayed, or is in the report of a damaged disk.
     fn check_missing(&mut self, replayed: &[Record], reported: &[(Position, Position)]) {
         let replayed: BTreeMap<Position, u64> =
             replayed.iter().map(|(position, payload)| (*position, id_of(payload))).collect();
@@ -331,7 +331,7 @@ impl History {
         }
     }
 
-    /// Once space and disk are back, appends succeed and last.
+    /// Asserts that appends succeed and are durable once the disk works again.
     fn ends_well(&mut self) {
         if self.disk.is_dead() {
             self.stop();

@@ -1,4 +1,4 @@
-//! The journal with its thread: order, draining, closing.
+//! The journal with its writer thread: order, draining, shutdown.
 
 use super::small;
 use crate::disk::sim::SimDisk;
@@ -7,11 +7,13 @@ use std::sync::mpsc;
 use std::thread;
 
 #[test]
-fn records_of_many_threads_settle_in_the_order_of_their_positions() {
+fn records_of_many_threads_complete_in_the_order_of_their_positions() {
     let dir = tempfile::tempdir().unwrap();
     let (sender, receiver) = mpsc::channel();
-    let settled = move |id: u64, outcome: Result<Position, AppendError>| sender.send((outcome.unwrap(), id)).unwrap();
-    let opened = Journal::open(Options::new(dir.path()), Position(0), |_, _| Ok(()), settled).unwrap();
+    let on_durable = move |id: u64, outcome: Result<Position, AppendError>| {
+        sender.send((outcome.unwrap(), id)).unwrap();
+    };
+    let opened = Journal::open(Options::new(dir.path()), Position(0), |_, _| Ok(()), on_durable).unwrap();
     let journal = &opened.journal;
     thread::scope(|scope| {
         for sender in 0..4u64 {
@@ -25,11 +27,11 @@ fn records_of_many_threads_settle_in_the_order_of_their_positions() {
     });
     journal.shutdown();
     drop(opened);
-    let settled: Vec<(Position, u64)> = receiver.iter().collect();
-    assert_eq!(settled.len(), 1000);
-    assert!(settled.is_sorted());
+    let completed: Vec<(Position, u64)> = receiver.iter().collect();
+    assert_eq!(completed.len(), 1000);
+    assert!(completed.is_sorted());
     for sender in 0..4 {
-        let numbers: Vec<u64> = settled.iter().map(|(_, id)| *id).filter(|id| id / 1000 == sender).collect();
+        let numbers: Vec<u64> = completed.iter().map(|(_, id)| *id).filter(|id| id / 1000 == sender).collect();
         assert!(numbers.is_sorted(), "records of one thread keep their order");
     }
 
@@ -39,11 +41,11 @@ fn records_of_many_threads_settle_in_the_order_of_their_positions() {
         Ok(())
     };
     Journal::<u64>::open(Options::new(dir.path()), Position(0), replay, |_, _| {}).unwrap();
-    assert_eq!(replayed, settled);
+    assert_eq!(replayed, completed);
 }
 
 #[test]
-fn shutdown_settles_what_waits_and_refuses_what_comes() {
+fn shutdown_commits_queued_records_and_refuses_later_ones() {
     let disk = SimDisk::new(1);
     let (sender, receiver) = mpsc::channel();
     let opened =
@@ -57,20 +59,20 @@ fn shutdown_settles_what_waits_and_refuses_what_comes() {
     opened.journal.shutdown();
 }
 
-/// Scenario: the caller's `settled` panics. Guarantee: the journal is closed instead of silently not writing.
+/// Scenario: `on_durable` panics. Guarantee: the journal closes instead of silently dropping records.
 #[test]
 fn a_panic_of_the_caller_closes_the_journal() {
     let disk = SimDisk::new(1);
-    let settled = |(), _| panic!("a bug of the caller, on purpose");
-    let opened = Journal::open(small(&disk), Position(0), |_, _| Ok(()), settled).unwrap();
-    // Accepted, or the queue is full, until the thread has ended.
+    let on_durable = |(), _| panic!("a bug of the caller, on purpose");
+    let opened = Journal::open(small(&disk), Position(0), |_, _| Ok(()), on_durable).unwrap();
+    // Appends succeed or fail with `Full` until the thread has ended.
     while opened.journal.append(&[b"record"], ()) != Err((AppendError::Closed, ())) {
         thread::yield_now();
     }
 }
 
 #[test]
-fn an_error_of_replay_ends_the_opening_and_frees_the_lock() {
+fn an_error_of_replay_aborts_the_opening_and_releases_the_lock() {
     let disk = SimDisk::new(1);
     let open = || Journal::<()>::open(small(&disk), Position(0), |_, _| Err("no".into()), |_, _| {});
     open().unwrap().journal.append(&[b"record"], ()).unwrap();

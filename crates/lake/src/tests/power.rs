@@ -124,7 +124,7 @@ impl Process {
             assert!(bench.disk.is_dead(), "a start fails for no other reason");
             return (bench, None);
         };
-        assert!(report.is_whole(), "nothing durable is missing: {report:?}");
+        assert!(report.is_intact(), "nothing durable is missing: {report:?}");
         let journal = Arc::new(journal);
         let trimmed = Arc::downgrade(&journal);
         lake.set_on_covered(move |covered| {

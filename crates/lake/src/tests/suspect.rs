@@ -10,7 +10,7 @@ use tidewatch_store::TelemetryStore;
 use parking_lot::Mutex;
 use tidewatch_domain::model::Signal;
 use tidewatch_journal::Position;
-use tidewatch_journal::disk::hooked::{HookedDisk, Use};
+use tidewatch_journal::disk::hooked::{HookedDisk, Operation};
 
 use super::support::*;
 use crate::{Lake, LakeOptions, Source, set_part_aside};
@@ -144,7 +144,7 @@ fn a_damaged_key_file_keeps_no_other_from_merging() {
 }
 
 /// The disk of a bench behind a hook.
-fn hooked(bench: &Bench, hook: impl Fn(Use, &Path) -> io::Result<()> + Send + Sync + 'static) -> LakeOptions {
+fn hooked(bench: &Bench, hook: impl Fn(Operation, &Path) -> io::Result<()> + Send + Sync + 'static) -> LakeOptions {
     LakeOptions { disk: Arc::new(HookedDisk::new(Arc::new(bench.disk.clone()), hook)), ..bench.options() }
 }
 
@@ -154,7 +154,7 @@ fn a_merge_that_panics_keeps_nothing_else_from_merging() {
     let bench = Bench::new(15);
     drop(filled(&bench));
     let lake = Lake::open(hooked(&bench, |what, path| {
-        assert!(!(what == Use::Create && path.starts_with("/data/parts/logs")), "a bug of the merge, on purpose");
+        assert!(!(what == Operation::Create && path.starts_with("/data/parts/logs")), "a bug of the merge, on purpose");
         Ok(())
     }))
     .unwrap();
@@ -174,7 +174,7 @@ fn rows_that_cannot_be_written_are_set_aside() {
     let kept = Arc::new(Mutex::new(Vec::new()));
     let keeping = Arc::clone(&kept);
     let options = hooked(&bench, move |what, path| {
-        let is_meant = what == Use::Create && path.starts_with("/data/parts/logs");
+        let is_meant = what == Operation::Create && path.starts_with("/data/parts/logs");
         assert!(!(is_meant && panics.load(Ordering::SeqCst)), "a bug of the encoder, on purpose");
         Ok(())
     });
@@ -272,7 +272,7 @@ fn rows_are_not_set_aside_because_of_the_disk() {
 fn nothing_is_covered_before_its_records_are_kept() {
     let bench = Bench::new(18);
     let options = hooked(&bench, |what, path| {
-        assert!(!(what == Use::Create && path.starts_with("/data/parts/logs")), "on purpose");
+        assert!(!(what == Operation::Create && path.starts_with("/data/parts/logs")), "on purpose");
         Ok(())
     });
     let refuses = |_: &crate::Lost, _, _| Err(StoreError::NoSpace { what: "write", path: "/data/lost".into() });
@@ -301,7 +301,7 @@ fn the_deadline_holds_while_parts_are_opened() {
     let opened = Arc::new(AtomicUsize::new(0));
     let count = Arc::clone(&opened);
     let options = hooked(&bench, move |what, path| {
-        if what == Use::Open && path.starts_with("/data/parts/logs") {
+        if what == Operation::Open && path.starts_with("/data/parts/logs") {
             count.fetch_add(1, Ordering::SeqCst);
             while Instant::now() < deadline {
                 std::thread::yield_now();
@@ -322,7 +322,7 @@ fn the_deadline_holds_while_parts_are_opened() {
 fn counts_survive_beside_rows_that_are_set_aside() {
     let bench = Bench::new(20);
     let options = hooked(&bench, |what, path| {
-        assert!(!(what == Use::Create && path.starts_with("/data/parts/logs")), "on purpose");
+        assert!(!(what == Operation::Create && path.starts_with("/data/parts/logs")), "on purpose");
         Ok(())
     });
     let lake = Lake::open(LakeOptions { keep_records: Some(Arc::new(|_, _, _| Ok(()))), ..options }).unwrap();

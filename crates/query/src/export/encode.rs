@@ -31,7 +31,7 @@ pub struct Encoder {
 enum Writer {
     Parquet(Box<ArrowWriter<Output>>),
     Ndjson(arrow_json::Writer<Output, LineDelimited>),
-    Csv(arrow_csv::Writer<Output>),
+    Csv(Box<arrow_csv::Writer<Output>>),
 }
 
 /// What the writers have written and nobody has taken.
@@ -69,12 +69,12 @@ impl Encoder {
                     .with_timestamp_tz_format(TIME.to_owned())
                     .build(out.clone()),
             ),
-            Format::Csv => Writer::Csv(
+            Format::Csv => Writer::Csv(Box::new(
                 arrow_csv::WriterBuilder::new()
                     .with_header(true)
                     .with_timestamp_tz_format(TIME.to_owned())
                     .build(out.clone()),
-            ),
+            )),
         };
         Ok(Encoder { writer, out, schema: Arc::clone(schema) })
     }

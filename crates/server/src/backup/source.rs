@@ -42,7 +42,7 @@ impl Source for Serving {
     }
 
     fn hold_journal(&self) -> Box<dyn Any> {
-        Box::new(self.app.intake.hold_journal())
+        Box::new(self.app.intake.pause_trim())
     }
 
     fn copy_catalog(&self, to: &Path) -> anyhow::Result<()> {

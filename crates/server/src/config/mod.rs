@@ -43,134 +43,137 @@ pub struct Config {
     /// `unix:/run/tidewatch.sock`; port 0 picks a free one.
     #[arg(long, env = "TIDEWATCH_LISTEN", value_delimiter = ',', default_value = "127.0.0.1:8080")]
     pub listen: Vec<ListenAddress>,
-    /// PEM file with the certificate chain for `tls:` addresses; read again when it changes.
+    /// PEM file with the certificate chain for `tls:` addresses; reloaded on change.
     #[arg(long, env = "TIDEWATCH_TLS_CERTIFICATE", requires = "tls_key")]
     pub tls_certificate: Option<PathBuf>,
-    /// PEM file with the certificate's key.
+    /// PEM file with the private key of the certificate.
     #[arg(long, env = "TIDEWATCH_TLS_KEY", requires = "tls_certificate")]
     pub tls_key: Option<PathBuf>,
-    /// An address for the server's own figures, `GET /metrics` as Prometheus text; not served anywhere when not given.
+    /// Address for the server's own metrics, `GET /metrics` as Prometheus text; none by default.
     #[arg(long, env = "TIDEWATCH_METRICS_LISTEN")]
     pub metrics_listen: Option<ListenAddress>,
-    /// Where the server's own spans go: `self`, or the base of another OTLP/HTTP server such as `https://collector:4318`
-    /// (`/v1/traces` is appended); nowhere when not given.
+    /// Destination of the server's own spans: `self`, or the base URL of another OTLP/HTTP server such as
+    /// `https://collector:4318` (`/v1/traces` is appended); none by default.
     #[arg(long, env = "TIDEWATCH_TRACES_ENDPOINT")]
     pub traces_endpoint: Option<String>,
-    /// Of the requests that begin a trace, how many become spans: 1 is all, 0.01 one in a hundred.
+    /// Fraction of traces that are sampled among those that begin here: 1 is all, 0.01 one in a hundred.
     #[arg(long, env = "TIDEWATCH_TRACES_RATIO", default_value_t = 1.0)]
     pub traces_ratio: f64,
-    /// Headers for it, as in `OTEL_EXPORTER_OTLP_HEADERS`: `Authorization=Bearer%20<PROJECT_TOKEN>`.
+    /// Headers for the traces endpoint, as in `OTEL_EXPORTER_OTLP_HEADERS`: `Authorization=Bearer%20<PROJECT_TOKEN>`.
     #[arg(long, env = "TIDEWATCH_TRACES_HEADERS", hide_env_values = true, hide = true)]
     pub traces_headers: Option<String>,
     /// A file with these headers.
     #[arg(long, env = "TIDEWATCH_TRACES_HEADERS_FILE", conflicts_with = "traces_headers")]
     pub traces_headers_file: Option<PathBuf>,
-    /// The one directory everything is stored in; made when missing.
+    /// The directory of all data; created if missing.
     #[arg(long, alias = "data", env = "TIDEWATCH_DATA_DIR", default_value = "tidewatch-data")]
     pub data_dir: PathBuf,
-    /// Address of this server as its users see it; `http://` and the listen address when not given.
+    /// Public address of this server; `http://` and the listen address by default.
     #[arg(long, env = "APP_BASE_URL")]
     pub base_url: Option<String>,
-    /// Connections open at once; for the next one the connection that has been idle longest is closed.
+    /// Maximum number of open connections; beyond it the longest idle connection is closed.
     #[arg(long, env = "TIDEWATCH_CONNECTIONS_MAX", default_value_t = limits::CONNECTIONS_MAX)]
     pub connections_max: usize,
-    /// Largest OTLP request body in bytes, after decompression.
+    /// Maximum size of an OTLP request body in bytes, after decompression.
     #[arg(long, env = "OTLP_MAX_BODY_BYTES", default_value_t = limits::OTLP.body_bytes_max)]
     pub otlp_body_bytes_max: usize,
-    /// Largest report or profile body in megabytes, after decompression.
+    /// Maximum size of a report or profile body in megabytes, after decompression.
     #[arg(long, env = "REPORT_MAX_BODY_MB", default_value_t = limits::REPORT.body_bytes_max / MB)]
     pub report_body_mb_max: usize,
-    /// Exports, reports and profiles worked on at once, at least 4; 0 means twice the CPU cores.
+    /// Maximum number of concurrent exports, reports and profiles, at least 4; 0 means twice the CPU cores.
     #[arg(long, env = "INGEST_MAX_CONCURRENT", default_value_t = 0)]
     pub ingest_concurrent_max: usize,
-    /// Uploads taken at once.
+    /// Maximum number of concurrent uploads.
     #[arg(long, env = "UPLOAD_MAX_CONCURRENT", default_value_t = limits::UPLOAD_CONCURRENT)]
     pub upload_concurrent_max: usize,
-    /// Mebibytes of debug files and source maps that one project may keep; 0 means any number.
+    /// Maximum size of the debug files and source maps of one project in mebibytes; 0 means no limit.
     #[arg(long, env = "TIDEWATCH_SYMBOLS_PROJECT_MB", default_value_t = limits::SYMBOLS_PROJECT_MB)]
     pub symbols_project_mb: u64,
-    /// Debug files and source maps that one project may keep; 0 means any number. A file kept for several architectures or
-    /// under a debug id too counts for each.
+    /// Maximum number of debug files and source maps of one project; 0 means no limit. A file counts once per
+    /// architecture and debug id under which it is stored.
     #[arg(long, env = "TIDEWATCH_SYMBOLS_PROJECT_FILES", default_value_t = limits::SYMBOLS_PROJECT_FILES)]
     pub symbols_project_files: u64,
-    /// Mebibytes of bodies (inflated) that one project may send a day (UTC); 0 means any number. A project can set less.
+    /// Mebibytes of bodies (decompressed) that one project may send per day (UTC); 0 means no limit. A project can set
+    /// a lower limit.
     #[arg(long, env = "TIDEWATCH_PROJECT_DAILY_MB", default_value_t = 0)]
     pub project_daily_mb: u64,
-    /// Spans, log records and metric points that one project may send a day (UTC); 0 means any number. A project can set
-    /// less.
+    /// Spans, log records and metric points that one project may send per day (UTC); 0 means no limit. A project can
+    /// set a lower limit.
     #[arg(long, env = "TIDEWATCH_PROJECT_DAILY_RECORDS", default_value_t = 0)]
     pub project_daily_records: u64,
-    /// As many of these a second, on average over ten seconds; 0 means any number. A project can set less.
+    /// Spans, log records and metric points that one project may send per second, averaged over ten seconds; 0 means no
+    /// limit. A project can set a lower limit.
     #[arg(long, env = "TIDEWATCH_PROJECT_RECORDS_PER_SECOND", default_value_t = 0)]
     pub project_records_per_second: u64,
-    /// Proxies whose `X-Forwarded-For` is believed: addresses and CIDR ranges separated by commas, or `*` for every
-    /// peer, of which the last address in the header counts; loopback when not given.
+    /// Proxies whose `X-Forwarded-For` is trusted: addresses and CIDR ranges separated by commas, or `*` for every
+    /// peer, of which the last address in the header counts; loopback by default.
     #[arg(long, env = "TRUSTED_PROXIES")]
     pub trusted_proxies: Option<String>,
-    /// A header whose value is the client's address, ahead of `X-Forwarded-For`: on every request, or, where
-    /// `TRUSTED_PROXIES` is given, on those that come from these.
+    /// Header that contains the client's address and takes precedence over `X-Forwarded-For`: on every request, or, if
+    /// `TRUSTED_PROXIES` is set, on requests from these.
     #[arg(long, env = "TRUSTED_PROXY_HEADER")]
     pub trusted_proxy_header: Option<String>,
-    /// Threads that answer dashboard questions; 0 means one per CPU core.
+    /// Threads for dashboard queries; 0 means one per CPU core.
     #[arg(long, env = "TIDEWATCH_QUERY_THREADS", default_value_t = 0)]
     pub query_threads: usize,
-    /// Mebibytes that all dashboard questions together may hold; further ones wait. 0 means a quarter of the memory that
-    /// the machine or its control group has.
+    /// Memory budget of all dashboard queries in mebibytes; queries wait for it. 0 means a quarter of the memory of the
+    /// machine or its control group.
     #[arg(long, env = "TIDEWATCH_QUERY_MEMORY_MB", default_value_t = 0)]
     pub query_memory_mb: usize,
-    /// Names of Endpoints that a service may have on one day (UTC), and as many of Tasks and of AI Traces; further names
-    /// are stored as `(other)`. 0 means any number.
+    /// Maximum number of Endpoint names of a service per day (UTC), and of Task names and AI Trace names; further ones
+    /// are stored as `(other)`. 0 means no limit.
     #[arg(long, env = "TIDEWATCH_NAMES_MAX", default_value_t = limits::NAMES_PER_SERVICE_DAY)]
     pub names_max: usize,
-    /// Rows held in memory before they are written as parts.
+    /// Rows in memory that trigger a flush.
     #[arg(long, env = "TIDEWATCH_FLUSH_ROWS", default_value_t = limits::FLUSH_ROWS)]
     pub flush_rows: usize,
-    /// Mebibytes for rows in memory, for finding what was received before, and for writing rows as parts: three eighths
-    /// of what keys leave for rows, a third of them written at a time.
+    /// Memory in mebibytes for rows, deduplication keys and flushes: rows may use three eighths of what keys leave, and
+    /// a third of them is flushed at a time.
     #[arg(long, env = "TIDEWATCH_MEMTABLE_MB", default_value_t = limits::MEMTABLE_MB)]
     pub memtable_mb: usize,
-    /// Key that signs logins, at least 32 characters; made on first start and kept in the data directory when not given.
+    /// Key that signs logins, at least 32 characters; by default generated on first start and stored in the data
+    /// directory.
     #[arg(long, env = "JWT_SECRET", hide_env_values = true, hide = true)]
     pub jwt_secret: Option<String>,
     /// A file with that key.
     #[arg(long, env = "JWT_SECRET_FILE", conflicts_with = "jwt_secret")]
     pub jwt_secret_file: Option<PathBuf>,
-    /// Accounts and settings in PostgreSQL, `postgres://user:password@host/database`; a SQLite file in the data directory
-    /// when not given.
+    /// PostgreSQL database for accounts and settings, `postgres://user:password@host/database`; by default a SQLite
+    /// file in the data directory.
     #[arg(long, env = "DATABASE_URL", hide_env_values = true, hide = true)]
     pub database_url: Option<String>,
     /// A file with that address.
     #[arg(long, env = "DATABASE_URL_FILE", conflicts_with = "database_url")]
     pub database_url_file: Option<PathBuf>,
-    /// Key that secrets in the database are encrypted with, at least 32 characters, the same on every node; made on first
-    /// start and kept in the data directory when not given.
+    /// Key that encrypts secrets in the database, at least 32 characters, the same on every node; by default generated
+    /// on first start and stored in the data directory.
     #[arg(long, env = "SECRETS_KEY", hide_env_values = true, hide = true)]
     pub secrets_key: Option<String>,
     /// A file with that key.
     #[arg(long, env = "SECRETS_KEY_FILE", conflicts_with = "secrets_key")]
     pub secrets_key_file: Option<PathBuf>,
-    /// Code that the first account is made with, while there is none; printed at the start. Made from the key for secrets
-    /// when not given; `off` lets whoever comes first own the server.
+    /// Code required to create the first account; printed at the start. Derived from the key for secrets by default;
+    /// `off` lets the first visitor own the server.
     #[arg(long, env = "TIDEWATCH_SETUP_CODE", hide_env_values = true, hide = true)]
     pub setup_code: Option<String>,
     #[command(flatten)]
     pub mail: MailSettings,
-    /// Seconds after which rows held in memory are written as parts.
+    /// Seconds after which rows in memory are flushed.
     #[arg(long, env = "TIDEWATCH_FLUSH_SECONDS", default_value_t = limits::FLUSH_SECONDS)]
     pub flush_seconds: u64,
-    /// Days that telemetry is kept; 0 keeps it for ever.
+    /// Retention of telemetry in days; 0 means no limit.
     #[arg(long, env = "TIDEWATCH_RETENTION_DAYS", default_value_t = limits::RETENTION_DAYS)]
     pub retention_days: u32,
-    /// Retention follows the machine's clock at once, also after a jump ahead of more than a day; without it such a jump
+    /// Retention follows the machine's clock at once, also after a jump ahead of more than a day; otherwise such a jump
     /// is followed after 24 hours.
     #[arg(long, env = "TIDEWATCH_RETENTION_TRUST_CLOCK", action = ArgAction::Set, value_parser = BoolishValueParser::new(),
         num_args = 0..=1, default_value = "false", default_missing_value = "true")]
     pub retention_trust_clock: bool,
-    /// Bytes that stored telemetry may take on the disk; beyond them the oldest days are dropped. 0 means any number.
+    /// Maximum size of stored telemetry on the disk in bytes; beyond it the oldest days are removed. 0 means no limit.
     #[arg(long, env = "TIDEWATCH_DISK_BYTES_MAX", default_value_t = 0)]
     pub disk_bytes_max: u64,
-    /// Bytes to keep free on the data directory's file system; with fewer the oldest days of telemetry are dropped. 0
-    /// means none.
+    /// Bytes to keep free on the file system of the data directory; below it the oldest days of telemetry are removed.
+    /// 0 means none.
     #[arg(long, env = "TIDEWATCH_DISK_FREE_MIN", default_value_t = 0)]
     pub disk_free_min: u64,
     #[command(flatten)]

@@ -45,14 +45,14 @@ pub fn changed(command: &Command, before: &ArgMatches, now: &ArgMatches) -> Vec<
 /// `docs/configuration.md`.
 pub fn documentation(command: &Command) -> String {
     let mut text = String::from(
-        "# Configuration\n\nMade from `crates/server/src/config.rs` by a test (`make snapshots`); `tidewatch config docs` \
-         prints it.\n\nA flag of `tidewatch serve` wins over its environment variable (secrets have no flag: \
-         other users of the machine would see it), that over the configuration file \
-         (`--config`, `TIDEWATCH_CONFIG`: TOML, one key per setting), that over the default. An unknown key of the file \
-         is an error that names the nearest setting. `tidewatch config check` says whether all of it can be used, \
-         `tidewatch config show` what is in force and where it comes from.\n\n\
-         On SIGHUP (`systemctl reload`) the server reads certificates and the file again; it takes up `trusted_proxies` \
-         and `trusted_proxy_header` at once, and its log names the other settings that wait for a restart.\n\n\
+        "# Configuration\n\nGenerated from `crates/server/src/config` by a test (`make snapshots`); `tidewatch \
+         config docs` prints it.\n\nA flag of `tidewatch serve` takes precedence over its environment variable \
+         (secrets have no flag, because other users of the machine could see it), then the configuration file \
+         (`--config`, `TIDEWATCH_CONFIG`: TOML, one key per setting), then the default. An unknown key in the \
+         file is an error that suggests the nearest setting. `tidewatch config check` validates all settings, \
+         `tidewatch config show` prints the effective values and their sources.\n\nOn SIGHUP (`systemctl reload`) \
+         the server reloads certificates and the file; `trusted_proxies` and `trusted_proxy_header` take effect \
+         at once, and the log lists other changed settings, which require a restart.\n\n\
          | Setting | Flag | Environment | Default | |\n|---|---|---|---|---|\n",
     );
     for argument in settings(command) {

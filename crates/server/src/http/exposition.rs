@@ -210,7 +210,7 @@ impl Scrape {
             (
                 "tidewatch_journal_commit_seconds",
                 "Writing and syncing one group of the journal.",
-                Durations::of_cumulative(&app.intake.journal_commits()),
+                Durations::of_cumulative(&app.intake.commit_latencies()),
             ),
         ] {
             families.family(MetricType::Histogram, name, help)?.histogram(&[], &durations)?;
@@ -222,7 +222,7 @@ impl Scrape {
         let app = &self.app;
         let stats = app.store.stats();
         let lost = app.intake.lake().lost().stats();
-        let journal = app.intake.journal_waiting();
+        let journal = app.intake.journal_backlog();
         for (name, help, value) in [
             ("tidewatch_admission_waiting", "Exports that wait for a slot now.", app.admission.waiting()),
             ("tidewatch_upload_waiting", "Uploads that wait for a slot now.", app.uploads.waiting()),

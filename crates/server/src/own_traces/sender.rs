@@ -100,7 +100,7 @@ impl Shared {
     /// At most [`limits::OWN_SPANS_BATCH`] spans: those of [`limits::OWN_SPANS_EVERY`], or at once when that many wait.
     /// `None`: closed, and nothing waits.
     fn next_batch(&self) -> Option<Vec<Span>> {
-        self.heartbeat.rest();
+        self.heartbeat.idle();
         let mut queue = self.queue.lock();
         while queue.requests == 0 && !queue.is_closed {
             self.wake.wait(&mut queue);
@@ -122,7 +122,7 @@ impl Shared {
     /// Waits for as long, or until the tracer is closed: what waits is then counted as dropped, for the endpoint does
     /// not take it now.
     fn is_closed_within(&self, pause: Duration) -> bool {
-        self.heartbeat.rest();
+        self.heartbeat.idle();
         let due = Instant::now() + pause;
         let mut queue = self.queue.lock();
         while !queue.is_closed {

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use anyhow::{Context, bail, ensure};
 use serde_json::{Value, json};
-use tidewatch_symbols::{DebugId, Hints, Need, Trace, limits};
+use tidewatch_symbols::{ArtifactRequest, DebugId, Hints, Trace, limits};
 
 use super::find::{Found, FoundKey, find};
 use super::send::sentence;
@@ -132,8 +132,10 @@ fn at_hand(arguments: &ResolveArgs, text: &str) -> anyhow::Result<Answer> {
         return Ok(Answer { text: text.to_owned(), frames: 0, resolved: 0, missing: Vec::new() });
     };
     // A mapping without an id of its own serves the trace that it is given for.
-    let wanted =
-        trace.needs().into_iter().find_map(|need| if let Need::Mapping { id } = need { Some(id) } else { None });
+    let wanted = trace
+        .requests()
+        .into_iter()
+        .find_map(|request| if let ArtifactRequest::Mapping { id } = request { Some(id) } else { None });
     let wanted = wanted.map(|id| id.to_string());
     let fields = Fields { proguard_uuid: wanted.as_deref(), ..Fields::default() };
     let findings = find(&arguments.paths, fields);
@@ -141,7 +143,7 @@ fn at_hand(arguments: &ResolveArgs, text: &str) -> anyhow::Result<Answer> {
         remark(&format!("{}: {}", refused.name, refused.why));
     }
     let gathered = Gathered::of(&trace, &mut Files::of(&findings.found, fields));
-    let resolved = trace.resolve(&gathered.shelf());
+    let resolved = trace.resolve(&gathered.artifacts());
     let missing = gathered.missing.iter().map(in_words).collect();
     Ok(Answer { text: resolved.text, frames: resolved.frames, resolved: resolved.resolved, missing })
 }
@@ -219,12 +221,12 @@ impl Source for Files<'_> {
     }
 }
 
-fn in_words(need: &Need) -> String {
-    match need {
-        Need::Native { id, arch } => format!("debug file {id} ({arch})"),
-        Need::OnlyDart { arch } => format!("exactly one Dart file ({arch})"),
-        Need::Mapping { id } => format!("mapping {id} (or another one, with --debug-id)"),
-        Need::Script { debug_id: Some(id), path } => format!("source map {id} of {path}"),
-        Need::Script { debug_id: None, path } => format!("source map {path}.map"),
+fn in_words(request: &ArtifactRequest) -> String {
+    match request {
+        ArtifactRequest::Native { id, arch } => format!("debug file {id} ({arch})"),
+        ArtifactRequest::OnlyDart { arch } => format!("exactly one Dart file ({arch})"),
+        ArtifactRequest::Mapping { id } => format!("mapping {id} (or another one, with --debug-id)"),
+        ArtifactRequest::Script { debug_id: Some(id), path } => format!("source map {id} of {path}"),
+        ArtifactRequest::Script { debug_id: None, path } => format!("source map {path}.map"),
     }
 }

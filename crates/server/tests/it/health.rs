@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use tidewatch_journal::disk::RealDisk;
-use tidewatch_journal::disk::hooked::{HookedDisk, Use};
+use tidewatch_journal::disk::hooked::{HookedDisk, Operation};
 use tidewatch_journal::heartbeat::Heartbeat;
 use tidewatch_store::tables::Table;
 
@@ -30,7 +30,7 @@ impl Switch {
     }
 }
 
-async fn started(hook: impl Fn(Use, &Path) -> io::Result<()> + Send + Sync + 'static) -> Harness {
+async fn started(hook: impl Fn(Operation, &Path) -> io::Result<()> + Send + Sync + 'static) -> Harness {
     let disk = HookedDisk::new(Arc::new(RealDisk), hook);
     Harness::start_on(Arc::new(disk), |config| config.flush_rows = 1).await
 }
@@ -64,7 +64,7 @@ async fn rows_that_panic_when_they_are_written_are_set_aside_and_ingest_goes_on(
     let broken = Switch::default();
     let panics = broken.clone();
     let mut harness = started(move |what, path| {
-        let is_meant = what == Use::Create && path.to_string_lossy().contains("parts/endpoints/");
+        let is_meant = what == Operation::Create && path.to_string_lossy().contains("parts/endpoints/");
         assert!(!(is_meant && panics.is_on()), "a bug of the encoder, on purpose");
         Ok(())
     })
@@ -107,7 +107,7 @@ async fn a_thread_that_panics_tries_again() {
     let left = Arc::new(AtomicU32::new(3));
     let panics = left.clone();
     let mut harness = started(move |what, path| {
-        let is_meant = what == Use::Create && path.to_string_lossy().contains("/seen/");
+        let is_meant = what == Operation::Create && path.to_string_lossy().contains("/seen/");
         let is_left = |left: u32| left.checked_sub(1);
         assert!(!is_meant || panics.fetch_update(Ordering::SeqCst, Ordering::SeqCst, is_left).is_err(), "on purpose");
         Ok(())
@@ -131,7 +131,7 @@ async fn a_thread_that_goes_on_panicking_ends_the_process() {
     let broken = Switch::default();
     let panics = broken.clone();
     let mut harness = started(move |what, path| {
-        let is_meant = what == Use::Create && path.to_string_lossy().contains("/seen/");
+        let is_meant = what == Operation::Create && path.to_string_lossy().contains("/seen/");
         assert!(!(is_meant && panics.is_on()), "on purpose");
         Ok(())
     })
@@ -155,7 +155,7 @@ async fn a_panic_of_the_journals_thread_ends_the_process() {
     let broken = Switch::default();
     let panics = broken.clone();
     let mut harness = started(move |what, path| {
-        let is_meant = what == Use::Write && path.to_string_lossy().contains("/journal/");
+        let is_meant = what == Operation::Write && path.to_string_lossy().contains("/journal/");
         assert!(!(is_meant && panics.is_on()), "on purpose");
         Ok(())
     })
@@ -211,7 +211,7 @@ async fn a_server_that_cannot_store_is_not_ready() {
     let full = Switch::default();
     let is_full = full.clone();
     let mut harness = started(move |what, _| match what {
-        Use::Create | Use::Write if is_full.is_on() => Err(io::ErrorKind::StorageFull.into()),
+        Operation::Create | Operation::Write if is_full.is_on() => Err(io::ErrorKind::StorageFull.into()),
         _ => Ok(()),
     })
     .await;

@@ -79,3 +79,4 @@ mod two_factor;
 mod ui;
 mod uploads;
 mod wire_shapes;
+mod words;

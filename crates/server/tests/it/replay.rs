@@ -20,7 +20,7 @@ use tidewatch_ingest::prices;
 use tidewatch_ingest::prices::PriceTable;
 use tidewatch_ingest::record::Header;
 use tidewatch_ingest::replay::{Prepare, Replay, Replayed};
-use tidewatch_journal::disk::hooked::{HookedDisk, Use};
+use tidewatch_journal::disk::hooked::{HookedDisk, Operation};
 use tidewatch_journal::disk::{Disk, RealDisk};
 use tidewatch_journal::{Journal, Options, Position};
 use tidewatch_lake::LakeOptions;
@@ -182,7 +182,7 @@ fn a_record_that_panics_twice_when_it_is_applied_is_kept_and_passed_over() {
     let is_broken = Arc::new(AtomicBool::new(false));
     let panics = is_broken.clone();
     let disk = HookedDisk::new(Arc::new(RealDisk), move |what, path| -> io::Result<()> {
-        let is_look_up = what == Use::Read
+        let is_look_up = what == Operation::Read
             && path.extension().is_some_and(|extension| extension == "keys")
             && std::thread::current().name() == Some("replay");
         assert!(!(is_look_up && panics.load(Ordering::SeqCst)), "a bug of the lake, on purpose");

@@ -517,7 +517,7 @@ async fn nothing_is_left_of_a_project_that_is_removed() {
     uploads.settle().await;
     let (symbols, project) = (uploads.harness.app().symbols.clone(), uploads.project);
     tokio::task::spawn_blocking(move || {
-        let need = tidewatch_symbols::Need::Script { debug_id: None, path: "x.js".into() };
+        let need = tidewatch_symbols::ArtifactRequest::Script { debug_id: None, path: "x.js".into() };
         symbols.missing.add(project, need, 1);
         symbols.save_notes();
         symbols.remove_all(project).expect("the disk works");

@@ -54,10 +54,10 @@ impl<'b, 'a> SortedEncoder<'b, 'a> {
             order.places = order_of(attributes);
         }
         (order.of, order.layout) = (slice, layout);
-        let pairs = self.body.pairs(slice);
+        let pairs = self.body.encoded(slice);
         let places = &order.places[..attributes.len()];
-        if layout.bytes > 0 {
-            return wire::copy_attributes(pairs, places, layout.bytes as usize, out);
+        if layout.encoded_bytes > 0 {
+            return wire::copy_attributes(pairs, places, layout.encoded_bytes as usize, out);
         }
         for place in places {
             let place = usize::from(*place);
@@ -216,14 +216,14 @@ mod tests {
                     all.push(attribute);
                 }
                 let shape = all[start as usize..].iter().map(|attribute| std::ptr::from_ref(attribute.key)).collect();
-                let keys = shapes.iter().position(|known| *known == shape).unwrap_or(shapes.len()) as u32 + 1;
+                let key_set = shapes.iter().position(|known| *known == shape).unwrap_or(shapes.len()) as u32 + 1;
                 shapes.push(shape);
                 let stored: &[&[u8]] = &pairs[start as usize..];
                 let is_stored = stored.iter().all(|pair| !pair.is_empty());
-                let bytes = if is_stored { stored.iter().map(|pair| 1 + pair.len() as u32).sum() } else { 0 };
-                slices.push((Slice { start, end: all.len() as u32 }, Layout { keys, bytes }));
+                let encoded_bytes = if is_stored { stored.iter().map(|pair| 1 + pair.len() as u32).sum() } else { 0 };
+                slices.push((Slice { start, end: all.len() as u32 }, Layout { key_set, encoded_bytes }));
             }
-            for (body, is_known) in [(Body { attributes: pairs, records_max: 0 }, true), (Body::default(), false)] {
+            for (body, is_known) in [(Body { encoded_attributes: pairs, records_max: 0 }, true), (Body::default(), false)] {
                 let mut encoder = SortedEncoder::new(&body, &all);
                 for (slice, layout) in &slices {
                     let (mut encoded, mut expected) = (vec![1], vec![1]);

@@ -241,7 +241,7 @@ pub(super) fn write_exception(
     event_attributes: &[tidewatch_domain::model::KeyValue<'_>],
 ) {
     let (owner_kind, owner_name, owner_span) = match exception.owner {
-        Owner::Nobody => (0, "", SpanId::default()),
+        Owner::None => (0, "", SpanId::default()),
         Owner::Known { kind, name, span_id } => (kind as u8, name, span_id),
         Owner::Above(span_id) => (255, "", span_id),
     };

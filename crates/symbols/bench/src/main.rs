@@ -1,8 +1,8 @@
-//! What symbolication costs, in one run beside the `addr2line` crate, SymCache (`--features symcache`) and LLVM's
+//! Benchmark of symbolication, compared with the `addr2line` crate, SymCache (`--features symcache`) and LLVM's
 //! symbolizer (if installed): `cargo run --release --manifest-path crates/symbols/bench/Cargo.toml [--features symcache]`.
 //!
-//! The file is `fixtures/symbols/rust/RustBig.arm64.dwarf` (19.6 MB, 4.2 frames per address on average) and the source
-//! map `js/huge` (14.5 MB, 702,937 segments). Figures are the best of several rounds on one thread.
+//! The inputs are `fixtures/symbols/rust/RustBig.arm64.dwarf` (19.6 MB, 4.2 frames per address on average) and the source
+//! map `js/huge` (14.5 MB, 702,937 segments). Results are the best of several rounds on one thread.
 
 use std::{
     fmt::Write as _,
@@ -13,7 +13,7 @@ use std::{
 };
 
 use tidewatch_symbols::{
-    Artifact, Hints, Native, Script, Shelf, Trace, Upload, convert_native, convert_source_map, detect, source_hash,
+    Artifact, ArtifactSet, Hints, Native, Script, Trace, Upload, convert_native, convert_source_map, detect, source_hash,
 };
 
 /// Look-ups per round.
@@ -24,7 +24,7 @@ fn fixture(name: &str) -> Vec<u8> {
     zstd::decode_all(&*std::fs::read(path).expect("a fixture")).expect("valid zstd")
 }
 
-/// The best of `rounds`, in nanoseconds.
+/// The shortest of `rounds` runs, in nanoseconds.
 fn best(rounds: usize, mut run: impl FnMut()) -> f64 {
     let round = || {
         let start = Instant::now();
@@ -34,7 +34,7 @@ fn best(rounds: usize, mut run: impl FnMut()) -> f64 {
     std::iter::repeat_with(round).take(rounds).fold(f64::INFINITY, f64::min)
 }
 
-/// Random numbers, the same in every run.
+/// A deterministic random number generator.
 fn random(seed: u64) -> impl FnMut(u64) -> u64 {
     let mut random = fastrand::Rng::with_seed(seed);
     move |below| random.u64(..below)
@@ -164,12 +164,12 @@ fn native() {
     for (number, address) in addresses[..50].iter().enumerate() {
         let _ = write!(text, "\n#{number:02} {id} 0x{address:x} RustBig");
     }
-    let mut shelf = Shelf::new();
-    shelf.add_native(id, Artifact::open(&artifact).expect("just written"));
+    let mut artifacts = ArtifactSet::new();
+    artifacts.add_native(id, Artifact::open(&artifact).expect("just written"));
     let trace = best(200, || {
-        black_box(Trace::read(&text, &Hints::default()).expect("recognised").resolve(&shelf));
+        black_box(Trace::read(&text, &Hints::default()).expect("recognized").resolve(&artifacts));
     });
-    let lines = Trace::read(&text, &Hints::default()).expect("recognised").resolve(&shelf).text.lines().count();
+    let lines = Trace::read(&text, &Hints::default()).expect("recognized").resolve(&artifacts).text.lines().count();
     report(
         &format!("an iOS trace of 50 frames ({lines} lines out)"),
         format!("{:.1} us", trace / 1e3),
@@ -199,7 +199,7 @@ fn with_addr2line(bytes: &[u8], addresses: &[u64]) -> f64 {
     best(3, look_up) / addresses.len() as f64
 }
 
-/// Nanoseconds per address: lines alone, and with the text of functions and files.
+/// Nanoseconds per address: only lines, and with the names of functions and files.
 #[cfg(feature = "symcache")]
 fn with_symcache(bytes: &[u8], addresses: &[u64]) -> (f64, f64) {
     use symbolic_symcache::{SymCache, SymCacheConverter};
@@ -255,7 +255,7 @@ fn with_llvm(path: &Path, addresses: &[u64]) -> Option<f64> {
         child.wait().ok()?;
         Some(start.elapsed().as_nanos() as f64)
     };
-    // Start-up and indexing are not counted.
+    // Excludes start-up and indexing.
     let start = run(&addresses[..1])?;
     Some((run(addresses)? - start) / addresses.len() as f64)
 }

@@ -1,6 +1,6 @@
-//! Where the fields of the header are. All numbers are little-endian; sections start at multiples of eight.
+//! Offsets of the header fields. All numbers are little-endian; sections start at multiples of eight.
 
-/// Raised whenever the bytes of any layout change; artifacts of another version are rebuilt, never migrated.
+/// Incremented whenever any layout changes. Artifacts of another version are rebuilt, never migrated.
 pub const FORMAT_VERSION: u16 = 2;
 
 /// Length of the header.
@@ -25,7 +25,7 @@ pub(super) const AT_SECTIONS: usize = 144;
 pub(super) const AT_HEADER_HASH: usize = 312;
 const _: () = assert!(AT_SECTIONS + SECTIONS_MAX * 8 <= AT_HEADER_HASH);
 
-/// Which layout the sections follow.
+/// The layout of the sections.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Kind {
     /// Machine code: Mach-O, ELF, Dart.

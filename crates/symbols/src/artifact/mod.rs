@@ -1,7 +1,7 @@
-//! The `.tw` container: one header, up to sixteen sections, one checksum rule, for all three layouts.
+//! The `.tw` container: one header, up to sixteen sections and checksums, for all three layouts.
 //!
-//! `layout.rs` is the header, `write.rs` builds, `read.rs` opens, `strings.rs` interns. What the sections hold is
-//! said by `native`, `r8` and `js`, and for readers of the bytes in the crate's own documentation.
+//! `layout.rs` defines the header, `write.rs` builds, `read.rs` opens, `strings.rs` interns. `native`, `r8` and `js`
+//! define the sections; the crate's documentation describes them.
 
 mod layout;
 mod read;
@@ -14,7 +14,7 @@ pub(crate) use read::{text_at, u32_at};
 pub(crate) use strings::Strings;
 pub(crate) use write::Writer;
 
-/// The hash that says which original an artifact was made from.
+/// The hash that identifies the original of an artifact.
 pub fn source_hash(source: &[u8]) -> u128 {
     xxhash_rust::xxh3::xxh3_128(source)
 }

@@ -1,4 +1,4 @@
-//! Opening the container: cheap checks at once, the checksum of the body on request.
+//! Opens the container: header checks on open, the checksum of the body on request.
 
 use integer_encoding::VarInt;
 use xxhash_rust::xxh3::xxh3_64;
@@ -12,7 +12,7 @@ use crate::{Arch, DebugId};
 /// Why an artifact must be built again from its original.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Stale {
-    /// Not an artifact, or cut off.
+    /// Not an artifact, or truncated.
     #[error("not a .tw artifact, or cut off")]
     Damaged,
     /// Written by another version of this crate.
@@ -24,12 +24,12 @@ pub enum Stale {
     /// The checksum does not match.
     #[error("the checksum does not match")]
     Checksum,
-    /// Made from another original.
+    /// Built from another original.
     #[error("made from another original")]
     Source,
 }
 
-/// An opened artifact: a view on bytes that somebody else holds: a cache, or a memory map.
+/// An opened artifact that borrows its bytes.
 #[derive(Debug, Clone, Copy)]
 pub struct Artifact<'a> {
     bytes: &'a [u8],
@@ -37,7 +37,7 @@ pub struct Artifact<'a> {
 }
 
 impl<'a> Artifact<'a> {
-    /// Checks the header (magic, version, lengths, header checksum). Takes the same time for every size.
+    /// Checks the header: magic, version, lengths, header checksum. Constant time.
     pub fn open(bytes: &'a [u8]) -> Result<Self, Stale> {
         if bytes.len() < HEADER_BYTES || bytes[..4] != MAGIC {
             return Err(Stale::Damaged);
@@ -56,7 +56,7 @@ impl<'a> Artifact<'a> {
         Ok(Self { bytes, kind })
     }
 
-    /// Checks the body against its checksum: reads every byte once.
+    /// Checks the body against its checksum. Reads every byte once.
     pub fn verify(self) -> Result<Self, Stale> {
         match xxh3_64(&self.bytes[HEADER_BYTES..]) == u64_at(self.bytes, AT_BODY_HASH) {
             true => Ok(self),
@@ -64,7 +64,7 @@ impl<'a> Artifact<'a> {
         }
     }
 
-    /// Checks that the artifact was made from an original of this length and [`super::source_hash`].
+    /// Checks that the artifact was built from an original of this length and [`super::source_hash`].
     pub fn made_from(self, source_len: u64, source_hash: u128) -> Result<Self, Stale> {
         let (len, hash) = self.source();
         match len == source_len && hash == source_hash {
@@ -79,12 +79,12 @@ impl<'a> Artifact<'a> {
         (u64_at(self.bytes, AT_SOURCE_LEN), u128::from_le_bytes(hash))
     }
 
-    /// Which layout the sections follow.
+    /// The layout of the sections.
     pub fn kind(&self) -> Kind {
         self.kind
     }
 
-    /// The id of the original, if it carries one.
+    /// The debug id of the original, if it has one.
     pub fn id(&self) -> Option<DebugId> {
         let len = usize::from(self.bytes[AT_ID_LEN]).min(64);
         DebugId::parse(std::str::from_utf8(&self.bytes[AT_ID..AT_ID + len]).ok()?)
@@ -95,12 +95,12 @@ impl<'a> Artifact<'a> {
         Arch::from_code(u32_at(&self.bytes[AT_ARCH..], 0))
     }
 
-    /// Length of the whole artifact in bytes.
+    /// Length of the artifact in bytes.
     pub fn len(&self) -> usize {
         self.bytes.len()
     }
 
-    /// Never true: the header is there.
+    /// Always false: an artifact has a header.
     pub fn is_empty(&self) -> bool {
         false
     }
@@ -109,12 +109,12 @@ impl<'a> Artifact<'a> {
         u32_at(&self.bytes[AT_FLAGS..], 0)
     }
 
-    /// The address the ranges of a native artifact are relative to: `__TEXT` of Mach-O, 0 of ELF.
+    /// Base address of the ranges of a native artifact: `__TEXT` of Mach-O, 0 of ELF.
     pub fn base(&self) -> u64 {
         u64_at(self.bytes, AT_BASE)
     }
 
-    /// One section's bytes; empty if the artifact has fewer sections or the table points outside.
+    /// The bytes of a section; empty if it is absent or outside of the file.
     pub(crate) fn section(&self, number: usize) -> &'a [u8] {
         debug_assert!(number < SECTIONS_MAX);
         let entry = &self.bytes[AT_SECTIONS + number * 8..];
@@ -127,7 +127,7 @@ fn u64_at(bytes: &[u8], at: usize) -> u64 {
     u64::from_le_bytes(bytes[at..at + 8].try_into().expect("eight bytes of the header"))
 }
 
-/// The number at `index` of a section of numbers; 0 past its end (artifacts are checked, but never trusted).
+/// The number at `index` of a section of numbers; 0 past its end. Artifacts are checked, but not trusted.
 #[inline]
 pub(crate) fn u32_at(numbers: &[u8], index: usize) -> u32 {
     match numbers.get(index * 4..index * 4 + 4) {
@@ -136,7 +136,7 @@ pub(crate) fn u32_at(numbers: &[u8], index: usize) -> u32 {
     }
 }
 
-/// The text at an offset of a string section; empty if there is none.
+/// The string at an offset of a string section; empty if it is invalid.
 #[inline]
 pub(crate) fn text_at(strings: &[u8], offset: u32) -> &str {
     let text = || {

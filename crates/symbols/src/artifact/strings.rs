@@ -1,4 +1,4 @@
-//! The string section: every text once, as a LEB128 length and UTF-8 bytes; offset 0 is the empty text.
+//! The string section: every distinct string once, as a LEB128 length and UTF-8 bytes. Offset 0 is the empty string.
 
 use hashbrown::HashTable;
 use integer_encoding::VarIntWriter;
@@ -6,7 +6,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use super::read::text_at;
 
-/// Interns texts while an artifact is built.
+/// Interns strings while an artifact is built.
 pub(crate) struct Strings {
     bytes: Vec<u8>,
     offsets: HashTable<u32>,
@@ -25,7 +25,7 @@ impl Strings {
         strings
     }
 
-    /// The offset of `text`; equal texts have equal offsets. Texts past 4 GB become the empty one.
+    /// The offset of `text`; equal strings have equal offsets. Strings past 4 GB become empty.
     pub(crate) fn intern(&mut self, text: &str) -> u32 {
         let hash = xxh3_64(text.as_bytes());
         if let Some(&offset) = self.offsets.find(hash, |&offset| text_at(&self.bytes, offset) == text) {
@@ -49,7 +49,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn equal_texts_are_stored_once() {
+    fn equal_strings_are_stored_once() {
         let mut strings = Strings::new();
         let long = "ü".repeat(100);
         let (a, b) = (strings.intern("main"), strings.intern(&long));

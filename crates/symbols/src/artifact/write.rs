@@ -1,4 +1,4 @@
-//! Putting the container together: sections one after another, then the header in front of them.
+//! Builds the container: appends sections, then fills in the header.
 
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -15,7 +15,7 @@ pub(crate) struct Writer {
 }
 
 impl Writer {
-    /// `body_hint`: the expected length of all sections, to allocate once.
+    /// `body_hint`: expected length of all sections, to allocate once.
     pub(crate) fn new(kind: Kind, source: &[u8], body_hint: usize) -> Self {
         let mut bytes = Vec::with_capacity(HEADER_BYTES + body_hint + SECTIONS_MAX * 8);
         bytes.resize(HEADER_BYTES, 0);
@@ -48,19 +48,19 @@ impl Writer {
         self.put(AT_BASE_LEN, &len.to_le_bytes());
     }
 
-    /// Adds the next section; its number is the count of sections before it.
+    /// Appends a section. Sections are numbered from 0 in the order of their addition.
     pub(crate) fn section(&mut self, bytes: &[u8]) -> Result<()> {
         let start = self.begin()?;
         self.bytes.extend_from_slice(bytes);
         self.end(start)
     }
 
-    /// Adds a section of numbers.
+    /// Appends a section of numbers.
     pub(crate) fn numbers(&mut self, numbers: impl IntoIterator<Item = u32>) -> Result<()> {
         self.rows(numbers.into_iter().map(|number| [number]))
     }
 
-    /// Adds a section of rows of numbers.
+    /// Appends a section of rows of numbers.
     pub(crate) fn rows<const N: usize>(&mut self, rows: impl IntoIterator<Item = [u32; N]>) -> Result<()> {
         let start = self.begin()?;
         for number in rows.into_iter().flatten() {

@@ -1,7 +1,8 @@
-//! Mangled names of C++, Rust and Swift as people write them; Objective-C and plain names as they are.
+//! Demangles names of C++, Rust and Swift. Objective-C and plain names stay unchanged.
 //!
-//! Substitutions in a mangled name can repeat each other, so a short name can stand for an enormous one. C++ and Rust are
-//! printed into [`Bounded`]. Swift's demangler builds the whole text first: [`swift_size`] bounds it before.
+//! Substitutions in a mangled name can refer to each other, so a short name can expand to an enormous one. C++ and Rust
+//! names are printed into [`Bounded`]. Swift's demangler builds the complete name first, so [`swift_size`] computes a
+//! bound before it runs.
 
 mod swift_size;
 
@@ -14,24 +15,26 @@ use crate::{
     safe,
 };
 
-/// Nesting that C++ names are followed to.
+/// Maximum nesting depth of C++ names.
 const CPP_DEPTH_MAX: u32 = 160;
-/// Bytes of a demangled name before it is given up.
+
+/// Maximum size of a demangled name. Larger ones stay mangled.
 const OUTPUT_BYTES_MAX: usize = 16 << 10;
-/// Bytes that a step of a conversion pays for.
+
+/// Printed bytes per step of a conversion's budget.
 const BYTES_PER_STEP: usize = 16;
 
-/// Whether a symbol's name is mangled in one of the known ways.
+/// Whether a symbol's name has one of the known mangling prefixes.
 pub(crate) fn is_mangled(name: &[u8]) -> bool {
     [b"_Z" as &[u8], b"__Z", b"_R", b"$s", b"$S", b"_$s", b"_$S", b"_T0"].iter().any(|prefix| name.starts_with(prefix))
 }
 
-/// The name as it is printed: demangled if it can be, on one line, of bounded length.
+/// The name for display: demangled if possible, on one line, of bounded length.
 pub fn demangle(name: &str) -> String {
     safe::one_line(&demangled(name)).into_owned()
 }
 
-/// What demangling this name costs, in steps of a conversion.
+/// The cost of demangling this name, in steps of a conversion's budget.
 pub(crate) fn steps(name: &[u8]) -> u64 {
     let printed = match swift_body(name) {
         Some(body) if name.len() <= SWIFT_MANGLED_BYTES_MAX => {
@@ -43,7 +46,7 @@ pub(crate) fn steps(name: &[u8]) -> u64 {
     (name.len() / 8 + printed / BYTES_PER_STEP) as u64
 }
 
-/// What follows the prefix of a Swift name.
+/// A Swift name without its prefix.
 fn swift_body(name: &[u8]) -> Option<&[u8]> {
     let name = name.strip_prefix(b"_").filter(|name| name.starts_with(b"$")).unwrap_or(name);
     [&b"$s"[..], b"$S", b"_T0"].iter().find_map(|prefix| name.strip_prefix(*prefix))
@@ -53,7 +56,7 @@ fn demangled(name: &str) -> Cow<'_, str> {
     if !is_mangled(name.as_bytes()) || name.len() > MANGLED_BYTES_MAX {
         return Cow::Borrowed(name);
     }
-    // Swift's linkage names start with an underscore or not, depending on who wrote them.
+    // Swift's linkage names start with an underscore, depending on the tool.
     let name = name.strip_prefix('_').filter(|n| n.starts_with("$s") || n.starts_with("$S")).unwrap_or(name);
     rust(name)
         .or_else(|| swift(name))
@@ -65,7 +68,7 @@ fn demangled(name: &str) -> Cow<'_, str> {
 fn rust(name: &str) -> Option<String> {
     let demangled = rustc_demangle::try_demangle(name).ok()?;
     let mut out = Bounded(String::new());
-    // The alternate form leaves out the hash of legacy names.
+    // The alternate form omits the hash of legacy names.
     fmt::write(&mut out, format_args!("{demangled:#}")).ok()?;
     Some(out.0)
 }
@@ -83,7 +86,7 @@ fn symbolic_demangle_name(name: &str) -> symbolic_common::Name<'_> {
 
 fn cpp(name: &str) -> Option<String> {
     let stripped = name.strip_prefix('_').filter(|n| n.starts_with("_Z")).unwrap_or(name);
-    // What optimisers append (`.llvm.123`, `.cold`, `.part.0`) is no part of the name.
+    // Optimizers append suffixes (`.llvm.123`, `.cold`, `.part.0`).
     let stripped = stripped.split_once(".llvm.").map_or(stripped, |(head, _)| head);
     let options = cpp_demangle::ParseOptions::default().recursion_limit(CPP_DEPTH_MAX);
     let symbol = cpp_demangle::Symbol::new_with_options(stripped, &options).ok()?;
@@ -110,9 +113,9 @@ mod tests {
     use super::*;
 
     proptest::proptest! {
-        /// Names of the operators that build entries: what is printed is never more than its bound.
+        /// Names built from the operators that create entries are never printed longer than their bound.
         #[test]
-        fn what_swift_prints_is_within_its_bound(
+        fn printed_swift_names_are_within_their_bound(
             parts in proptest::collection::vec(proptest::sample::select(SWIFT_PARTS.to_vec()), 1..14)
         ) {
             let body = parts.concat();
@@ -168,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn names_are_printed_as_people_write_them() {
+    fn names_are_demangled() {
         check("_ZN4acme3geo4areaEii", "acme::geo::area(int, int)");
         check("_ZN4acme5driveEi.llvm.123456", "acme::drive(int)");
         check("_RNvC7mycrate3foo", "mycrate::foo");
@@ -180,14 +183,14 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_demangled_stays() {
+    fn invalid_mangled_names_stay() {
         check("$s7MyApp7ContentV4bodyQrvg", "$s7MyApp7ContentV4bodyQrvg");
         check("_Z", "_Z");
         check("_Z7größel", "_Z7größel");
         check("", "");
     }
 
-    /// Each level holds the one before it twice.
+    /// Each level contains the previous one twice.
     fn swift_bomb(levels: usize) -> String {
         let mut name = format!("$s4main1fyy{}SiSiG", "SDy".repeat(levels + 1));
         for entry in 2..levels + 2 {
@@ -204,7 +207,7 @@ mod tests {
 
     #[test]
     fn a_swift_name_that_explodes_stays_mangled() {
-        // Few levels are printed, so the name means what it should.
+        // A name of few levels is printed, so the name is valid.
         let printed = demangle(&swift_bomb(4));
         assert_eq!(printed.matches("Swift.Int").count(), 32, "{printed}");
         for levels in [14, 22, 30, 60] {
@@ -212,7 +215,7 @@ mod tests {
             assert_eq!(demangle(&bomb), bomb);
             assert_eq!(demangle(&format!("_{bomb}")), bomb);
         }
-        // Repeat counts, optionals of optionals, words of identifiers, and operators that are not followed.
+        // Repeat counts, nested optionals, words of identifiers, and unsupported operators.
         let words = format!("$s4main{}{}yyF", 600, "a".repeat(600)) + &format!("0{}A", "a".repeat(900));
         for bomb in [
             format!("$s4main1aVy{}AD2048A_2048A_tG", "A2000D".repeat(300)),

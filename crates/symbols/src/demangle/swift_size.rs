@@ -1,21 +1,21 @@
-//! An upper bound on what Swift's demangler prints for a name, found without building it.
+//! Computes an upper bound on the size of a demangled Swift name without building it.
 //!
 //! Swift's mangling is postfix: each operator pops nodes from a stack and pushes one. Identifiers, nominal types, bound
 //! generic types, optionals and associated types are also entered into a table, and the operator `A` pushes an entry
-//! again. Entries refer to entries, so a name of 200 bytes can stand for gigabytes.
+//! again. Entries refer to entries, so a name of 200 bytes can expand to gigabytes.
 //!
-//! The name is read operator by operator, and each node is represented by its size alone. Operators that build entries
-//! of the table are followed exactly. Any other operator folds the whole stack into one node that is never popped
-//! again ([`Sizes::below`]): whatever the operator takes is part of it, so sizes can only be too large. After an operator
-//! whose arguments are not read here, nothing may follow that could repeat an entry.
+//! The name is read operator by operator, and each node is represented by its size. Operators that create entries of the
+//! table are modeled exactly. Any other operator folds the complete stack into one node that is never popped
+//! ([`Sizes::below`]); it includes all arguments of the operator, so sizes are never too small. After an operator whose
+//! arguments are not parsed here, nothing may follow that could repeat an entry.
 
-/// The printed bytes of everything that one operator adds by itself: keywords, punctuation, names of the standard library.
+/// Maximum printed size of what an operator adds itself: keywords, punctuation, names of the standard library.
 const OPERATOR_BYTES: usize = 64;
 
-/// The same of a list's marker, which is printed only where it belongs to no list.
+/// Maximum printed size of a list marker, which is printed only outside of a list.
 const MARKER_BYTES: usize = 32;
 
-/// The same of one count in a generic signature, of which the demangler prints at most 128 parameters.
+/// Maximum printed size of one count in a generic signature, of which the demangler prints at most 128 parameters.
 const PARAMETERS_BYTES: usize = 1024;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,28 +35,28 @@ struct Node {
     bytes: usize,
 }
 
-/// Why reading ends early.
+/// Why parsing ends early.
 enum End {
-    /// The demangler refuses the name here, and prints nothing.
+    /// The demangler refuses the name and prints nothing.
     Malformed,
-    /// Over the limit, or not known.
+    /// Over the limit, or unknown.
     TooLarge,
 }
 
 struct Sizes<'n> {
     rest: &'n [u8],
     limit: usize,
-    /// Of everything that was pushed and is not in the table or on the stack by itself.
+    /// Size of all folded nodes.
     below: usize,
     stack: Vec<Node>,
     stack_bytes: usize,
     table: Vec<Node>,
-    /// The longest text in an identifier: what a word reference may repeat.
+    /// Length of the longest identifier, which a word reference may repeat.
     longest: usize,
 }
 
-/// Bytes that the demangler would print for this name (without its prefix), at most. `None`: more than `limit`, or it
-/// cannot be told.
+/// An upper bound on the bytes that the demangler prints for this name, given without its prefix. `None` when it is more
+/// than `limit` or unknown.
 pub(super) fn printed_max(name: &str, limit: usize) -> Option<usize> {
     let mut sizes = Sizes {
         rest: name.as_bytes(),
@@ -119,7 +119,7 @@ impl Sizes<'_> {
                     }
                     _ => return self.tail(),
                 },
-                // What the compiler appends.
+                // A suffix of the compiler.
                 b'.' => {
                     let bytes = self.rest.len();
                     self.rest = &[];
@@ -135,7 +135,8 @@ impl Sizes<'_> {
         Ok(())
     }
 
-    /// The operators from here on are not read: nothing may repeat an entry, and words of identifiers repeat the longest.
+    /// Bounds the remaining operators without parsing them: none may repeat an entry, and each word of an identifier
+    /// repeats at most the longest one.
     fn tail(&mut self) -> Result<(), End> {
         let repeats =
             self.rest.contains(&b'A') || self.rest.windows(2).any(|two| two[0] == b'S' && two[1].is_ascii_digit());
@@ -188,7 +189,7 @@ impl Sizes<'_> {
         self.enter(Kind::Name, bytes)
     }
 
-    /// `A`: letters name entries, all but the last in lower case, each perhaps repeated.
+    /// `A`: letters refer to entries, all but the last in lower case, each with an optional repeat count.
     fn repeat(&mut self) -> Result<(), End> {
         let mut number = None;
         loop {
@@ -238,13 +239,13 @@ impl Sizes<'_> {
         }
     }
 
-    /// Takes its name and its context.
+    /// Pops a name and a context.
     fn nominal(&mut self) -> Result<(), End> {
         let bytes = self.pop().bytes.saturating_add(self.pop().bytes);
         self.enter(Kind::Type, bytes.saturating_add(OPERATOR_BYTES))
     }
 
-    /// Takes lists of types, down to the empty list that begins them, and the type that they are arguments of.
+    /// Pops lists of types down to the empty list that begins them, and the type whose arguments they are.
     fn bound_generic(&mut self) -> Result<(), End> {
         let mut bytes = OPERATOR_BYTES;
         loop {
@@ -255,7 +256,7 @@ impl Sizes<'_> {
                 bytes = bytes.saturating_add(self.pop().bytes);
                 break;
             }
-            // The rest of them is in there.
+            // The folded node includes the remaining ones.
             if !is_known {
                 break;
             }
@@ -289,7 +290,7 @@ impl Sizes<'_> {
         }
     }
 
-    /// A member of a generic parameter: takes its name, and the protocol it is of where that is said.
+    /// A member of a generic parameter: pops its name, and its protocol if present.
     fn member(&mut self) -> Result<(), End> {
         let bytes = match &self.stack[..] {
             [.., Node { kind: Kind::Name, .. }] => self.pop().bytes,
@@ -405,7 +406,7 @@ impl Sizes<'_> {
         self.fold((end + 1) * OPERATOR_BYTES)
     }
 
-    /// Of a generic parameter: depth and index.
+    /// Reads depth and index of a generic parameter.
     fn parameter(&mut self) -> Result<(), End> {
         match self.rest.first() {
             Some(b'd') => {
@@ -421,7 +422,7 @@ impl Sizes<'_> {
         }
     }
 
-    /// Decimal digits and `_`, or `_` alone.
+    /// Reads decimal digits and `_`, or `_` alone.
     fn index(&mut self) -> Result<(), End> {
         if self.rest.first().is_some_and(u8::is_ascii_digit) {
             self.natural(None)?;
@@ -434,7 +435,7 @@ impl Sizes<'_> {
         while let Some(digit) = self.rest.first().copied().filter(u8::is_ascii_digit) {
             self.rest = &self.rest[1..];
             let more = value.unwrap_or(0).checked_mul(10).and_then(|tens| tens.checked_add(usize::from(digit - b'0')));
-            // The demangler counts in 31 bits.
+            // The demangler uses 31-bit numbers.
             value = Some(more.filter(|value| *value <= i32::MAX as usize).ok_or(End::TooLarge)?);
         }
         value.ok_or(End::Malformed)
@@ -464,21 +465,21 @@ impl Sizes<'_> {
         Ok(())
     }
 
-    /// Pushes a node that is an entry of the table too.
+    /// Pushes a node and enters it into the table.
     fn enter(&mut self, kind: Kind, bytes: usize) -> Result<(), End> {
         self.push(kind, bytes)?;
         self.table.push(Node { kind, bytes: bytes.max(1) });
         Ok(())
     }
 
-    /// An entry of unknown extent: everything there is.
+    /// Enters a node of unknown extent: everything so far.
     fn enter_all(&mut self) -> Result<(), End> {
         self.fold(OPERATOR_BYTES)?;
         self.table.push(Node { kind: Kind::Type, bytes: self.below });
         Ok(())
     }
 
-    /// Below the known nodes, all that was folded: it stays.
+    /// Pops a node. Below the known nodes is the folded one, which stays.
     fn pop(&mut self) -> Node {
         match self.stack.pop() {
             Some(node) => {
@@ -489,13 +490,13 @@ impl Sizes<'_> {
         }
     }
 
-    /// Takes one node and pushes another around it.
+    /// Replaces the top node by one that contains it.
     fn wrap(&mut self, kind: Kind) -> Result<(), End> {
         let bytes = self.pop().bytes;
         self.push(kind, bytes.saturating_add(OPERATOR_BYTES))
     }
 
-    /// Everything becomes one node.
+    /// Folds the complete stack into one node.
     fn fold(&mut self, added: usize) -> Result<(), End> {
         self.below = self.below.saturating_add(self.stack_bytes).saturating_add(added);
         self.stack.clear();

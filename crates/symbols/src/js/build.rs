@@ -1,4 +1,4 @@
-//! Conversion: a source map, and the script if it is there, in; one `.tw` artifact out.
+//! Converts a source map, with its script if available, to a `.tw` artifact.
 
 use std::borrow::Cow;
 
@@ -18,15 +18,18 @@ use crate::{
     safe,
 };
 
-/// Converts a source map (plain or index). With the script it belongs to, functions get their names from it.
+/// Converts a source map, plain or index. With its script, functions get their names from the script.
 ///
-/// The script may be a RAM bundle, whose modules the map says the lines of. `id`: the debug id, where the map itself does not carry one. Refuses what the format does not allow; peak memory
-/// is bounded by `limits::SEGMENTS_MAX` and the file's length.
+/// The script may be a RAM bundle; the map contains the lines of its modules. `id` is the debug id for a map without one.
+/// Peak memory is bounded by `limits::SEGMENTS_MAX` and the file's length.
+///
+/// # Errors
+/// For a map that violates its format or exceeds a limit.
 pub fn convert(map: &[u8], script: Option<&[u8]>, id: Option<DebugId>) -> Result<Vec<u8>> {
     convert_unless(map, script, id, &|| false)
 }
 
-/// [`convert`], ended with [`SymbolError::Interrupted`] between two of its phases once `stop` says so.
+/// Like [`convert`], but returns [`SymbolError::Interrupted`] between two phases once `stop` returns true.
 pub fn convert_unless(
     map: &[u8],
     script: Option<&[u8]>,
@@ -84,35 +87,35 @@ pub fn convert_unless(
     build.write(map, id)
 }
 
-/// The script's text, line by line as in the map; `modules`: the lines that modules begin at.
+/// The script's text, with the lines of the map. `modules`: the first lines of modules.
 fn script_text<'s>(script: &'s [u8], modules: &[Option<u32>]) -> Option<Cow<'s, str>> {
     if is_ram_bundle(script) {
         return Some(Cow::Owned(RamBundle::read(script).ok()?.as_script(modules)));
     }
-    // Of modules in files of their own the lines are not those of the bundle's text.
+    // The lines of modules in separate files differ from those of the bundle's text.
     modules.is_empty().then(|| String::from_utf8_lossy(script))
 }
 
 #[derive(Default)]
 struct Build {
     strings: Strings,
-    /// Of all parts; `source` and `name` already refer to `sources` and the string section.
+    /// Segments of all parts; `source` and `name` refer to `sources` and the string section.
     segments: Vec<Segment>,
     /// Offset of the name, offset and length of the content.
     sources: Vec<[u32; 3]>,
     content: Vec<u8>,
-    /// Script line and column from which on a function of that name is innermost.
+    /// Script line, column and name of the function that is innermost from this position on.
     scopes: Vec<(u32, u32, u32)>,
-    /// Source, original line and column from which on a function of that name is innermost.
+    /// Source, original line, column and name of the function that is innermost from this position on.
     functions: Vec<(u32, u32, u32, u32)>,
-    /// By number of the module in a RAM bundle: the map's line (zero-based) that the module begins at.
+    /// The first line (zero-based) in the map of each module of a RAM bundle.
     modules: Vec<Option<u32>>,
-    /// Files of a bundle in several ones: number of the segment, its first line, its first module, how many modules.
+    /// Files of a split bundle: number of the segment, its first line, its first module, its number of modules.
     files: Vec<[u32; 4]>,
 }
 
 impl Build {
-    /// Appends the map of a further file: its lines follow those that are there.
+    /// Appends the map of another file, whose lines follow the existing ones.
     fn segment(&mut self, number: u32, mut map: RawMap<'_>, stop: &dyn Fn() -> bool) -> Result<()> {
         let last = self.segments.last().map_or(0, |segment| segment.line);
         let too_long = || SymbolError::malformed("the lines of the bundle's segments are too many");
@@ -129,7 +132,7 @@ impl Build {
         Ok(())
     }
 
-    /// `base`: the line that line 0 of the part's file is.
+    /// Appends a part. `base`: number of the first line of the part's file.
     fn part(&mut self, part: Part<'_>, base: u32) -> Result<()> {
         let Part { map, start, end } = part;
         let [start, end] = [start, end].map(|(line, column)| (line.saturating_add(base), column));
@@ -160,7 +163,7 @@ impl Build {
         }
         let function_maps = map.x_facebook_sources.unwrap_or_default();
         for (source, maps) in (first_source..).zip(function_maps).take(sources.len()) {
-            // The first entry is the function map; others are extensions of the bundler.
+            // The first entry is the function map; others are extensions of bundlers.
             if let Some(function_map) = maps.into_iter().flatten().next().flatten() {
                 self.function_map(source, &function_map.mappings.0, &function_map.names);
             }
@@ -176,7 +179,7 @@ impl Build {
         [offset, len]
     }
 
-    /// Metro's function map: per segment a column, a name, and a line; a broken one ends quietly.
+    /// Reads Metro's function map: column, name and line per segment. A malformed map ends the list.
     fn function_map(&mut self, source: u32, text: &str, names: &[Text<'_>]) {
         let names: Vec<u32> = names.iter().map(|n| self.strings.intern(&safe::one_line(&n.0))).collect();
         let bytes = text.as_bytes();
@@ -210,7 +213,7 @@ impl Build {
         if let Some(id) = id {
             writer.id(id, Arch::Unknown);
         }
-        // In the order of the section numbers in `read.rs`.
+        // The order of the section numbers in `read.rs`.
         writer.section(self.strings.bytes())?;
         writer.numbers(lines(segments))?;
         writer.numbers(segments.iter().map(|s| s.column))?;
@@ -226,7 +229,7 @@ impl Build {
     }
 }
 
-/// Lines that have segments and their first segment, and a last pair behind them.
+/// The lines with segments, each followed by its first segment, and a final pair as end marker.
 fn lines(segments: &[Segment]) -> Vec<u32> {
     let mut lines = Vec::new();
     let mut last = None;
@@ -240,7 +243,7 @@ fn lines(segments: &[Segment]) -> Vec<u32> {
     lines
 }
 
-/// The name of a source under its root, with `.` and `..` resolved where a root or a scheme anchors them.
+/// The name of a source below its root. `.` and `..` are resolved below a root or a scheme.
 fn source_name<'s>(root: &str, source: &'s str) -> Cow<'s, str> {
     let has_scheme = |s: &str| s.contains("://");
     if source.len() + root.len() > NAME_BYTES_MAX {

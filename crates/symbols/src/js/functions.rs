@@ -1,4 +1,4 @@
-//! Which function every position of a script is in, and what each was called in the source.
+//! Maps every position of a script to its innermost function, and functions to their original names.
 
 use super::{
     names::{Name, Originals},
@@ -6,12 +6,12 @@ use super::{
 };
 use crate::covers::{Cover, innermost};
 
-/// From this script position on (zero-based line, column in UTF-16 units), that function is innermost.
+/// A function that is innermost from this script position on (zero-based line, column in UTF-16 units).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Piece {
     pub line: u32,
     pub column: u32,
-    /// Which function; `None`: outside of all.
+    /// Index of the function; `None` outside of all functions.
     pub function: Option<usize>,
 }
 
@@ -54,7 +54,7 @@ pub(super) fn named_pieces(script: &str, originals: &Originals<'_>) -> (Vec<Piec
     (out, names)
 }
 
-/// Lines and columns of byte offsets, found in one walk over the script.
+/// Lines and columns of byte offsets, computed in one pass over the script.
 struct Positions(Vec<(usize, (u32, u32))>);
 
 impl Positions {

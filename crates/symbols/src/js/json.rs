@@ -1,4 +1,4 @@
-//! The JSON around the mappings, and the comments that lead to it.
+//! Reads the JSON of source maps, and the comments in scripts that refer to them.
 
 use std::{borrow::Cow, collections::BTreeMap};
 
@@ -11,11 +11,11 @@ use crate::{
     limits::{MAP_LIST_MAX, MAP_NESTING_MAX, MAP_SECTIONS_MAX},
 };
 
-/// A text that is borrowed from the file unless it has escapes.
+/// A string that is borrowed from the file unless it has escapes.
 #[derive(Debug, Clone, Deserialize)]
 pub(super) struct Text<'a>(#[serde(borrow)] pub Cow<'a, str>);
 
-/// A source map, or the outside of an index map.
+/// A source map or an index map.
 #[derive(Debug, Deserialize)]
 pub(super) struct RawMap<'a> {
     version: Option<serde_json::Value>,
@@ -35,13 +35,13 @@ pub(super) struct RawMap<'a> {
     debug_id: Option<Text<'a>>,
     #[serde(borrow, default, rename = "debug_id")]
     debug_id_old: Option<Text<'a>>,
-    /// Function names by original position, as React Native's bundler writes them.
+    /// Function names by original position, from React Native's bundler.
     #[serde(borrow, default)]
     pub x_facebook_sources: Option<Vec<Option<Vec<Option<FunctionMap<'a>>>>>>,
-    /// Of a RAM bundle: by number of the module, the line (zero-based) of this map that it begins at.
+    /// The first line (zero-based) in this map of each module of a RAM bundle.
     #[serde(default)]
     pub x_facebook_offsets: Option<Vec<Option<u32>>>,
-    /// Of a bundle in several files (`seg-1.js`): by number of the segment, the map of that file.
+    /// The maps of the files of a split bundle (`seg-1.js`), by number of the segment.
     #[serde(borrow, default)]
     x_facebook_segments: Option<BTreeMap<Cow<'a, str>, Box<RawMap<'a>>>>,
 }
@@ -67,7 +67,7 @@ struct Offset {
     column: u32,
 }
 
-/// A plain map, and where in the script it starts and ends: (line, column), both zero-based.
+/// A plain map with its start and end in the script: (line, column), both zero-based.
 pub(super) struct Part<'a> {
     pub map: RawMap<'a>,
     pub start: (u32, u32),
@@ -75,7 +75,7 @@ pub(super) struct Part<'a> {
 }
 
 impl<'a> RawMap<'a> {
-    /// Reads a file. A byte order mark and the prefix against script inclusion are skipped.
+    /// Reads a file. Skips a byte order mark and the prefix against script inclusion.
     pub(super) fn read(bytes: &'a [u8]) -> Result<Self> {
         let map: Self = serde_json::from_slice(strip_prefixes(bytes))
             .map_err(|e| SymbolError::malformed(format!("cannot read the source map: {e}")))?;
@@ -105,14 +105,14 @@ impl<'a> RawMap<'a> {
         Ok(())
     }
 
-    /// A debug id that does not parse is as good as none.
+    /// The debug id; `None` when it is absent or invalid.
     pub(super) fn id(&self) -> Option<DebugId> {
         let text = self.debug_id.as_ref().or(self.debug_id_old.as_ref())?;
         DebugId::parse(&text.0).filter(|id| !id.is_zero() && id.as_str().len() == 32)
     }
 
-    /// The maps of the bundle's further files, by number of the segment; 0 is this map. What such a map says of segments is
-    /// not looked at.
+    /// The maps of a split bundle's other files, by number of the segment; 0 is this map. Segments of these maps are
+    /// ignored.
     pub(super) fn take_segments(&mut self) -> Result<Vec<(u32, RawMap<'a>)>> {
         let segments = self.x_facebook_segments.take().unwrap_or_default();
         if segments.len() > MAP_SECTIONS_MAX {
@@ -130,8 +130,8 @@ impl<'a> RawMap<'a> {
         Ok(numbered)
     }
 
-    /// The plain maps inside, in order: itself, or the sections of an index map. The standard has no sections within
-    /// sections; Metro writes them for the startup code of a RAM bundle.
+    /// The plain maps in order: the map itself, or the sections of an index map. Nested sections are not in the standard,
+    /// but Metro writes them for the startup code of a RAM bundle.
     pub(super) fn parts(self) -> Result<Vec<Part<'a>>> {
         const END: (u32, u32) = (u32::MAX, u32::MAX);
         let mut parts = Vec::new();
@@ -139,7 +139,7 @@ impl<'a> RawMap<'a> {
         Ok(parts)
     }
 
-    /// Appends the plain maps of what lies from `start` to `end` of the script.
+    /// Appends the plain maps of the script's range from `start` to `end`.
     fn add_parts(mut self, start: (u32, u32), end: (u32, u32), depth: usize, parts: &mut Vec<Part<'a>>) -> Result<()> {
         let Some(sections) = self.sections.take() else {
             return match self.mappings {
@@ -182,14 +182,14 @@ impl<'a> RawMap<'a> {
 }
 
 impl Offset {
-    /// Counted from `start` instead of from the section's own map.
+    /// The offset relative to the script, for a map that starts at this position.
     fn after(self, (line, column): (u32, u32)) -> (u32, u32) {
         let column = if self.line == 0 { self.column.saturating_add(column) } else { self.column };
         (self.line.saturating_add(line), column)
     }
 }
 
-/// The JSON after a byte order mark and a `)]}'` line.
+/// Skips a byte order mark and a `)]}'` line.
 pub(crate) fn strip_prefixes(bytes: &[u8]) -> &[u8] {
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     if !bytes.starts_with(b")]}") {
@@ -199,7 +199,7 @@ pub(crate) fn strip_prefixes(bytes: &[u8]) -> &[u8] {
     &bytes[line_end..]
 }
 
-/// The debug id of a source map, read without its mappings; an error if it is not a source map at all.
+/// The debug id of a source map, without reading its mappings. An error for other files.
 pub(crate) fn debug_id_of_map(bytes: &[u8]) -> Result<Option<DebugId>> {
     let map = RawMap::read(bytes)?;
     let id = map.id();
@@ -222,7 +222,7 @@ pub(crate) fn script_debug_id(script: &str) -> Option<DebugId> {
     DebugId::parse(pragma(script, "debugId=")?).filter(|id| !id.is_zero() && id.as_str().len() == 32)
 }
 
-/// The source map inside a script (`sourceMappingURL=data:…;base64,…`).
+/// The inline source map of a script (`sourceMappingURL=data:…;base64,…`).
 pub(crate) fn inline_map(script: &str) -> Option<Vec<u8>> {
     let url = pragma(script, "sourceMappingURL=")?.strip_prefix("data:")?;
     let (kind, data) = url.split_once(',')?;

@@ -1,16 +1,16 @@
-//! The `mappings` text: Base64 numbers of variable length, four deltas per segment.
+//! Decodes `mappings` of source maps: Base64 VLQ numbers, up to five deltas per segment.
 
 use crate::{SymbolError, error::Result, limits::SEGMENTS_MAX};
 
-/// No source, or no name.
+/// Marks an absent source or name.
 pub(super) const NONE: u32 = u32::MAX;
 
-/// One segment: from this position of the script on, the code is from that place.
+/// A segment: the original place of the script from this position on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Segment {
-    /// Zero-based, of the script.
+    /// Zero-based line of the script.
     pub line: u32,
-    /// Zero-based, in UTF-16 units.
+    /// Zero-based column of the script in UTF-16 units.
     pub column: u32,
     /// Index of the source in its map, or [`NONE`].
     pub source: u32,
@@ -34,17 +34,17 @@ const DIGITS: [u8; 256] = {
     digits
 };
 
-/// One number; moves `at` behind it. At most 32 bits with the sign, as the format says.
+/// Reads one number of at most 32 bits with the sign, and moves `at` past it.
 #[inline]
 pub(super) fn number(text: &[u8], at: &mut usize) -> Result<i64> {
     let (mut value, mut shift) = (0u64, 0u32);
     loop {
         let digit = text.get(*at).map_or(INVALID, |byte| DIGITS[*byte as usize]);
         if digit == INVALID {
-            return Err(SymbolError::malformed("the mappings have a character that is no Base64 digit"));
+            return Err(SymbolError::malformed("the mappings have a character that is not a Base64 digit"));
         }
         *at += 1;
-        // A number may be padded with zeros, without end.
+        // A number may be padded with any number of zeros.
         match shift {
             0..35 => value |= u64::from(digit & 31) << shift,
             _ if digit & 31 == 0 => {}
@@ -69,7 +69,7 @@ fn moved(value: u32, delta: i64, what: &str) -> Result<u32> {
         .ok_or_else(|| SymbolError::malformed(format!("the mappings have {what} that is negative or too large")))
 }
 
-/// Appends the segments of one plain map, placed at `start` of the script and cut at `end`, sorted by position.
+/// Appends the segments of a plain map for the script's range from `start` to `end`, sorted by position.
 pub(super) fn read(
     text: &str,
     (start, end): ((u32, u32), (u32, u32)),
@@ -181,7 +181,7 @@ mod tests {
 
     #[test]
     fn broken_mappings_are_refused() {
-        // Negative column, line, unknown source, unknown name, wrong count, not Base64, cut off, too long.
+        // Negative column, line, unknown source, unknown name, wrong count, not Base64, truncated, too long.
         for text in ["DAAA", "AADA", "AEAA", "AAAAE", "AA", "AAAAAA", "A!AA", "AÄAA", "AAgg", "gggggggE", "//////////"]
         {
             check(text, None);

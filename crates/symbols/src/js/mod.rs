@@ -1,8 +1,8 @@
-//! JavaScript: source maps, and which function a position of a minified script is in.
+//! JavaScript: source maps, and the functions of minified scripts.
 //!
-//! `json.rs` reads the file, `mappings.rs` its segments, `scanner.rs` finds functions in a script, `functions.rs` cuts
-//! the script by them, `names.rs` their original names, `ram_bundle.rs` unpacks React Native's binary bundles, `build.rs`
-//! writes the artifact, `read.rs` looks positions up in it.
+//! `json.rs` reads the file, `mappings.rs` its segments; `scanner.rs` finds functions in a script, `functions.rs` maps
+//! positions to them, `names.rs` finds their original names; `ram_bundle.rs` unpacks React Native's binary bundles;
+//! `build.rs` writes the artifact, `read.rs` looks up positions in it.
 
 mod build;
 mod functions;

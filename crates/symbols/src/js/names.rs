@@ -1,33 +1,34 @@
-//! From the name of a function in the script to its name in the source.
+//! Finds the original name of a function in a script.
 
 use std::{cell::OnceCell, ops::Range};
 
 use super::mappings::{NONE, Segment};
 
-/// Columns of a source line that are looked at: longer lines are generated code.
+/// Maximum column of an identifier in a source line. Longer lines are generated code.
 const COLUMN_MAX: u32 = 4096;
-/// Characters of an identifier.
+
+/// Maximum length of an identifier in characters.
 const IDENTIFIER_MAX: usize = 512;
 
-/// Where a function's name stands: nothing is copied, a million functions may share one.
+/// The location of a function's name. Names are not copied, because a million functions may share one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Name {
-    /// It has none, or it is not known.
+    /// Absent or unknown.
     None,
-    /// A text of the string section.
+    /// Offset in the string section.
     Interned(u32),
-    /// Bytes of the script.
+    /// Range of bytes in the script.
     InScript(Range<usize>),
-    /// Bytes of the sources' content.
+    /// Range of bytes in the sources' content.
     InContent(Range<usize>),
 }
 
-/// What the map knows about original names.
+/// The data of a map from which original names are found.
 pub(super) struct Originals<'m> {
     segments: &'m [Segment],
     sources: &'m [[u32; 3]],
     content: &'m [u8],
-    /// Byte offsets of the lines of each source, made on first use.
+    /// Byte offsets of the lines of each source, computed on first use.
     lines: Vec<OnceCell<Vec<u32>>>,
 }
 
@@ -36,8 +37,8 @@ impl<'m> Originals<'m> {
         Self { segments, sources, content, lines: vec![OnceCell::new(); sources.len()] }
     }
 
-    /// The original of the word at a script position (zero-based): by the segment that starts there, which either
-    /// carries the name or leads to the identifier in the embedded source. A property keeps its name without one.
+    /// The original name of the word at a script position (zero-based). The segment that starts there has the name, or
+    /// refers to the identifier in the embedded source. A property without a segment keeps its name.
     pub(super) fn name_of(&self, position: (u32, u32), word: Range<usize>, is_property: bool) -> Name {
         let found = self.segments.partition_point(|s| (s.line, s.column) <= position);
         let segment = self.segments[..found].last().filter(|s| (s.line, s.column) == position && s.source != NONE);
@@ -49,7 +50,7 @@ impl<'m> Originals<'m> {
         original.unwrap_or(if is_property { Name::InScript(word) } else { Name::None })
     }
 
-    /// The bytes of the identifier that a segment leads to.
+    /// The range of the identifier to which a segment refers.
     fn identifier(&self, segment: &Segment) -> Option<Range<usize>> {
         let [_, offset, len] = *self.sources.get(segment.source as usize)?;
         let content = self.content.get(offset as usize..(offset as usize).checked_add(len as usize)?)?;

@@ -1,12 +1,6 @@
-//! Looking positions up in a script's artifact.
+//! Looks up positions in a script's artifact.
 //!
-//! Sections: `STRINGS`; `LINES`, pairs of a script line that has segments and its first segment, and one pair behind
-//! the last; `COLUMNS`, one per segment; `SAMPLES`, every 32nd of them; `PLACES`, 16 bytes per segment (source,
-//! original line, original column, offset of the name); `SOURCES`, 12 bytes each (offset of the name, offset and
-//! length in `CONTENT`); `CONTENT`, the sources as embedded; `SCOPES`, 12 bytes each (script line, column, offset of
-//! the function's name), sorted: which function the script is in from there on; `FUNCTIONS`, 16 bytes each (source,
-//! original line, column, offset of the name), sorted: the same by original position; `MODULES`, one number per module of
-//! a RAM bundle, the map's line that it begins at.
+//! The crate's documentation describes the sections.
 
 use crate::artifact::{Artifact, Kind, text_at, u32_at};
 use crate::limits::CONTEXT_SOURCE_BYTES_MAX;
@@ -29,35 +23,35 @@ pub(super) const FILES: usize = 10;
 /// Segments per sample.
 pub(super) const SAMPLE: usize = 32;
 
-/// An original place.
+/// A position in an original source.
 #[derive(Debug, Clone, Copy)]
 pub struct Place<'a> {
     strings: &'a [u8],
     source: u32,
     name: u32,
-    /// The number of the source, for [`Script::source_text`].
+    /// Number of the source, for [`Script::source_text`].
     pub source_number: u32,
-    /// One-based.
+    /// One-based line.
     pub line: u32,
-    /// Zero-based, in UTF-16 units, as in the map.
+    /// Zero-based column in UTF-16 units, as in the map.
     pub column: u32,
 }
 
 impl<'a> Place<'a> {
-    /// The source's name, `sourceRoot` applied; `<unknown>` if the map has none for it.
+    /// The name of the source below `sourceRoot`; `<unknown>` if the map has none.
     #[inline]
     pub fn source(&self) -> &'a str {
         text_at(self.strings, self.source)
     }
 
-    /// The segment's token, which is usually what stands at the place, not the function around it.
+    /// The name in the segment: usually the token at this position and not the enclosing function.
     #[inline]
     pub fn name(&self) -> Option<&'a str> {
         (self.name != NONE).then(|| text_at(self.strings, self.name))
     }
 }
 
-/// A script's artifact, ready for look-ups.
+/// A script's artifact.
 #[derive(Debug, Clone, Copy)]
 pub struct Script<'a> {
     artifact: Artifact<'a>,
@@ -88,10 +82,10 @@ impl<'a> Script<'a> {
         self.artifact
     }
 
-    /// The place of a script position: `line` one-based, `column` zero-based in UTF-16 units.
+    /// The original position of a script position: `line` is one-based, `column` zero-based in UTF-16 units.
     ///
-    /// It is that of the last segment at or before the position on the same line; `None` before the first one and
-    /// where a segment says that the code is from no source.
+    /// Uses the last segment at or before the position on the same line. `None` before the first one, and for a segment
+    /// without a source.
     #[inline]
     pub fn place(&self, line: u32, column: u32) -> Option<Place<'a>> {
         let line = line.checked_sub(1)?;
@@ -102,14 +96,14 @@ impl<'a> Script<'a> {
         }
         let first = u32_at(self.lines, at * 2 + 1) as usize;
         let end = (u32_at(self.lines, at * 2 + 3) as usize).min(self.columns.len() / 4);
-        // The samples inside the line narrow the search to one stretch between two of them.
+        // The samples of the line narrow the search to the range between two of them.
         let (low, high) = (first.div_ceil(SAMPLE), end.div_ceil(SAMPLE));
         let sample = partition(low, high.max(low), |i| u32_at(self.samples, i) <= column);
         let from = if sample == low { first } else { (sample - 1) * SAMPLE };
         let to = (sample * SAMPLE).min(end).max(from);
         let after = partition(from, to, |i| u32_at(self.columns, i) <= column);
         let mut segment = after.checked_sub(1).filter(|i| *i >= first)?;
-        // Of segments that share the position asked for the first one answers, as in trace-mapping.
+        // The first of several segments at exactly this position wins, as in trace-mapping.
         if segment > first && u32_at(self.columns, segment) == column && u32_at(self.columns, segment - 1) == column {
             segment = partition(first, segment, |i| u32_at(self.columns, i) < column);
         }
@@ -129,7 +123,7 @@ impl<'a> Script<'a> {
         })
     }
 
-    /// The name of the function around a script position, if the script came with the map and the function has one.
+    /// The name of the function around a script position, if the script was converted with the map.
     pub fn function(&self, line: u32, column: u32) -> Option<&'a str> {
         let scopes = self.artifact.section(SCOPES);
         let key = (line.checked_sub(1)?, column);
@@ -137,7 +131,7 @@ impl<'a> Script<'a> {
         Some(u32_at(scopes, after.checked_sub(1)? * 3 + 2)).filter(|n| *n != NONE).map(|n| text_at(self.strings, n))
     }
 
-    /// The name of the function around an original place, from React Native's function map.
+    /// The name of the function around an original position, from React Native's function map.
     pub fn function_of(&self, place: &Place<'_>) -> Option<&'a str> {
         let rows = self.artifact.section(FUNCTIONS);
         let key = (place.source_number, place.line, place.column);
@@ -146,8 +140,8 @@ impl<'a> Script<'a> {
         (row(at).0 == place.source_number).then(|| text_at(self.strings, u32_at(rows, at * 4 + 3)))
     }
 
-    /// The line (zero-based) that a module of a RAM bundle begins at in the map; without a `module`, that a segment of
-    /// the bundle begins at. Segment 0 is the bundle's first file.
+    /// The first line (zero-based) in the map of a module of a RAM bundle, or of a segment of the bundle without `module`.
+    /// Segment 0 is the bundle's first file.
     pub fn module_line(&self, segment: u32, module: Option<u32>) -> Option<u32> {
         let (modules, files) = (self.artifact.section(MODULES), self.artifact.section(FILES));
         let mut rows = files.chunks_exact(16).map(|row| [0, 1, 2, 3].map(|column| u32_at(row, column)));
@@ -162,17 +156,17 @@ impl<'a> Script<'a> {
         Some(u32_at(modules, place as usize)).filter(|line| is_there && *line != NONE)
     }
 
-    /// Whether the map is that of a RAM bundle, or of a bundle in segments.
+    /// Whether the map belongs to a RAM bundle or to a bundle in segments.
     pub fn has_modules(&self) -> bool {
         !self.artifact.section(MODULES).is_empty() || !self.artifact.section(FILES).is_empty()
     }
 
-    /// How many mapped places the script has.
+    /// Number of segments of the map.
     pub fn segment_count(&self) -> usize {
         self.columns.len() / 4
     }
 
-    /// How many sources the map names.
+    /// Number of sources of the map.
     pub fn source_count(&self) -> u32 {
         (self.sources.len() / 12) as u32
     }
@@ -189,14 +183,14 @@ impl<'a> Script<'a> {
         std::str::from_utf8(content).ok()
     }
 
-    /// Lines of a source around a place: the number of the first one, and at most `2 * around + 1` lines.
+    /// Source lines around a position: number of the first one, and at most `2 * around + 1` lines.
     pub fn context(&self, place: &Place<'_>, around: u32) -> Option<(u32, Vec<&'a str>)> {
         let text = self.source_text(place.source_number)?;
         let end = (0..=text.len().min(CONTEXT_SOURCE_BYTES_MAX)).rev().find(|&at| text.is_char_boundary(at))?;
         let first = place.line.saturating_sub(around).max(1);
         let last = place.line.saturating_add(around);
         let lines: Vec<_> = text[..end].lines().skip(first as usize - 1).take((last - first) as usize + 1).collect();
-        // Of a text that ends before the line nothing is shown: it is not the source.
+        // A text that ends before the line is not the source.
         (lines.len() as u64 > u64::from(place.line - first)).then_some((first, lines))
     }
 }

@@ -1,21 +1,21 @@
-//! Finds the functions of a script without parsing the language: tokens and brackets are enough.
+//! Finds the functions of a script by its tokens and brackets, without a full parser.
 //!
-//! A brace after a closing parenthesis opens a function unless a control word stands before the parenthesis; an arrow
-//! opens one too. Names come from the declaration, the property or the assignment. Whatever the scanner does not
-//! understand costs names, never more: it reads every byte once.
+//! A brace after a closing parenthesis opens a function unless a control keyword precedes the parentheses; an arrow opens
+//! one, too. Names come from the declaration, the property or the assignment. Unrecognized syntax loses names, but the
+//! scan stays linear.
 
 use crate::limits::SCRIPT_SCOPES_MAX;
 
-/// The word that names a function.
+/// The name token of a function.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct NameToken {
     pub start: usize,
     pub end: usize,
-    /// A property, which minifiers leave alone, rather than a variable.
+    /// Whether it is a property, which minifiers do not rename.
     pub is_property: bool,
 }
 
-/// A function, by bytes of the script.
+/// A function, by byte offsets in the script.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Function {
     pub start: usize,
@@ -40,7 +40,7 @@ struct Token {
     end: usize,
 }
 
-/// Tokens remembered: enough for `name = async function *` before a parenthesis.
+/// Number of recent tokens: enough for `name = async function *` before a parenthesis.
 const MEMORY: usize = 6;
 
 /// The last tokens, the newest first.
@@ -48,7 +48,7 @@ const MEMORY: usize = 6;
 struct Recent([Token; MEMORY]);
 
 enum Open {
-    /// With what stood before it.
+    /// The tokens before the parenthesis, and its offset.
     Paren(Recent, usize),
     Bracket,
     /// A block, an object, or the body of a function.
@@ -64,10 +64,10 @@ pub(super) struct Scanner<'s> {
     at: usize,
     recent: Recent,
     open: Vec<Open>,
-    /// The parenthesis closed last: what stood before it, and where it opened.
+    /// The tokens before the parenthesis that closed last, and its offset.
     closed: (Recent, usize),
     functions: Vec<Function>,
-    /// After `class`: its name, and how many brackets were open.
+    /// After `class`: its name, and the number of open brackets.
     class: Option<(Option<NameToken>, usize)>,
 }
 
@@ -154,7 +154,7 @@ impl<'s> Scanner<'s> {
     }
 
     fn word(&mut self, start: usize) {
-        // `class` begins a body unless it is a property: `a.class`, `{class: 1}` (then no brace follows soon).
+        // `class` begins a class body unless it is a property: `a.class`, `{class: 1}`.
         let token = Token { kind: Kind::Word, start, end: self.at };
         let [last, ..] = self.recent.0;
         if self.is_word(&token, &["class"]) && last.kind != Kind::Punctuation(b'.') {
@@ -184,7 +184,7 @@ impl<'s> Scanner<'s> {
         }
     }
 
-    /// Whether a slash here is a division, from what stands before it.
+    /// Whether a slash here is a division, by the token before it.
     fn divides(&self) -> bool {
         let last = &self.recent.0[0];
         match last.kind {
@@ -252,7 +252,7 @@ impl<'s> Scanner<'s> {
         self.remember(Kind::Value, start);
     }
 
-    /// The text of a template, up to its end or the next `${`.
+    /// Skips a template up to its end or the next `${`.
     fn template(&mut self, start: usize) {
         while let Some(&byte) = self.bytes.get(self.at) {
             self.at += 1;
@@ -275,7 +275,7 @@ impl<'s> Scanner<'s> {
     }
 
     fn arrow(&mut self, start: usize) {
-        // What stands before the parameters names the function; they begin at a word or at a parenthesis.
+        // The tokens before the parameters name the function. Parameters begin at a word or at a parenthesis.
         let (before, params) = match self.recent.0[0].kind {
             Kind::Punctuation(b')') => (self.closed.0.0, self.closed.1),
             _ => (self.before(1), self.recent.0[0].start),
@@ -287,7 +287,7 @@ impl<'s> Scanner<'s> {
         self.open.push(Open::ArrowBody(self.functions.len() - 1));
     }
 
-    /// The recent tokens without the newest `count`.
+    /// The recent tokens without the latest `count`.
     fn before(&self, count: usize) -> [Token; MEMORY] {
         let mut tokens = self.recent.0;
         tokens.rotate_left(count);
@@ -328,7 +328,7 @@ impl<'s> Scanner<'s> {
                     Some(Open::Paren(before, at)) => self.closed = (before, at),
                     Some(Open::Brace(Some(function))) => {
                         self.functions[function].end = self.at;
-                        // The body of an arrow function was opened twice: as an arrow, and as a brace.
+                        // The body of an arrow function is open as an arrow and as a brace.
                         if matches!(self.open.last(), Some(Open::ArrowBody(f)) if *f == function) {
                             self.open.pop();
                         }
@@ -353,7 +353,7 @@ impl<'s> Scanner<'s> {
         }
     }
 
-    /// What an opening brace opens.
+    /// The construct that an opening brace opens.
     fn brace(&mut self, start: usize) -> Open {
         let [last, ..] = self.recent.0;
         if last.kind == Kind::Arrow
@@ -380,7 +380,7 @@ impl<'s> Scanner<'s> {
         }
     }
 
-    /// A function whose parameters were closed last: where it starts, and its name.
+    /// Start and name of the function whose parameters closed last.
     fn function_before_parameters(&self) -> Option<(usize, Option<NameToken>)> {
         let before = &self.closed.0.0;
         let parameters = self.closed.1;
@@ -389,7 +389,7 @@ impl<'s> Scanner<'s> {
         if self.is_word(first, &["if", "for", "while", "switch", "with", "catch", "await"]) {
             return None;
         }
-        // `function (`, `function *(`: named by what they are assigned to.
+        // `function (`, `function *(`: named by the assignment.
         for (keyword, rest) in [(first, &before[1..]), (second, &before[2..])] {
             if self.is_word(keyword, &["function"]) && (std::ptr::eq(keyword, first) || is_star(first)) {
                 let rest = if self.is_word(&rest[0], &["async"]) { &rest[1..] } else { rest };
@@ -402,7 +402,7 @@ impl<'s> Scanner<'s> {
                     self.is_word(second, &["function"]) || is_star(second) && self.is_word(third, &["function"]);
                 let mut name = Some(NameToken { start: first.start, end: first.end, is_property: !is_declared });
                 if !is_declared && self.text(first) == b"constructor" {
-                    // Engines call a constructor by its class.
+                    // Engines name a constructor by its class.
                     name = match self.open.last() {
                         Some(Open::Class(class)) => *class,
                         _ => name,
@@ -419,7 +419,7 @@ impl<'s> Scanner<'s> {
     }
 }
 
-/// Identifier bytes; everything outside ASCII is taken for a letter.
+/// Whether this is an identifier byte. All bytes outside of ASCII count as letters.
 fn is_word(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'$' | b'#' | b'\\') || byte >= 0x80
 }
@@ -430,7 +430,7 @@ mod tests {
 
     use super::*;
 
-    /// Function names by where they are: `name@text` for every function found.
+    /// Asserts the functions found, each as `name@text`.
     #[track_caller]
     fn check(script: &str, expected: &[&str]) {
         let functions = Scanner::new(script.as_bytes()).scan();

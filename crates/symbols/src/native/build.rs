@@ -1,7 +1,7 @@
-//! Conversion: one image in, one `.tw` artifact out.
+//! Converts an image to a `.tw` artifact.
 //!
-//! Unit by unit, iteratively: functions and inlined calls become scopes with address ranges, the line table becomes
-//! rows, both are merged into ranges that each name one hash-consed node. Every loop pays [`Work`].
+//! Units are read one by one, without recursion: functions and inlined calls become scopes with address ranges, the line
+//! table becomes rows, and both are merged into ranges that refer to hash-consed nodes. Every loop is charged to [`Work`].
 
 use std::ops::Range;
 
@@ -31,17 +31,22 @@ use crate::{
     safe,
 };
 
+/// Marks a scope whose caller's node has not been created.
 const NOT_MADE: u32 = u32::MAX - 1;
 
 /// Converts one slice of an uploaded file.
 ///
-/// `upload` is the whole file, so that the artifact remembers what it was made from. Refuses images without debug
-/// information. Peak memory is about twice the slice at worst; run it on a thread of its own, off the request path.
+/// `upload` is the complete file, whose hash the artifact contains. Peak memory is at most about twice the slice. Run it
+/// on a separate thread, off the request path.
+///
+/// # Errors
+/// For a malformed image, one without debug information, and one that exceeds a limit.
 pub fn convert(upload: &[u8], slice: &ImageSlice) -> Result<Vec<u8>> {
     convert_unless(upload, slice, &|| false)
 }
 
-/// [`convert`], ended with [`SymbolError::Interrupted`] soon after `stop` says so. It is asked about every millisecond.
+/// Like [`convert`], but returns [`SymbolError::Interrupted`] soon after `stop` returns true. `stop` is called about every
+/// millisecond.
 pub fn convert_unless(upload: &[u8], slice: &ImageSlice, stop: &dyn Fn() -> bool) -> Result<Vec<u8>> {
     let bytes =
         upload.get(slice.range.clone()).ok_or_else(|| SymbolError::malformed("the slice is outside the file"))?;
@@ -81,10 +86,11 @@ pub fn convert_unless(upload: &[u8], slice: &ImageSlice, stop: &dyn Fn() -> bool
 /// File names by number; number 0 is the unknown file.
 struct Files {
     numbers: HashMap<u32, u32>,
-    texts: Vec<u32>,
+    /// Offsets in the string section.
+    names: Vec<u32>,
 }
 
-/// What grows while units are read.
+/// State of the conversion.
 struct Build<'i, 'a, 's> {
     image: &'i Image<'i>,
     names: Names<'a>,
@@ -96,11 +102,11 @@ struct Build<'i, 'a, 's> {
     work: Work<'s>,
 }
 
-/// What is known about one unit while it is read.
+/// State of one unit.
 struct UnitState<'a> {
     unit: gimli::Unit<Slice<'a>>,
     header: gimli::LineProgramHeader<Slice<'a>>,
-    /// Numbers of the line table's files, once asked for.
+    /// Numbers of the line table's files, filled in on demand.
     files: HashMap<u32, u32>,
     scopes: Vec<Scope>,
     covers: Vec<Cover>,
@@ -123,7 +129,7 @@ impl<'i: 'a, 'a> Build<'i, 'a, '_> {
         let Some(program) = unit.line_program.take() else { return Ok(()) };
         let header = program.header().clone();
         let rows = lines::rows(program, self.image, &mut self.work)?;
-        // docs/decisions/0005, 2: a function without a line is no match, so a unit without rows has nothing to say.
+        // docs/decisions/0005, 2: a function without a line is not a match, so a unit without rows is skipped.
         if rows.is_empty() {
             return Ok(());
         }
@@ -133,7 +139,7 @@ impl<'i: 'a, 'a> Build<'i, 'a, '_> {
         self.merge(units, &mut state, &rows, &pieces)
     }
 
-    /// Visits every entry of the unit once, without recursion. A broken entry ends the unit.
+    /// Visits every entry of the unit once, without recursion. A malformed entry ends the unit.
     fn walk(&mut self, units: &mut Units<'a>, state: &mut UnitState<'a>) -> Result<()> {
         let abbreviations = state.unit.abbreviations.clone();
         let header = state.unit.header;
@@ -147,7 +153,7 @@ impl<'i: 'a, 'a> Build<'i, 'a, '_> {
                 Ok(None) => continue,
                 Err(_) => break,
             };
-            // At every entry, not only at functions: a block beside an inlined call is not inside it.
+            // At every entry and not only at functions: a block beside an inlined call is not inside it.
             while open.last().is_some_and(|&(d, _)| d >= depth) {
                 open.pop();
             }
@@ -159,14 +165,14 @@ impl<'i: 'a, 'a> Build<'i, 'a, '_> {
                 continue;
             }
             let mut attributes = EntryAttributes::default();
-            let mut broken = false;
+            let mut is_malformed = false;
             for &spec in abbreviation.attributes() {
                 match entries.read_attribute(spec) {
                     Ok(attribute) => attributes.take(&attribute),
-                    Err(_) => broken = true,
+                    Err(_) => is_malformed = true,
                 }
             }
-            if broken {
+            if is_malformed {
                 break;
             }
             let parent = match tag {
@@ -204,7 +210,7 @@ impl<'i: 'a, 'a> Build<'i, 'a, '_> {
         let Some(first) = state.covers.get(covers_before).copied() else { return Ok(None) };
         let mut name = self.names.of(units, &state.unit, &attributes.name, &mut self.strings, &mut self.work)?;
         if parent.is_none() {
-            // The symbol table is right where functions were merged, and knows more than line tables alone.
+            // The symbol table has the right name where functions were merged, and more names than line tables alone.
             let symbol = self.image.symbol_starting_at(first.start);
             if let Some(symbol) = symbol.filter(|s| self.image.is_macho || name == 0 || demangle::is_mangled(s)) {
                 name = self.names.demangled(symbol, &mut self.strings, &mut self.work)?;
@@ -269,7 +275,7 @@ impl<'i: 'a, 'a> Build<'i, 'a, '_> {
         Ok(number)
     }
 
-    /// Joins rows and pieces: a range ends where either of them does.
+    /// Merges rows and pieces: a range ends where either of them does.
     fn merge(
         &mut self,
         units: &Units<'a>,
@@ -310,7 +316,7 @@ impl<'i: 'a, 'a> Build<'i, 'a, '_> {
         Ok(())
     }
 
-    /// The node of a scope's caller, its callers' nodes made on the way.
+    /// The node of a scope's caller. Creates the nodes of outer callers first.
     fn caller_node(&mut self, scopes: &mut [Scope], scope: u32) -> u32 {
         let mut path = [0; INLINE_DEPTH_MAX + 1];
         let mut len = 0;
@@ -343,7 +349,7 @@ impl<'i: 'a, 'a> Build<'i, 'a, '_> {
         scopes[scope as usize].caller_node
     }
 
-    /// Rows outside every function of the unit get the names of the symbol table.
+    /// Names rows outside of the unit's functions by the symbol table.
     fn name_by_symbols(&mut self, range: Range<u32>, file: u32, row: &Row) -> Result<()> {
         let mut at = range.start;
         while at < range.end {
@@ -374,7 +380,7 @@ impl<'i: 'a, 'a> Build<'i, 'a, '_> {
     }
 
     fn write(mut self, upload: &[u8], slice: &ImageSlice) -> Result<Vec<u8>> {
-        // Released before the artifact is laid out: peak memory is a promise.
+        // Released before the artifact is written, to bound peak memory.
         self.names = Names::default();
         self.ranges.sort_by_key(|r| r.0);
         let (starts, nodes) = gapless(&self.ranges);
@@ -383,22 +389,22 @@ impl<'i: 'a, 'a> Build<'i, 'a, '_> {
         let all = self.nodes.as_slice();
         let too_many = SymbolError::TooLarge { what: "the number of inlined places", limit: u64::from(CALLER_MAX) };
         let callers = self.nodes.callers().ok_or(too_many)?;
-        let who_call = || callers.iter().zip(all).filter(|(caller, _)| caller.depth > 0);
-        let hint = self.strings.bytes().len() + who_call().count() * 16 + starts.len() * 25;
+        let used_callers = || callers.iter().zip(all).filter(|(caller, _)| caller.depth > 0);
+        let hint = self.strings.bytes().len() + used_callers().count() * 16 + starts.len() * 25;
         let mut writer = Writer::new(Kind::Native, upload, hint);
         if let Some(id) = slice.id {
             writer.id(id, self.image.arch);
         }
         writer.base(self.image.base, self.image.base_len);
         writer.flags(shift);
-        // In the order of the section numbers in `read.rs`.
+        // The order of the section numbers in `read.rs`.
         writer.section(self.strings.bytes())?;
-        writer.numbers(self.files.texts.iter().copied())?;
+        writer.numbers(self.files.names.iter().copied())?;
         let row = |node: &Node| node.row(numbered(&callers, node.parent));
-        writer.rows(who_call().map(|(_, node)| row(node)))?;
+        writer.rows(used_callers().map(|(_, node)| row(node)))?;
         let innermost = || nodes.iter().map(|node| all.get(*node as usize));
         let is_wide = |node: &Node| node.column >= COLUMN_WIDE;
-        let wide = who_call().map(|(caller, node)| (caller.number, node)).filter(|(_, node)| is_wide(node));
+        let wide = used_callers().map(|(caller, node)| (caller.number, node)).filter(|(_, node)| is_wide(node));
         let of_ranges = (OF_RANGE..).zip(innermost()).filter_map(|(number, node)| Some((number, node?)));
         let wide = wide.chain(of_ranges.filter(|(_, node)| is_wide(node)));
         writer.rows(wide.map(|(number, node)| [number, node.column]))?;
@@ -435,16 +441,16 @@ impl<'a> EntryAttributes<'a> {
 
 impl Files {
     fn new() -> Self {
-        Self { numbers: std::iter::once((0, 0)).collect(), texts: vec![0] }
+        Self { numbers: std::iter::once((0, 0)).collect(), names: vec![0] }
     }
 
-    fn number(&mut self, text: u32) -> u32 {
-        let next = self.texts.len() as u32;
+    fn number(&mut self, name: u32) -> u32 {
+        let next = self.names.len() as u32;
         if next > FILE_MAX {
-            return *self.numbers.get(&text).unwrap_or(&0);
+            return *self.numbers.get(&name).unwrap_or(&0);
         }
-        *self.numbers.entry(text).or_insert_with(|| {
-            self.texts.push(text);
+        *self.numbers.entry(name).or_insert_with(|| {
+            self.names.push(name);
             next
         })
     }

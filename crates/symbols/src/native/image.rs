@@ -1,4 +1,4 @@
-//! Object files: the slices of an upload, and one slice opened for conversion.
+//! Reads object files: the slices of an upload, and one slice for conversion.
 
 use std::ops::Range;
 
@@ -10,16 +10,16 @@ use object::{
 use super::{DART_ISOLATE, DART_VM};
 use crate::{Arch, DebugId, SymbolError, error::Result, limits::SLICES_MAX};
 
-/// One image inside an uploaded file: a fat Mach-O has several, everything else one.
+/// One image inside an uploaded file. Only a fat Mach-O file has several.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Slice {
-    /// `LC_UUID` or the GNU build id. Always there for Mach-O; an ELF file may lack it.
+    /// `LC_UUID` or the GNU build id. Always present for Mach-O; an ELF file may lack it.
     pub id: Option<DebugId>,
-    /// The processor it is for.
+    /// Architecture of the image.
     pub arch: Arch,
-    /// Where it lies in the uploaded file.
+    /// Byte range in the uploaded file.
     pub range: Range<usize>,
-    /// Whether it has DWARF. One without must not replace one with.
+    /// Whether it has DWARF. A slice without must not replace one with.
     pub has_debug_info: bool,
     /// Whether it is a Dart snapshot (`.symbols` of Flutter).
     pub is_dart: bool,
@@ -27,8 +27,9 @@ pub struct Slice {
 
 /// The slices of a thin or fat Mach-O file.
 ///
-/// Refuses files without slices, more than [`SLICES_MAX`], overlapping or nested ones, two with the same id and
-/// architecture, and slices whose `LC_UUID` is missing or zero: nothing could ever be found in them.
+/// # Errors
+/// For files without slices, with more than [`SLICES_MAX`], with overlapping or nested ones, with two of the same id and
+/// architecture, and for slices whose `LC_UUID` is missing or zero, which no trace could refer to.
 pub fn slices_of(bytes: &[u8]) -> Result<Vec<Slice>> {
     let ranges = match bytes.get(..4) {
         Some([0xca, 0xfe, 0xba, 0xbe]) => fat_ranges(bytes, false)?,
@@ -54,7 +55,7 @@ fn fat_ranges(bytes: &[u8], wide: bool) -> Result<Vec<Range<usize>>> {
     let count = bytes.get(4..8).map(|b| u32::from_be_bytes([b[0], b[1], b[2], b[3]]) as usize);
     match count {
         None | Some(0) => return Err(SymbolError::malformed("the fat binary has no slices")),
-        // A Java class file has the same magic; its version number (45 or more) stands where the count would.
+        // A Java class file has the same magic number, and its version (45 or more) in place of the count.
         Some(45..1000) if !wide => {
             return Err(SymbolError::unusable("this is a Java class file, not a fat Mach-O binary"));
         }
@@ -99,7 +100,7 @@ fn macho_slice(bytes: &[u8], range: Range<usize>) -> Result<Slice> {
     Ok(describe(&file, Some(id), range))
 }
 
-/// An ELF file as its only slice.
+/// The only slice of an ELF file.
 pub(crate) fn elf_slice(bytes: &[u8]) -> Result<Slice> {
     let file = object::File::parse(bytes)?;
     let id = file.build_id()?.and_then(DebugId::from_bytes).filter(|id| !id.is_zero());
@@ -134,7 +135,7 @@ fn arch_of(file: &object::File<'_>) -> Arch {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Symbol<'a> {
     pub start: u32,
-    /// 0 where the format does not say: it reaches to the next symbol.
+    /// Size; 0 where the format does not say, for a symbol that extends to the next one.
     pub size: u32,
     pub name: &'a [u8],
 }
@@ -144,10 +145,10 @@ pub(super) struct Image<'a> {
     pub file: object::File<'a>,
     pub arch: Arch,
     pub is_macho: bool,
-    /// The address that offsets are relative to: `__TEXT` of Mach-O, 0 of ELF.
+    /// Base address of all offsets: `__TEXT` of Mach-O, 0 of ELF.
     pub base: u64,
     pub base_len: u64,
-    /// Executable address ranges, relative to `base`, sorted. Empty: unknown, everything is code.
+    /// Executable address ranges, relative to `base`, sorted. If empty, all addresses count as code.
     pub code: Vec<Range<u32>>,
     /// Sorted by start; one per address.
     pub symbols: Vec<Symbol<'a>>,
@@ -181,7 +182,7 @@ impl<'a> Image<'a> {
         u32::try_from(address.checked_sub(self.base)?).ok().filter(|a| *a < u32::MAX - 1)
     }
 
-    /// Cuts an address range to the code section it starts in; `None` if it starts in none.
+    /// Clips an address range to the code section in which it starts; `None` outside of code.
     pub(super) fn clip(&self, begin: u64, end: u64) -> Option<Range<u32>> {
         let start = self.relative(begin)?;
         let end = u32::try_from(end.saturating_sub(self.base)).unwrap_or(u32::MAX - 1);
@@ -217,7 +218,7 @@ impl<'a> Image<'a> {
             }
             let thumb = u64::from(self.arch == Arch::Arm && symbol.kind() == SymbolKind::Text);
             let Some(start) = self.relative(symbol.address() & !thumb) else { continue };
-            // Mach-O puts an underscore before every C name.
+            // Mach-O prefixes every C name with an underscore.
             let name = if self.is_macho { name.strip_prefix(b"_").unwrap_or(name) } else { name };
             match name {
                 _ if name == DART_ISOLATE.as_bytes() => self.dart[0] = Some(start),
@@ -228,7 +229,7 @@ impl<'a> Image<'a> {
                 _ => {}
             }
         }
-        // Of several names for one address, the last and longest one is kept, as LLVM does.
+        // The last and longest of several symbols at one address is kept, as in LLVM.
         symbols.sort_by_key(|s| (s.start, s.size));
         let mut kept: Vec<Symbol<'_>> = Vec::with_capacity(symbols.len());
         for symbol in symbols {
@@ -240,7 +241,7 @@ impl<'a> Image<'a> {
         self.symbols = kept;
     }
 
-    /// The symbol that covers an address, and where its cover ends.
+    /// The symbol that covers an address, and the end of its range.
     pub(super) fn symbol_at(&self, address: u32) -> (Option<&Symbol<'a>>, u32) {
         let after = self.symbols.partition_point(|s| s.start <= address);
         let next = self.symbols.get(after).map_or(u32::MAX - 1, |s| s.start);

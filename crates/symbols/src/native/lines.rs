@@ -1,18 +1,18 @@
-//! The line table of one unit: rows as disjoint address ranges, and file names as printed.
+//! Reads the line table of a unit: rows as disjoint address ranges, and file paths.
 
 use gimli::ColumnType;
 
 use super::{image::Image, units::Slice, work::Work};
 use crate::{SymbolError, error::Result, limits::UNIT_ROWS_MAX};
 
-/// Addresses of one source position.
+/// The address range of a source position.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Row {
     pub start: u32,
     pub end: u32,
     /// Index into the line table's files.
     pub file: u32,
-    /// 0: compiler generated.
+    /// 0 for compiler-generated code.
     pub line: u32,
     pub column: u32,
 }
@@ -28,7 +28,7 @@ pub(super) fn rows<'a>(
     let mut rows = program.rows();
     loop {
         work.pay(1)?;
-        // A broken program ends the table; the rows before it stay good.
+        // A malformed program ends the table; earlier rows stay valid.
         let Ok(Some((_, row))) = rows.next_row() else { break };
         if row.end_sequence() {
             end_sequence(&mut sequence, row.address(), image, &mut out);
@@ -48,7 +48,7 @@ pub(super) fn rows<'a>(
             },
         };
         match sequence.last_mut() {
-            // Of rows at one address, the last one counts.
+            // The last of several rows at one address wins.
             Some((address, last)) if *address == row.address() => *last = new,
             _ => sequence.push((row.address(), new)),
         }
@@ -95,7 +95,7 @@ fn make_disjoint(rows: &mut Vec<Row>) {
     });
 }
 
-/// The path of a line table's file: directories joined as the debug information has them, nothing cleaned.
+/// The path of a line table's file. Directories are joined without normalization.
 pub(super) fn path(
     dwarf: &gimli::Dwarf<Slice<'_>>,
     unit: &gimli::Unit<Slice<'_>>,
@@ -130,12 +130,12 @@ fn join(path: &mut String, next: &str) {
     }
 }
 
-/// Unix, Windows and URL-like names (`org-dartlang-sdk:///…`) stand alone.
+/// Whether the path is absolute: a Unix, Windows or URL-like one (`org-dartlang-sdk:///…`).
 fn is_absolute(path: &str) -> bool {
     path.starts_with(['/', '\\']) || path.as_bytes().get(1) == Some(&b':') || path.contains("://")
 }
 
-/// Names in debug information are UTF-8 by agreement only.
+/// Decodes a name in debug information, which is usually UTF-8.
 pub(super) fn text(slice: Slice<'_>) -> String {
     slice.to_string_lossy().into_owned()
 }

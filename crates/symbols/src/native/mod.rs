@@ -1,8 +1,8 @@
-//! Machine code: Mach-O and ELF images with DWARF, and what is looked up in them.
+//! Machine code: Mach-O and ELF images with DWARF.
 //!
-//! `image.rs` reads the object file, `units.rs` and `names.rs` the debug information, `lines.rs` the line tables,
-//! `scopes.rs` turns functions and inlined calls into address ranges, `build.rs` writes the artifact, `read.rs`
-//! looks addresses up in it.
+//! `image.rs` reads the object file, `units.rs` and `names.rs` the debug information, `lines.rs` the line tables;
+//! `scopes.rs` defines the scopes of functions and inlined calls; `build.rs` writes the artifact, `read.rs` looks up
+//! addresses in it.
 
 mod build;
 mod image;
@@ -21,7 +21,7 @@ pub(crate) use image::elf_slice;
 pub use image::{Slice, slices_of};
 pub use read::{Chain, Frame, Native};
 
-/// The Dart symbols that offsets in AOT traces are relative to.
+/// The Dart symbols to which offsets in AOT traces are relative.
 pub(crate) const DART_ISOLATE: &str = "_kDartIsolateSnapshotInstructions";
 /// See [`DART_ISOLATE`].
 pub(crate) const DART_VM: &str = "_kDartVmSnapshotInstructions";

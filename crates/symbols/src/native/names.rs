@@ -1,4 +1,4 @@
-//! Function names: linkage names before plain ones, found through abstract origins and specifications.
+//! Finds function names through abstract origins and specifications. Linkage names take precedence over plain ones.
 
 use gimli::{AttributeValue, DebugInfoOffset, constants as c};
 use hashbrown::HashMap;
@@ -9,10 +9,10 @@ use super::{
 };
 use crate::{artifact::Strings, demangle, error::Result};
 
-/// Hops from an inlined call to the entry that names its function.
+/// Maximum number of references from an inlined call to the entry with its function's name.
 const HOPS_MAX: usize = 16;
 
-/// What the attributes of one entry say about its name.
+/// The attributes of an entry that name it.
 #[derive(Default, Clone, Copy)]
 pub(super) struct NameAttributes<'a> {
     pub linkage: Option<AttributeValue<Slice<'a>>>,
@@ -33,10 +33,10 @@ impl<'a> NameAttributes<'a> {
     }
 }
 
-/// The offset of no name.
+/// Offset of the empty name.
 const NAMELESS: u32 = 0;
 
-/// Remembers the name of every entry and every mangled text.
+/// Caches the name of every entry and every mangled name.
 #[derive(Default)]
 pub(super) struct Names<'a> {
     by_entry: HashMap<usize, u32>,
@@ -44,7 +44,7 @@ pub(super) struct Names<'a> {
 }
 
 impl<'a> Names<'a> {
-    /// The offset of the name of an entry of `unit` whose attributes were read already; 0 if it has none.
+    /// The offset of the name of an entry of `unit` with these attributes; 0 if it has none.
     pub(super) fn of(
         &mut self,
         units: &mut Units<'a>,
@@ -104,9 +104,9 @@ impl<'a> Names<'a> {
         Ok(name)
     }
 
-    /// The offset of a mangled (or plain) name, as it will be printed.
+    /// The offset of the demangled form of a mangled or plain name.
     pub(super) fn demangled(&mut self, bytes: &'a [u8], strings: &mut Strings, work: &mut Work) -> Result<u32> {
-        // Many entries may share one long text, and each of them reads all of it.
+        // Many entries may share one long name, and each look-up hashes all of it.
         work.pay(bytes.len() as u64 / 8)?;
         if let Some(&offset) = self.by_mangled.get(bytes) {
             return Ok(offset);

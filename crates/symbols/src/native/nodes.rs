@@ -1,24 +1,22 @@
-//! Hash-consed frames: one node per distinct (function, file, line, column, caller), so equal inline chains are
-//! stored once.
+//! Hash-consed frames: one node per distinct (function, file, line, column, caller). Equal inline chains are stored once.
 
 use hashbrown::HashTable;
 use xxhash_rust::xxh3::xxh3_64;
 
-/// No node: the address is not covered, or the frame has no caller.
+/// Marks an uncovered address, or a frame without a caller.
 pub(super) const NONE: u32 = u32::MAX;
-
-/// Columns from here on do not fit beside the file number and are stored apart.
+/// Columns from this one on do not fit beside the file number and are stored separately.
 pub(super) const COLUMN_WIDE: u32 = 0xfff;
-/// Bits of a caller's number; above them is the number of frames.
+/// Bits of a caller's number. The bits above contain the number of frames.
 pub(super) const CALLER_BITS: u32 = 24;
-/// No caller; one more than the highest number.
+/// Marks an absent caller; one more than the highest number.
 pub(super) const CALLER_MAX: u32 = (1 << CALLER_BITS) - 1;
-/// As many frames, or more.
+/// Number of frames from which on the number is not exact.
 pub(super) const MANY: u32 = 0xff;
 /// Highest file number.
 pub(super) const FILE_MAX: u32 = 0xf_ffff;
 
-/// One frame: what it is in, and the frame it was inlined into.
+/// A frame, and the frame into which it was inlined.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Node {
     /// Offset of the function's name.
@@ -32,7 +30,7 @@ pub(super) struct Node {
 }
 
 impl Node {
-    /// As it is written, with its caller's number and how many frames there are from it outwards.
+    /// The encoded row, with the caller's number and the number of frames from this one outwards.
     pub(super) fn row(&self, caller: Caller) -> [u32; 4] {
         let depth = caller.depth.saturating_add(1).min(MANY);
         let place = self.file << 12 | self.column.min(COLUMN_WIDE);
@@ -73,14 +71,14 @@ impl Nodes {
         &self.nodes
     }
 
-    /// What each node is as a caller. `None`: there are too many of them.
+    /// Each node as a caller; `None` when there are too many.
     pub(super) fn callers(&self) -> Option<Vec<Caller>> {
         let mut callers = vec![Caller::NONE; self.nodes.len()];
         for node in self.nodes.iter().filter(|node| node.parent != NONE) {
             callers[node.parent as usize].depth = 1;
         }
         let mut number = 0;
-        // A caller stands before what it calls.
+        // Callers precede their callees.
         for at in 0..callers.len() {
             if callers[at].depth > 0 {
                 let outer = numbered(&callers, self.nodes[at].parent);
@@ -92,12 +90,12 @@ impl Nodes {
     }
 }
 
-/// A node as others' caller.
+/// A node as the caller of others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Caller {
-    /// Among the callers.
+    /// Index among the callers.
     pub number: u32,
-    /// Frames from it outwards, itself included, up to [`MANY`]; 0: it calls nothing.
+    /// Number of frames from this one outwards, itself included, up to [`MANY`]; 0 for a node that is not a caller.
     pub depth: u32,
 }
 
@@ -105,7 +103,7 @@ impl Caller {
     pub(super) const NONE: Caller = Caller { number: NONE, depth: 0 };
 }
 
-/// What [`Nodes::callers`] says of a node, which may be [`NONE`].
+/// A node's entry in [`Nodes::callers`]. `node` may be [`NONE`].
 pub(super) fn numbered(callers: &[Caller], node: u32) -> Caller {
     callers.get(node as usize).copied().unwrap_or(Caller::NONE)
 }

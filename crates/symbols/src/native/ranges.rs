@@ -1,9 +1,9 @@
-//! The range table: from pieces with holes and overlaps to sorted starts, and the index into them.
+//! Builds the range table from ranges with holes and overlaps, and the index into it.
 
 use super::nodes::NONE;
 
-/// Range starts and their nodes; where nothing is covered, a range of node [`NONE`]. Of overlapping ranges, the one
-/// that starts first wins.
+/// Range starts and their nodes. Uncovered addresses become ranges of node [`NONE`]. The first of overlapping ranges
+/// wins.
 pub(super) fn gapless(ranges: &[(u32, u32, u32)]) -> (Vec<u32>, Vec<u32>) {
     let (mut starts, mut nodes): (Vec<u32>, Vec<u32>) =
         (Vec::with_capacity(ranges.len() + 1), Vec::with_capacity(ranges.len() + 1));
@@ -29,7 +29,7 @@ pub(super) fn gapless(ranges: &[(u32, u32, u32)]) -> (Vec<u32>, Vec<u32>) {
     (starts, nodes)
 }
 
-/// For every `1 << shift` addresses, the first range that starts there or later; one more entry at the end.
+/// The first range that starts in each block of `1 << shift` addresses or later, and a final entry.
 pub(super) fn buckets(starts: &[u32], shift: u32) -> Vec<u32> {
     let last = starts.last().map_or(0, |s| s >> shift);
     let mut buckets = Vec::with_capacity(last as usize + 2);
@@ -49,7 +49,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn holes_are_ranges_of_nothing_and_the_first_one_wins() {
+    fn holes_become_ranges_and_the_first_of_overlapping_ranges_wins() {
         let (starts, nodes) = gapless(&[(10, 20, 1), (15, 30, 2), (30, 40, 2), (50, 60, 3)]);
         assert_eq!(starts, [0, 10, 20, 40, 50, 60]);
         assert_eq!(nodes, [NONE, 1, 2, NONE, 3, NONE]);

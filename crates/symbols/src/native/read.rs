@@ -1,14 +1,10 @@
-//! Looking addresses up in a native artifact.
+//! Looks up addresses in a native artifact.
 //!
-//! Sections: `STRINGS`; `FILES`, one string offset per file number; `CALLERS`, 16 bytes each (function's string offset,
-//! file number in the high 20 bits and column in the low 12, line, its own caller in the low 24 bits and in the high 8
-//! how many frames there are from it outwards, itself included, 255 standing for more); `WIDE_COLUMNS`, pairs of frame and
-//! column for columns of 4095 and more; `RANGES`, 20 bytes each (start, then the innermost frame as in `CALLERS`),
-//! sorted; `BUCKETS`, an index into the ranges by address; `ANCHORS`, the two Dart symbols.
+//! The crate's documentation describes the sections.
 //!
-//! A look-up at a random address waits for memory and for branches that nobody can foresee, little else. So there are
-//! about as many buckets as ranges, the innermost frame lies beside its range's start and says how many there are (the
-//! processor goes on to the next look-up while the callers of this one are on their way), and callers lie together.
+//! Cache misses and mispredicted branches dominate the cost of a look-up at a random address. Therefore there are about
+//! as many buckets as ranges; the innermost frame is stored beside its range's start and contains the number of frames
+//! (so the processor can start the next look-up while the callers are loaded); and callers are stored together.
 
 use std::cmp::Ordering;
 
@@ -26,17 +22,15 @@ pub(super) const RANGES: usize = 4;
 pub(super) const BUCKETS: usize = 5;
 pub(super) const ANCHORS: usize = 6;
 
-/// Bytes of a range; of a frame.
+/// Size of a range and of a frame in bytes.
 const RANGE: usize = 20;
 const FRAME: usize = 16;
-
-/// Of `WIDE_COLUMNS`: the number is a range's, not a caller's.
+/// In `WIDE_COLUMNS`: the number is a range's and not a caller's.
 pub(super) const OF_RANGE: u32 = 1 << 31;
-
-/// Ranges of a bucket that are all looked at: without a branch.
+/// Maximum number of ranges in a bucket that are searched linearly, without branches.
 const FEW: u32 = 4;
 
-/// About one range per bucket.
+/// The shift that gives about one range per bucket.
 pub(super) fn bucket_shift(starts: &[u32]) -> u32 {
     let last = starts.last().copied().unwrap_or(0);
     let wanted = starts.len().max(1) as u32;
@@ -49,29 +43,29 @@ pub struct Frame<'a> {
     strings: &'a [u8],
     files: &'a [u8],
     function: u32,
-    /// Its number.
+    /// Number of the file.
     file: u32,
-    /// 0: compiler generated.
+    /// 0 for compiler-generated code.
     pub line: u32,
-    /// 0: unknown.
+    /// 0 when unknown.
     pub column: u32,
 }
 
 impl<'a> Frame<'a> {
-    /// Demangled, one line, never empty in a match.
+    /// The demangled function name: one line, never empty.
     #[inline]
     pub fn function(&self) -> &'a str {
         text_at(self.strings, self.function)
     }
 
-    /// As the debug information has it, one line.
+    /// The path in the debug information, on one line.
     #[inline]
     pub fn file(&self) -> &'a str {
         text_at(self.strings, u32_at(self.files, self.file as usize))
     }
 }
 
-/// A native artifact, ready for look-ups.
+/// A native artifact.
 #[derive(Debug, Clone, Copy)]
 pub struct Native<'a> {
     artifact: Artifact<'a>,
@@ -104,7 +98,7 @@ impl<'a> Native<'a> {
 
     /// The frames at an offset from the image's base (`__TEXT` of Mach-O, address 0 of ELF), innermost first.
     ///
-    /// Empty if nothing is known about the address.
+    /// Empty for an unknown address.
     #[inline]
     pub fn frames(&self, offset: u64) -> Chain<'a> {
         let (at, bytes) = self.range_of(offset).unwrap_or((0, &[]));
@@ -115,7 +109,7 @@ impl<'a> Native<'a> {
         Chain { native: *self, at, bytes, left }
     }
 
-    /// The range that covers an offset: its number, and its innermost frame.
+    /// Number and innermost frame of the range that covers an offset.
     #[inline]
     fn range_of(&self, offset: u64) -> Option<(u32, &'a [u8])> {
         let address = u32::try_from(offset).ok()?;
@@ -170,11 +164,11 @@ impl<'a> Native<'a> {
     }
 }
 
-/// The inline chain of one address: the innermost frame first, at most [`INLINE_DEPTH_MAX`].
+/// The inline chain of an address, innermost frame first, at most [`INLINE_DEPTH_MAX`].
 #[derive(Debug, Clone)]
 pub struct Chain<'a> {
     native: Native<'a>,
-    /// Number of the next frame: a range's with [`OF_RANGE`], or a caller's.
+    /// Number of the next frame: of a range with [`OF_RANGE`], or of a caller.
     at: u32,
     /// The next frame; empty at the end.
     bytes: &'a [u8],
@@ -194,7 +188,7 @@ impl<'a> Iterator for Chain<'a> {
             column => column,
         };
         if self.left > 0 {
-            // Callers are written before what they call: a damaged artifact cannot make a cycle.
+            // Callers precede their callees, so a damaged artifact cannot contain a cycle.
             let caller = u32_at(bytes, 3) & CALLER_MAX;
             let from = if caller < self.at { caller as usize * FRAME } else { usize::MAX - FRAME };
             self.bytes = self.native.callers.get(from..from + FRAME).unwrap_or_default();

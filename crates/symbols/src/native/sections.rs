@@ -1,4 +1,4 @@
-//! The DWARF sections of an image, inflated where an ELF file compresses them, within a bound.
+//! Loads the DWARF sections of an image. Inflates compressed ELF sections, up to a limit.
 
 use std::{borrow::Cow, io::Read};
 
@@ -14,12 +14,12 @@ pub(super) fn load<'a>(file: &object::File<'a>) -> Result<gimli::DwarfSections<C
 }
 
 fn section<'a>(file: &object::File<'a>, id: SectionId, inflated: &mut u64) -> Result<Cow<'a, [u8]>> {
-    // Only what conversion reads.
+    // The conversion does not read these sections.
     if matches!(id, SectionId::DebugMacro | SectionId::DebugMacinfo | SectionId::DebugLoc | SectionId::DebugLocLists) {
         return Ok(Cow::Borrowed(&[]));
     }
     let Some(section) = file.section_by_name(id.name()) else { return Ok(Cow::Borrowed(&[])) };
-    // A section that points outside the file is as good as absent: the others may still serve.
+    // A section outside of the file counts as absent; others may still be useful.
     let Ok(data) = section.compressed_data() else { return Ok(Cow::Borrowed(&[])) };
     let declared = data.uncompressed_size;
     if data.format == CompressionFormat::None {

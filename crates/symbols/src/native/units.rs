@@ -1,4 +1,4 @@
-//! The compilation units, with their abbreviations shared and paid for.
+//! The compilation units. Abbreviation tables are shared, and parsing them is charged to [`Work`].
 
 use std::sync::Arc;
 
@@ -10,21 +10,22 @@ use crate::error::Result;
 
 pub(super) type Slice<'a> = EndianSlice<'a, RunTimeEndian>;
 
-/// Units kept open because entries of other units refer to them.
+/// Maximum number of cached units to which entries of other units refer.
 const OPEN_MAX: usize = 64;
-/// Abbreviation tables kept.
+
+/// Maximum number of cached abbreviation tables.
 const TABLES_MAX: usize = 1024;
 
 pub(super) struct Units<'a> {
     pub dwarf: gimli::Dwarf<Slice<'a>>,
-    /// In the order of the file, which is by offset.
+    /// Headers, ascending by offset.
     pub headers: Vec<gimli::UnitHeader<Slice<'a>>>,
     open: HashMap<usize, Option<Arc<gimli::Unit<Slice<'a>>>>>,
     tables: HashMap<usize, Arc<gimli::Abbreviations>>,
 }
 
 impl<'a> Units<'a> {
-    /// Reads all headers; a broken one ends the list.
+    /// Reads all headers. A malformed one ends the list.
     pub(super) fn read(dwarf: gimli::Dwarf<Slice<'a>>, work: &mut Work) -> Result<Self> {
         let mut headers = Vec::new();
         let mut iterator = dwarf.units();
@@ -48,7 +49,7 @@ impl<'a> Units<'a> {
         Ok(Some(unit))
     }
 
-    /// The unit that an offset of `.debug_info` lies in.
+    /// The unit that contains an offset of `.debug_info`.
     pub(super) fn containing(&mut self, at: usize, work: &mut Work) -> Result<Option<Arc<gimli::Unit<Slice<'a>>>>> {
         let start = |h: &gimli::UnitHeader<Slice<'a>>| h.debug_info_offset().map_or(0, |o| o.0);
         let after = self.headers.partition_point(|h| start(h) <= at);
@@ -81,7 +82,7 @@ impl<'a> Units<'a> {
         if rest.skip(at).is_err() {
             return Ok(None);
         }
-        // Many units may name overlapping tables: each is paid for by its length before it is parsed.
+        // Many units may refer to overlapping tables. Each is charged by its length before it is parsed.
         work.pay(table_len(rest.slice()))?;
         let Ok(table) = header.abbreviations(&self.dwarf.debug_abbrev) else { return Ok(None) };
         if self.tables.len() >= TABLES_MAX {
@@ -93,7 +94,7 @@ impl<'a> Units<'a> {
     }
 }
 
-/// Bytes from the start of an abbreviation table to its end: the zero where the next code would be.
+/// Length of an abbreviation table, which ends with a zero code.
 fn table_len(bytes: &[u8]) -> u64 {
     let mut at = 0;
     let leb = |at: &mut usize| -> Option<u64> {

@@ -1,4 +1,4 @@
-//! The step counter that bounds conversions: every loop over outside data pays for its turns.
+//! The step counter that bounds conversions: every iteration over uploaded data is charged.
 
 use crate::{
     SymbolError,
@@ -9,19 +9,19 @@ use crate::{
 pub(super) struct Work<'s> {
     left: u64,
     limit: u64,
-    /// `stop` is asked again when fewer steps than this are left.
-    ask_at: u64,
+    /// `stop` is called again when at most this many steps are left.
+    next_stop_check: u64,
     stop: &'s dyn Fn() -> bool,
 }
 
-/// Steps between two questions to `stop`: about a millisecond.
-const ASK_EVERY: u64 = 1 << 16;
+/// Steps between two calls of `stop`: about a millisecond.
+const STOP_CHECK_STEPS: u64 = 1 << 16;
 
 impl<'s> Work<'s> {
-    /// `stop`: whether the conversion is to end without a result.
+    /// `stop` returns whether the conversion should end without a result.
     pub(super) fn for_file(len: usize, stop: &'s dyn Fn() -> bool) -> Self {
         let limit = WORK_BASE + WORK_PER_BYTE * len as u64;
-        Self { left: limit, limit, ask_at: limit, stop }
+        Self { left: limit, limit, next_stop_check: limit, stop }
     }
 
     #[inline]
@@ -29,15 +29,15 @@ impl<'s> Work<'s> {
         match self.left.checked_sub(steps) {
             Some(left) => {
                 self.left = left;
-                if left <= self.ask_at { self.ask() } else { Ok(()) }
+                if left <= self.next_stop_check { self.check_stop() } else { Ok(()) }
             }
             None => Err(SymbolError::TooLarge { what: "the work of reading the debug information", limit: self.limit }),
         }
     }
 
     #[cold]
-    fn ask(&mut self) -> Result<()> {
-        self.ask_at = self.left.saturating_sub(ASK_EVERY);
+    fn check_stop(&mut self) -> Result<()> {
+        self.next_stop_check = self.left.saturating_sub(STOP_CHECK_STEPS);
         if (self.stop)() { Err(SymbolError::Interrupted) } else { Ok(()) }
     }
 }

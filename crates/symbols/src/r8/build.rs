@@ -1,4 +1,4 @@
-//! Conversion: one `mapping.txt` in, one `.tw` artifact out.
+//! Converts a `mapping.txt` to a `.tw` artifact.
 
 use super::{
     NONE, OUTLINE, SYNTHESIZED,
@@ -12,7 +12,7 @@ use crate::{
     safe,
 };
 
-/// Entries between two questions to `stop`.
+/// Entries between two calls of `stop`.
 const ENTRIES_BETWEEN_STOPS: usize = 4096;
 
 struct Class {
@@ -23,7 +23,7 @@ struct Class {
     count: u32,
 }
 
-/// One method range. Of ranges with equal lines, the first one is the innermost frame.
+/// A method range. The first of several ranges with equal lines is the innermost frame.
 struct Member {
     obfuscated: u32,
     lines: (u32, u32),
@@ -31,16 +31,16 @@ struct Member {
     name: u32,
     original: (u32, u32),
     flags: u32,
-    /// Its place in the file, which comments refer to.
+    /// Position in the file, to which comments refer.
     number: u32,
 }
 
-/// Converts a mapping. `id`: the uuid it was uploaded for, where its own `pg_map_id` is not the key.
+/// Converts a mapping. `id` is the UUID for which it was uploaded, if its `pg_map_id` is not the key.
 pub fn convert(mapping: &[u8], id: Option<DebugId>) -> Result<Vec<u8>> {
     convert_unless(mapping, id, &|| false)
 }
 
-/// [`convert`], ended with [`SymbolError::Interrupted`] soon after `stop` says so.
+/// Like [`convert`], but returns [`SymbolError::Interrupted`] soon after `stop` returns true.
 pub fn convert_unless(mapping: &[u8], id: Option<DebugId>, stop: &dyn Fn() -> bool) -> Result<Vec<u8>> {
     let text = parse::text(mapping)?;
     let mut build = Build::default();
@@ -64,7 +64,7 @@ struct Build {
     members: Vec<Member>,
     /// Member, line in the outline, line in the caller.
     callsites: Vec<[u32; 3]>,
-    /// Member, exception, frames to leave out.
+    /// Member, exception, number of frames to omit.
     rewrites: Vec<[u32; 3]>,
 }
 
@@ -138,7 +138,7 @@ impl Build {
         }
     }
 
-    /// Sorts the members of a class by obfuscated name; those of one name stay in the order of the file.
+    /// Sorts the members of a class by obfuscated name, in the order of the file within a name.
     fn end_class(&mut self) {
         let Some(class) = self.classes.last_mut() else { return };
         let members = &mut self.members[class.first as usize..];
@@ -159,7 +159,7 @@ impl Build {
         if let Some(id) = id {
             writer.id(id, Arch::Unknown);
         }
-        // In the order of the section numbers in `read.rs`.
+        // The order of the section numbers in `read.rs`.
         writer.section(strings)?;
         writer.rows(self.classes.iter().map(|c| [c.obfuscated, c.original, c.source_file, c.first, c.count]))?;
         writer.numbers(by_original)?;

@@ -1,6 +1,6 @@
-//! R8 and ProGuard: `mapping.txt`, and the obfuscated names and lines it explains.
+//! R8 and ProGuard: `mapping.txt`, which maps obfuscated names and lines to original ones.
 //!
-//! `parse.rs` reads the text, `build.rs` writes the artifact, `read.rs` looks frames up in it.
+//! `parse.rs` reads the text, `build.rs` writes the artifact, `read.rs` looks up frames in it.
 
 mod build;
 mod parse;
@@ -11,10 +11,11 @@ pub(crate) use parse::{looks_like_mapping, map_id};
 pub(crate) use read::Retraced;
 pub use read::{JavaFrame, Mapping};
 
-/// No text, no number.
+/// Marks an absent string or number.
 const NONE: u32 = u32::MAX;
 
-/// The member was made by the compiler and is left out of traces.
+/// Flag of a compiler-generated member, which traces omit.
 const SYNTHESIZED: u32 = 1;
-/// The member is code shared by several callers; its caller's line says which.
+
+/// Flag of code that several callers share. The caller's line determines the original position.
 const OUTLINE: u32 = 2;

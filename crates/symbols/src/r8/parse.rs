@@ -1,10 +1,10 @@
-//! The text of `mapping.txt`, line by line.
+//! Parses `mapping.txt` line by line.
 
 use serde::Deserialize;
 
 use crate::{DebugId, SymbolError, error::Result};
 
-/// One line that means something.
+/// A relevant line.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Entry<'t> {
     Class {
@@ -12,23 +12,23 @@ pub(super) enum Entry<'t> {
         obfuscated: &'t str,
     },
     Method(Method<'t>),
-    /// About the class or member before it.
+    /// A comment on the class or member before it.
     Comment(Comment),
 }
 
 /// `from:to:type class.name(arguments):original_from:original_to -> obfuscated`
 #[derive(Debug, PartialEq, Eq, Clone, Copy)]
 pub(super) struct Method<'t> {
-    /// The obfuscated lines it covers; `None`: all.
+    /// The obfuscated lines that it covers; `None` for all.
     pub lines: Option<(u32, u32)>,
-    /// Where its code is from, if that is another class.
+    /// The class of an inlined or moved method.
     pub class: Option<&'t str>,
     pub name: &'t str,
     pub original_lines: Option<(u32, Option<u32>)>,
     pub obfuscated: &'t str,
 }
 
-/// What R8 writes as JSON behind a `#`.
+/// A comment that R8 writes as JSON after a `#`.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Comment {
     SourceFile(String),
@@ -36,7 +36,7 @@ pub(super) enum Comment {
     Outline,
     /// Line in the outline, line in the caller.
     OutlineCallsite(Vec<(u32, u32)>),
-    /// If this exception was thrown here, leave out this many innermost frames.
+    /// Omit this many innermost frames if this exception was thrown here.
     RewriteFrame {
         exception: String,
         remove: u32,
@@ -55,7 +55,7 @@ struct RawComment {
     actions: Vec<String>,
 }
 
-/// The entries of a mapping; lines that are neither classes nor methods nor known comments are skipped.
+/// The entries of a mapping. Lines that are neither classes nor methods nor known comments are skipped.
 pub(super) fn entries(text: &str) -> impl Iterator<Item = Entry<'_>> {
     text.lines().filter_map(|line| {
         let trimmed = line.trim();
@@ -115,13 +115,13 @@ fn comment(text: &str) -> Option<Comment> {
     }
 }
 
-/// The text of a mapping; refuses other encodings.
+/// The text of a mapping. An error for encodings other than UTF-8.
 pub(super) fn text(bytes: &[u8]) -> Result<&str> {
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     std::str::from_utf8(bytes).map_err(|_| SymbolError::malformed("the mapping is not UTF-8"))
 }
 
-/// Whether a text is a mapping: a header of R8 or ProGuard, or a class line, among the first lines.
+/// Whether a file is a mapping: its first lines contain a header of R8 or ProGuard, or a class.
 pub(crate) fn looks_like_mapping(bytes: &[u8]) -> bool {
     let head = &bytes[..bytes.len().min(64 << 10)];
     let head = String::from_utf8_lossy(head);
@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn mappings_are_known_by_header_or_class_line() {
+    fn mappings_are_detected_by_header_or_class_line() {
         assert!(looks_like_mapping(b"# compiler: R8\n"));
         assert!(looks_like_mapping(b"\n\na.b.C -> d:\n"));
         assert!(!looks_like_mapping(b"const f = () -> { x }:\n{}"));

@@ -1,11 +1,6 @@
-//! Looking classes and frames up in a mapping's artifact.
+//! Looks up classes and frames in a mapping's artifact.
 //!
-//! Sections: `STRINGS`; `CLASSES`, 20 bytes each (offsets of the obfuscated and original name and of the source file,
-//! first member, members), sorted by obfuscated name; `BY_ORIGINAL`, class numbers sorted by original name;
-//! `MEMBERS`, 36 bytes each (offset of the obfuscated name, first and last obfuscated line, offset of the class,
-//! offset of the name, first and last original line, flags, place in the file), by class and obfuscated name;
-//! `CALLSITES` (place in the file, line in the outline, line in the caller) and `REWRITES` (place in the file,
-//! exception, frames to leave out), 12 bytes each, sorted.
+//! The crate's documentation describes the sections.
 
 use std::{borrow::Cow, cmp::Ordering};
 
@@ -19,35 +14,35 @@ const MEMBERS: usize = 3;
 const CALLSITES: usize = 4;
 const REWRITES: usize = 5;
 
-/// Frames that one obfuscated frame may stand for.
+/// Maximum number of original frames per obfuscated frame.
 const INLINE_MAX: usize = 256;
 
-/// Ranges of one obfuscated method name that are looked at.
+/// Maximum number of ranges considered per obfuscated method name.
 const OVERLOADS_MAX: usize = 1 << 14;
 
 /// An original frame.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct JavaFrame<'a> {
-    /// Fully qualified.
+    /// Fully qualified class name.
     pub class: &'a str,
-    /// The method's name alone.
+    /// Method name without the class.
     pub method: Cow<'a, str>,
-    /// From R8's comment, or made from the class's name.
+    /// Source file in R8's comment, or derived from the class name.
     pub file: Cow<'a, str>,
-    /// `None`: the trace or the mapping has no line.
+    /// `None` when the trace or the mapping has no line.
     pub line: Option<u32>,
 }
 
-/// What a frame turns into.
+/// The result of retracing a frame.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Retraced<'a> {
-    /// Innermost first.
+    /// Original frames, innermost first.
     Frames(Vec<JavaFrame<'a>>),
-    /// Shared code: the frame goes, and its line says which call site the next frame means.
+    /// Outlined code: the frame is omitted, and its line determines the call site of the next frame.
     Outline(u32),
 }
 
-/// A mapping's artifact, ready for look-ups.
+/// A mapping's artifact.
 #[derive(Debug, Clone, Copy)]
 pub struct Mapping<'a> {
     artifact: Artifact<'a>,
@@ -95,7 +90,7 @@ impl<'a> Mapping<'a> {
         self.class_row(obfuscated).map(|c| c.original)
     }
 
-    /// The original frames of an obfuscated one, innermost first; empty if the class is unknown.
+    /// The original frames of an obfuscated frame, innermost first; empty for an unknown class.
     pub fn frames(&self, class: &str, method: &str, line: Option<u32>) -> Vec<JavaFrame<'a>> {
         match self.retrace(class, method, line, None, None) {
             Some(Retraced::Frames(frames)) => frames,
@@ -103,7 +98,8 @@ impl<'a> Mapping<'a> {
         }
     }
 
-    /// The same with what came before: the position in an outline, and the exception if this is its first frame.
+    /// Retraces a frame. `outline` is the line of an outlined frame before it; `thrown` is the exception if this is its
+    /// first frame.
     pub(crate) fn retrace(
         &self,
         obfuscated: &str,
@@ -137,7 +133,7 @@ impl<'a> Mapping<'a> {
             thrown.map_or(0, |exception| group.iter().map(|m| self.rewrite(m.number, exception)).max().unwrap_or(0));
         let mut frames: Vec<(bool, JavaFrame<'a>)> =
             group.iter().map(|m| (m.flags & SYNTHESIZED != 0, self.frame(&class, m, line))).collect();
-        // What the compiler made up goes, unless nothing else is left.
+        // Compiler-generated frames are omitted, unless no other frame is left.
         if frames.iter().any(|(synthesized, _)| !synthesized) {
             frames.retain(|(synthesized, _)| !synthesized);
         }
@@ -186,7 +182,7 @@ impl<'a> Mapping<'a> {
         }
     }
 
-    /// The ranges of a line: the first match, and those right after it with equal lines.
+    /// The ranges of a line: the first match and the following ones with equal lines.
     fn group(&self, members: &[Member], line: Option<u32>) -> Vec<Member> {
         let with_line = line
             .and_then(|line| members.iter().position(|m| m.lines.0 != NONE && (m.lines.0..=m.lines.1).contains(&line)));
@@ -195,7 +191,7 @@ impl<'a> Mapping<'a> {
                 let lines = members[first].lines;
                 members[first..].iter().take_while(|m| m.lines == lines).take(INLINE_MAX).copied().collect()
             }
-            // Without a line range only a method that is alone with its name can be meant.
+            // Without a line range, the name must be unambiguous.
             None => match members {
                 [only] if only.lines.0 == NONE || line.is_none() => vec![*only],
                 _ => members
@@ -209,7 +205,7 @@ impl<'a> Mapping<'a> {
         }
     }
 
-    /// The original name that all candidates share.
+    /// The original name, if all candidates share it.
     fn only_name(&self, members: &[Member]) -> Option<&'a str> {
         let first = members.first()?;
         members
@@ -258,7 +254,7 @@ impl<'a> Mapping<'a> {
         let row =
             |i: usize| (u32_at(rows, i * 3), text_at(self.strings, u32_at(rows, i * 3 + 1)), u32_at(rows, i * 3 + 2));
         let Some(found) = search(rows.len() / 12, |i| row(i).0.cmp(&member)) else { return 0 };
-        // Several exceptions may have rules for one member.
+        // A member may have rules for several exceptions.
         let same = |i: &usize| row(*i).0 == member;
         let first = (0..=found).rev().take_while(same).last().unwrap_or(found);
         (first..rows.len() / 12).take_while(same).find(|i| row(*i).1 == exception).map_or(0, |i| row(i).2 as usize)
@@ -271,7 +267,7 @@ fn original_line(member: &Member, line: Option<u32>) -> Option<u32> {
         (None, NONE) => None,
         (None, first) => Some(first).filter(|_| from == NONE || original_to == NONE || original_to == first),
         (line, NONE) => line,
-        // The lines run along with the code; a single original line is the call that was inlined.
+        // Lines of a range advance together. A single original line is the position of an inlined call.
         (Some(line), first) if from != NONE && original_to != NONE && original_to != first && to >= from => {
             Some(first.saturating_add(line.saturating_sub(from)).min(original_to.max(first)))
         }
@@ -279,7 +275,7 @@ fn original_line(member: &Member, line: Option<u32>) -> Option<u32> {
     }
 }
 
-/// The file a class is usually in: that of its outermost class.
+/// The conventional source file of a class, named after its outermost class.
 fn file_of(class: &str) -> Cow<'_, str> {
     let simple = class.rsplit('.').next().unwrap_or(class);
     let outer = simple.split('$').next().filter(|o| !o.is_empty()).unwrap_or(simple);

@@ -1,4 +1,4 @@
-//! Lines of source around the frames of a trace, as source maps embed them.
+//! Source lines around the frames of a trace, from sources embedded in source maps.
 
 use crate::{
     js::{Place, Script},
@@ -6,27 +6,27 @@ use crate::{
     safe,
 };
 
-/// The source around one resolved frame.
+/// The source lines around a resolved frame.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SourceContext {
-    /// As the resolved trace prints it.
+    /// File as printed in the resolved trace.
     pub file: String,
-    /// One-based, as printed.
+    /// One-based line, as printed.
     pub line: u32,
-    /// One-based, as printed.
+    /// One-based column, as printed.
     pub column: u32,
-    /// Number of the first of the lines.
+    /// Number of the first line in `lines`.
     pub first: u32,
-    /// Without their ends; cut where they are long, which `…` says.
+    /// Lines without line breaks. `…` marks the cut ends of long lines.
     pub lines: Vec<String>,
-    /// Where in its line, as shown, the column is: UTF-16 units from its beginning. None: past its end.
+    /// The column in the displayed line, in UTF-16 units. `None` past its end.
     pub mark: Option<u32>,
 }
 
-/// What is around these places: each once, in their order.
+/// The source lines around distinct positions, in their order.
 pub(super) fn around<'a>(places: impl Iterator<Item = (Script<'a>, Place<'a>)>) -> Vec<SourceContext> {
     let mut found: Vec<SourceContext> = Vec::new();
-    // Frames are few, and so are those that are the same.
+    // A linear search is enough for few frames.
     for (script, place) in places {
         if found.len() == CONTEXT_FRAMES_MAX {
             break;
@@ -52,10 +52,10 @@ pub(super) fn around<'a>(places: impl Iterator<Item = (Script<'a>, Place<'a>)>) 
     found
 }
 
-/// Bytes that stay before the column of a long line.
+/// Bytes kept before the column of a long line.
 const BEFORE: usize = CONTEXT_LINE_BYTES_MAX / 3;
 
-/// The line as it is shown, and where its column (UTF-16 units) is in that.
+/// The displayed line, and the column in it (UTF-16 units).
 fn cut_around(line: &str, column: u32) -> (String, Option<u32>) {
     let Some(at) = byte_of(line, column) else { return (cut(line, 0), None) };
     let from = match line.len() > CONTEXT_LINE_BYTES_MAX && at > CONTEXT_LINE_BYTES_MAX / 2 {
@@ -66,7 +66,7 @@ fn cut_around(line: &str, column: u32) -> (String, Option<u32>) {
     (cut(line, from), u32::try_from(before).ok())
 }
 
-/// At most [`CONTEXT_LINE_BYTES_MAX`] bytes of the line, from one on; `…` stands for the rest.
+/// At most [`CONTEXT_LINE_BYTES_MAX`] bytes of the line from offset `from` on. `…` marks cut ends.
 fn cut(line: &str, from: usize) -> String {
     let to = floor(line, from.saturating_add(CONTEXT_LINE_BYTES_MAX));
     let mut shown = String::from(if from > 0 { "…" } else { "" });
@@ -77,12 +77,12 @@ fn cut(line: &str, from: usize) -> String {
     shown
 }
 
-/// The last boundary of characters at or before a byte.
+/// The last character boundary at or before an offset.
 fn floor(line: &str, at: usize) -> usize {
     (0..=at.min(line.len())).rev().find(|&at| line.is_char_boundary(at)).unwrap_or(0)
 }
 
-/// The byte of a column in UTF-16 units, when the line is that long.
+/// The offset of a column in UTF-16 units; `None` past the end of the line.
 fn byte_of(line: &str, column: u32) -> Option<usize> {
     let mut units = 0;
     let mut found = line.char_indices().find(|(_, c)| {
@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn short_lines_are_shown_whole() {
+    fn short_lines_are_not_cut() {
         check("\tthrow new Error();", 1, ("\tthrow new Error();", Some(1)));
         check("😀 = x\u{202e}", 5, ("😀 = x\u{fffd}", Some(5)));
         check("}", 1, ("}", None));
@@ -124,9 +124,9 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_line_is_shown_longer_than_its_bound(line in "[a😀ü\t\u{0}]{0,400}", column in 0u32..900) {
+        fn displayed_lines_are_bounded(line in "[a😀ü\t\u{0}]{0,400}", column in 0u32..900) {
             let (shown, mark) = cut_around(&line, column);
-            // Three bytes each for the two signs; a control character becomes three bytes.
+            // Three bytes for each `…`; a control character becomes three bytes.
             prop_assert!(shown.len() <= 3 * CONTEXT_LINE_BYTES_MAX + 6);
             prop_assert!(mark.is_none_or(|mark| (mark as usize) < shown.encode_utf16().count()));
         }

@@ -1,9 +1,9 @@
 //! Traces of ahead-of-time compiled Dart (`--split-debug-info`, `--obfuscate`) and of Linux and Android native code.
 //!
-//! Both print one address per frame; Dart's also say from which symbol and with which build id in a header above.
-//! Addresses are those of calls already: nothing is subtracted.
+//! Both print one address per frame. Dart traces also contain the symbol, and a header with the build id. Addresses are
+//! those of the calls, so nothing is subtracted.
 
-use super::{Hints, Need, Resolved, Shelf, is_separator, out::Out, split_preamble};
+use super::{ArtifactRequest, ArtifactSet, Hints, Resolved, is_separator, out::Out, split_preamble};
 use crate::{
     Arch, DebugId,
     limits::FRAMES_MAX,
@@ -18,7 +18,7 @@ pub(super) struct DartTrace<'t> {
     lines: Vec<Line<'t>>,
 }
 
-/// What the lines above the frames say.
+/// The header lines above the frames.
 #[derive(Debug, Default)]
 struct Header {
     arch: Option<Arch>,
@@ -26,7 +26,7 @@ struct Header {
     isolate: Option<u64>,
     vm: Option<u64>,
     dso_base: Option<u64>,
-    /// Deferred parts of the program: where their instructions start, and their own build ids.
+    /// Deferred units of the program: start of their instructions, and their build ids.
     units: Vec<(u64, Option<DebugId>)>,
 }
 
@@ -36,7 +36,7 @@ enum Line<'t> {
     Other(&'t str),
 }
 
-/// The addresses a frame offers, best first.
+/// The addresses in a frame line, preferred ones first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 struct RawFrame {
     /// Offset from the isolate's (`false`) or the VM's (`true`) instructions.
@@ -66,7 +66,7 @@ impl<'t> DartTrace<'t> {
             }
         }
         trace.header.build_id = trace.header.build_id.or(hints.debug_id);
-        // Without any id, only Dart's own frames say what they are.
+        // Without any id, only Dart frames are unambiguous.
         let known = |l: &Line<'_>| matches!(l, Line::Frame(_, f) if f.id.is_some() || f.symbol.is_some());
         (trace.header.build_id.is_some() || trace.lines.iter().any(known)).then_some(trace).filter(|_| frames > 0)
     }
@@ -76,19 +76,19 @@ impl<'t> DartTrace<'t> {
         frame.id.or_else(|| unit.and_then(|u| u.1)).or(self.header.build_id).filter(|id| !id.is_zero())
     }
 
-    pub(super) fn needs(&self, add: &mut dyn FnMut(Need)) {
+    pub(super) fn requests(&self, add: &mut dyn FnMut(ArtifactRequest)) {
         let arch = self.header.arch.unwrap_or(Arch::Unknown);
         for line in &self.lines {
             if let Line::Frame(_, frame) = line {
                 add(match self.id_of(frame) {
-                    Some(id) => Need::Native { id, arch },
-                    None => Need::OnlyDart { arch },
+                    Some(id) => ArtifactRequest::Native { id, arch },
+                    None => ArtifactRequest::OnlyDart { arch },
                 });
             }
         }
     }
 
-    pub(super) fn resolve(&self, shelf: &Shelf<'_>) -> Resolved {
+    pub(super) fn resolve(&self, artifacts: &ArtifactSet<'_>) -> Resolved {
         let mut out = Out::new(self.text.len());
         if let Some(preamble) = self.preamble {
             out.preamble(preamble);
@@ -99,8 +99,8 @@ impl<'t> DartTrace<'t> {
                 Line::Other(raw) => out.verbatim(raw),
                 Line::Frame(raw, frame) => {
                     let native = match self.id_of(frame) {
-                        Some(id) => shelf.native(&id, arch),
-                        None => shelf.only_dart(),
+                        Some(id) => artifacts.native(&id, arch),
+                        None => artifacts.only_dart(),
                     };
                     match native.and_then(|n| Some((n, self.address(frame, n)?))) {
                         Some((native, address)) => out.native_frame(raw, Some(native), address),
@@ -112,7 +112,7 @@ impl<'t> DartTrace<'t> {
         out.finish(self.text)
     }
 
-    /// The address in the file: by symbol, else by the process's bases, else as printed.
+    /// The address in the file: by symbol, else by the base addresses of the process, else as printed.
     fn address(&self, frame: &RawFrame, native: &Native<'_>) -> Option<u64> {
         let by_symbol = frame.symbol.and_then(|(is_vm, offset)| {
             let anchor = if is_vm { native.dart_vm() } else { native.dart_isolate() };
@@ -133,7 +133,7 @@ impl<'t> DartTrace<'t> {
 }
 
 impl Header {
-    /// Takes a header line; `false` if it is none.
+    /// Reads a header line; `false` for other lines.
     fn read(&mut self, line: &str) -> bool {
         let line = line.trim();
         if let Some(rest) = line.strip_prefix("loading_unit: ") {
@@ -166,7 +166,7 @@ impl Header {
     }
 }
 
-/// The value after `name: ` or `name=`, up to a blank or comma, without quotes. The name must start a word.
+/// The value after `name: ` or `name=`, up to a blank or comma, without quotes. `name` must be at the start of a word.
 fn field<'l>(line: &'l str, name: &str) -> Option<&'l str> {
     let at = line.match_indices(name).map(|(at, _)| at).find(|&at| {
         let starts_word = !line[..at].ends_with(|c: char| c.is_alphanumeric() || c == '_');
@@ -181,12 +181,12 @@ fn hex(text: &str) -> Option<u64> {
     u64::from_str_radix(text.strip_prefix("0x").unwrap_or(text), 16).ok()
 }
 
-/// One frame line of any of the forms.
+/// Parses a frame line of any format.
 fn frame(line: &str) -> Option<RawFrame> {
     vm_frame(line).or_else(|| signal_frame(line)).or_else(|| tombstone_frame(line))
 }
 
-/// `#NN abs <hex>[ virt <hex>] <symbol>+0x<hex>`, with any text before.
+/// Parses `#NN abs <hex>[ virt <hex>] <symbol>+0x<hex>` after any text.
 fn vm_frame(line: &str) -> Option<RawFrame> {
     let hash = line.match_indices('#').map(|(at, _)| at).find(|&at| {
         line[at + 1..].trim_start_matches(|c: char| c.is_ascii_digit()).starts_with(" abs ")
@@ -203,7 +203,7 @@ fn vm_frame(line: &str) -> Option<RawFrame> {
     Some(RawFrame { symbol: rest.and_then(dart_symbol), absolute: Some(absolute), in_file, id: None })
 }
 
-/// `pc 0x<hex> fp 0x<hex> <symbol>+0x<hex>`: the VM's own crash handler.
+/// Parses `pc 0x<hex> fp 0x<hex> <symbol>+0x<hex>` of the VM's crash handler.
 fn signal_frame(line: &str) -> Option<RawFrame> {
     let mut words = line.split_ascii_whitespace();
     let absolute = words.next().filter(|w| *w == "pc").and_then(|_| hex(words.next()?.strip_prefix("0x")?))?;
@@ -211,7 +211,7 @@ fn signal_frame(line: &str) -> Option<RawFrame> {
     Some(RawFrame { symbol: words.nth(1).and_then(dart_symbol), absolute: Some(absolute), ..RawFrame::default() })
 }
 
-/// `#NN pc <hex>  <path> (<symbol>+<offset>) (BuildId: <hex>)`: Android's tombstones and other native traces.
+/// Parses `#NN pc <hex>  <path> (<symbol>+<offset>) (BuildId: <hex>)` of Android tombstones and other native traces.
 fn tombstone_frame(line: &str) -> Option<RawFrame> {
     let rest = line.trim_start().strip_prefix('#')?;
     let mut words = rest.split_ascii_whitespace();
@@ -243,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn every_form_of_frame_is_read() {
+    fn every_frame_format_is_read() {
         let base = RawFrame { symbol: Some((false, 0xc6)), absolute: Some(0x779061106), ..RawFrame::default() };
         check(
             "    #00 abs 0000000779061106 virt 0000000000001106 _kDartIsolateSnapshotInstructions+0xc6",
@@ -267,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn other_lines_are_no_frames() {
+    fn other_lines_are_not_frames() {
         for line in ["#0 main (main.dart:3:1)", "#00 pc 12 /lib.so", "pc here", "#1 abs", "", "# abs 1"] {
             assert_eq!(frame(line), None, "{line}");
         }

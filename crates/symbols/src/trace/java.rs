@@ -1,8 +1,8 @@
-//! Java and Kotlin stack traces as `Throwable.printStackTrace` writes them, obfuscated by R8 or ProGuard.
+//! Java and Kotlin stack traces in the format of `Throwable.printStackTrace`, obfuscated by R8 or ProGuard.
 
 use std::fmt::Write as _;
 
-use super::{Hints, Need, Resolved, Shelf, out::Out};
+use super::{ArtifactRequest, ArtifactSet, Hints, Resolved, out::Out};
 use crate::{
     DebugId,
     limits::{FRAMES_MAX, FRAMES_OUT_MAX},
@@ -19,7 +19,7 @@ pub(super) struct JavaTrace<'t> {
 #[derive(Debug)]
 enum Line<'t> {
     Frame(&'t str, RawFrame<'t>),
-    /// A line that names an exception: what stands before its class, the class, and the rest.
+    /// A line with an exception: the text before its class, the class, and the rest.
     Header {
         before: &'t str,
         class: &'t str,
@@ -30,9 +30,9 @@ enum Line<'t> {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct RawFrame<'t> {
-    /// Everything up to and with `at `.
+    /// The start of the line, `at ` included.
     indent: &'t str,
-    /// `java.base/` and the like.
+    /// For example `java.base/`.
     module: &'t str,
     class: &'t str,
     method: &'t str,
@@ -53,7 +53,7 @@ impl<'t> JavaTrace<'t> {
             if let Some(frame) = frame(raw).filter(|_| frames < FRAMES_MAX) {
                 frames += 1;
                 above_frames = false;
-                // Builds may put the map's id where the file name was.
+                // Builds may replace the file name by the map's id.
                 let in_frame = frame.file.strip_prefix("r8-map-id-").and_then(DebugId::parse);
                 id = id.or(in_frame);
                 lines.push(Line::Frame(raw, frame));
@@ -64,13 +64,13 @@ impl<'t> JavaTrace<'t> {
         (frames > 0).then_some(Self { text, id: hints.debug_id.or(id)?, lines })
     }
 
-    pub(super) fn needs(&self, add: &mut dyn FnMut(Need)) {
-        add(Need::Mapping { id: self.id });
+    pub(super) fn requests(&self, add: &mut dyn FnMut(ArtifactRequest)) {
+        add(ArtifactRequest::Mapping { id: self.id });
     }
 
-    pub(super) fn resolve(&self, shelf: &Shelf<'_>) -> Resolved {
+    pub(super) fn resolve(&self, artifacts: &ArtifactSet<'_>) -> Resolved {
         let mut out = Out::new(self.text.len());
-        let Some(mapping) = shelf.mapping(&self.id) else {
+        let Some(mapping) = artifacts.mapping(&self.id) else {
             let frames = self.lines.iter().filter(|l| matches!(l, Line::Frame(..))).count();
             return Resolved { text: self.text.to_owned(), frames, resolved: 0, exception_type: None };
         };
@@ -86,7 +86,7 @@ impl<'t> JavaTrace<'t> {
                     thrown = Some(original);
                     if before.is_empty() && original != *class {
                         exception_type.get_or_insert_with(|| ((*class).to_owned(), original.to_owned()));
-                        out.stays();
+                        out.always_use();
                     }
                     out.verbatim(&format!("{before}{original}{rest}"));
                 }
@@ -99,8 +99,8 @@ impl<'t> JavaTrace<'t> {
                         Some(Retraced::Outline(at)) => outline = Some(at),
                         Some(Retraced::Frames(frames)) => {
                             printed += frames.len();
-                            let texts: Vec<String> = frames.iter().map(|f| print(frame, f)).collect();
-                            out.resolved_frame(&texts.join("\n"));
+                            let lines: Vec<String> = frames.iter().map(|f| print(frame, f)).collect();
+                            out.resolved_frame(&lines.join("\n"));
                         }
                     }
                 }
@@ -120,7 +120,7 @@ fn print(raw: &RawFrame<'_>, frame: &JavaFrame<'_>) -> String {
     text
 }
 
-/// `\tat [module/]class.method(file[:line])`, without a blank before the parenthesis (that would be JavaScript).
+/// Parses `\tat [module/]class.method(file[:line])`. A blank before the parenthesis would be JavaScript.
 fn frame(line: &str) -> Option<RawFrame<'_>> {
     let at = line.len() - line.trim_start().len();
     let rest = line[at..].strip_prefix("at ")?;
@@ -138,7 +138,7 @@ fn frame(line: &str) -> Option<RawFrame<'_>> {
     Some(RawFrame { indent: &line[..at + 3], module, class, method, file, line: line_number })
 }
 
-/// `Caused by: class: message`, `Suppressed: …`, `Exception in thread "main" …`, and the first line of a trace.
+/// Parses `Caused by: class: message`, `Suppressed: …`, `Exception in thread "main" …`, and the first line of a trace.
 fn header(line: &str, is_first: bool) -> Option<Line<'_>> {
     let trimmed = line.trim_start();
     let rest = ["Caused by: ", "Suppressed: "].iter().find_map(|p| trimmed.strip_prefix(p)).or_else(|| {
@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn headers_name_their_exception() {
+    fn headers_contain_their_exception() {
         for (line, first, expected) in [
             ("a.b: boom: x", true, Some("a.b")),
             ("Caused by: a.b", false, Some("a.b")),

@@ -1,36 +1,36 @@
-//! Raw traces of the clients, and the same traces resolved.
+//! Parses raw traces of clients and prints them resolved.
 //!
-//! [`Trace::read`] recognises one, [`Trace::needs`] lists the artifacts it refers to, [`Trace::resolve`] prints it
-//! again with what of them was found. `ios.rs`, `dart.rs`, `java.rs` and `script.rs` know one form each; `out.rs`
-//! writes resolved frames, `context.rs` shows the source around them.
+//! [`Trace::read`] parses a trace, [`Trace::requests`] lists the artifacts to which it refers, [`Trace::resolve`] prints
+//! it with the frames that the available artifacts resolve. `ios.rs`, `dart.rs`, `java.rs` and `script.rs` parse one
+//! format each; `out.rs` writes resolved frames, `context.rs` returns the source around them.
 
+mod artifact_set;
 mod context;
 mod dart;
 mod ios;
 mod java;
 mod out;
 mod script;
-mod shelf;
 
+pub use artifact_set::{ArtifactRequest, ArtifactSet};
 pub use context::SourceContext;
 pub use out::Resolved;
-pub use shelf::{Need, Shelf};
 
 use crate::{DebugId, limits::TRACE_BYTES_MAX};
 
-/// What is known about a trace beside its text.
+/// Metadata of a trace.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Hints<'a> {
     /// `telemetry.sdk.language`, or the project's framework where the protocol has no such attribute.
     pub language: Option<&'a str>,
-    /// The id of the build where the trace does not say it: `app.debug.proguard_uuid` of Android, the build id of old
-    /// Dart traces, the debug id of a one-file web app.
+    /// The id of the build for traces without one: `app.debug.proguard_uuid` of Android, the build id of old Dart traces,
+    /// the debug id of a one-file web app.
     pub debug_id: Option<DebugId>,
     /// Debug ids of scripts by their URL or file name, as newer web SDKs report them.
     pub script_ids: &'a [(&'a str, DebugId)],
 }
 
-/// A trace in which raw frames were recognised.
+/// A trace with raw frames.
 #[derive(Debug)]
 pub struct Trace<'t>(Dialect<'t>);
 
@@ -43,13 +43,13 @@ enum Dialect<'t> {
 }
 
 impl<'t> Trace<'t> {
-    /// Recognises a raw trace. `None`: it is symbolic already, or of no known form, and passes through untouched.
+    /// Parses a raw trace. `None` when it is symbolic already or has an unknown format; it then stays as it is.
     pub fn read(text: &'t str, hints: &Hints<'_>) -> Option<Self> {
         if text.len() > TRACE_BYTES_MAX {
             return None;
         }
-        // Spec: symbolication, rule 1: an empty language says nothing.
-        let language = hints.language.map(|said| said.trim().to_ascii_lowercase()).filter(|said| !said.is_empty());
+        // Spec: symbolication, rule 1: an empty language counts as absent.
+        let language = hints.language.map(|name| name.trim().to_ascii_lowercase()).filter(|name| !name.is_empty());
         let language = language.as_deref();
         if let Some(trace) = ios::IosTrace::read(text, language) {
             return Some(Self(Dialect::Ios(trace)));
@@ -63,59 +63,58 @@ impl<'t> Trace<'t> {
         script::ScriptTrace::read(text, language, hints).map(|trace| Self(Dialect::Script(trace)))
     }
 
-    /// The artifacts the frames refer to, each once, in the order of the frames.
-    pub fn needs(&self) -> Vec<Need> {
-        let mut needs = Vec::new();
-        let mut add = |need: Need| {
-            if !needs.contains(&need) {
-                needs.push(need);
+    /// The artifacts to which the frames refer, without duplicates, in the order of the frames.
+    pub fn requests(&self) -> Vec<ArtifactRequest> {
+        let mut requests = Vec::new();
+        let mut add = |request: ArtifactRequest| {
+            if !requests.contains(&request) {
+                requests.push(request);
             }
         };
         match &self.0 {
-            Dialect::Ios(trace) => trace.needs(&mut add),
-            Dialect::Dart(trace) => trace.needs(&mut add),
-            Dialect::Java(trace) => trace.needs(&mut add),
-            Dialect::Script(trace) => trace.needs(&mut add),
+            Dialect::Ios(trace) => trace.requests(&mut add),
+            Dialect::Dart(trace) => trace.requests(&mut add),
+            Dialect::Java(trace) => trace.requests(&mut add),
+            Dialect::Script(trace) => trace.requests(&mut add),
         }
-        needs
+        requests
     }
 
-    /// What the sources of the first answers lead on to: the bundle that a Hermes bytecode map was made from may have a
-    /// map of its own. Empty for everything else.
-    pub fn needs_after(&self, shelf: &Shelf<'_>) -> Vec<Need> {
+    /// The artifacts to which the resolved positions refer: the bundle from which Hermes bytecode was compiled may have a
+    /// source map, too. Empty for other formats.
+    pub fn further_requests(&self, artifacts: &ArtifactSet<'_>) -> Vec<ArtifactRequest> {
         match &self.0 {
-            Dialect::Script(trace) => trace.needs_after(shelf),
+            Dialect::Script(trace) => trace.further_requests(artifacts),
             Dialect::Ios(_) | Dialect::Dart(_) | Dialect::Java(_) => Vec::new(),
         }
     }
 
-    /// The trace with the frames that are found on the shelf resolved; all others keep their raw form.
-    pub fn resolve(&self, shelf: &Shelf<'_>) -> Resolved {
+    /// The trace with the frames that the artifacts resolve. Other frames keep their raw form.
+    pub fn resolve(&self, artifacts: &ArtifactSet<'_>) -> Resolved {
         match &self.0 {
-            Dialect::Ios(trace) => trace.resolve(shelf),
-            Dialect::Dart(trace) => trace.resolve(shelf),
-            Dialect::Java(trace) => trace.resolve(shelf),
-            Dialect::Script(trace) => trace.resolve(shelf),
+            Dialect::Ios(trace) => trace.resolve(artifacts),
+            Dialect::Dart(trace) => trace.resolve(artifacts),
+            Dialect::Java(trace) => trace.resolve(artifacts),
+            Dialect::Script(trace) => trace.resolve(artifacts),
         }
     }
 
-    /// The source around the frames, each place once, in their order: where a source map embeds it. No other format
-    /// holds sources.
-    pub fn context(&self, shelf: &Shelf<'_>) -> Vec<SourceContext> {
+    /// The source lines around distinct positions, in the order of the frames. Only source maps embed sources.
+    pub fn context(&self, artifacts: &ArtifactSet<'_>) -> Vec<SourceContext> {
         match &self.0 {
-            Dialect::Script(trace) => trace.context(shelf),
+            Dialect::Script(trace) => trace.context(artifacts),
             Dialect::Ios(_) | Dialect::Dart(_) | Dialect::Java(_) => Vec::new(),
         }
     }
 }
 
-/// A line of nothing but groups of `***`, at least two.
+/// Whether the line consists of at least two groups of `***`.
 fn is_separator(line: &str) -> bool {
     let mut groups = line.split_ascii_whitespace().peekable();
     groups.peek().is_some() && line.split_ascii_whitespace().count() >= 2 && groups.all(|g| g == "***")
 }
 
-/// Splits at the first separator line: what is above it, with its line ends, and what is below.
+/// Splits at the first separator line into the text above it, with line breaks, and the text below.
 fn split_preamble(text: &str) -> Option<(&str, &str)> {
     let mut start = 0;
     for line in text.split_inclusive('\n') {
@@ -138,7 +137,7 @@ mod tests {
 
     // Spec: symbolication, rule 1: an empty language is an absent one.
     #[test]
-    fn an_empty_language_says_nothing() {
+    fn an_empty_language_counts_as_absent() {
         let ios = "boom\n#00 2cb3d2f6a1b93a0f9d3c0d4b5f6a7b8c 0x41cc App";
         for (language, expected) in [(None, true), (Some(""), true), (Some(" "), true), (Some("javascript"), false)] {
             let trace = Trace::read(ios, &Hints { language, ..Hints::default() });
@@ -147,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn separators_are_whole_lines_of_stars() {
+    fn separators_are_lines_of_stars() {
         // Spec: symbolication, rule 3.
         check("*** *** *** *** *** *** *** *** *** *** *** *** *** *** *** ***", true);
         check("  *** ***\r\n", true);

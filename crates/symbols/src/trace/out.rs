@@ -1,4 +1,4 @@
-//! The resolved text, line by line.
+//! Writes the resolved text line by line.
 
 use std::fmt::Write as _;
 
@@ -10,31 +10,31 @@ use crate::{
 /// A trace after resolution.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Resolved {
-    /// The text to show and to group by. Equal to the raw text if nothing was found.
+    /// The text for display and grouping. Equal to the raw text if no frame was resolved.
     pub text: String,
-    /// Raw frames recognised.
+    /// Number of raw frames recognized.
     pub frames: usize,
-    /// Raw frames that were resolved.
+    /// Number of raw frames resolved.
     pub resolved: usize,
-    /// The class of the exception as the trace names it, and its original name: of R8 mappings.
+    /// The class of the exception in the trace and its original name, from an R8 mapping.
     pub exception_type: Option<(String, String)>,
 }
 
 impl Resolved {
-    /// Whether the text is other than the raw one.
+    /// Whether the resolved text differs from `raw`.
     pub fn is_changed(&self, raw: &str) -> bool {
         self.text != raw
     }
 }
 
-/// Writes lines; numbers resolved frames one after another.
+/// Writes lines, and numbers resolved frames consecutively.
 pub(super) struct Out {
     text: String,
-    /// The last line has no end yet.
+    /// Whether the last line lacks its line end.
     is_open: bool,
-    /// The text is of use even if no frame was resolved.
-    stays: bool,
-    /// The next frame's number.
+    /// Whether the text replaces the raw one even if no frame is resolved.
+    always_used: bool,
+    /// The number of the next frame.
     number: usize,
     frames: usize,
     resolved: usize,
@@ -43,18 +43,18 @@ pub(super) struct Out {
 impl Out {
     pub(super) fn new(raw_len: usize) -> Self {
         let text = String::with_capacity(raw_len * 3);
-        Self { text, is_open: false, stays: false, number: 0, frames: 0, resolved: 0 }
+        Self { text, is_open: false, always_used: false, number: 0, frames: 0, resolved: 0 }
     }
 
-    /// Spec: symbolication, rule 3: what stands above the frames, with its line ends.
+    /// Writes the text before the frames unchanged. Spec: symbolication, rule 3.
     pub(super) fn preamble(&mut self, text: &str) {
         self.text.push_str(text);
         self.is_open = !text.is_empty() && !text.ends_with('\n');
     }
 
-    /// The text is not the raw one, whether or not a frame is resolved.
-    pub(super) fn stays(&mut self) {
-        self.stays = true;
+    /// Makes [`finish`](Out::finish) return the written text even if no frame is resolved.
+    pub(super) fn always_use(&mut self) {
+        self.always_used = true;
     }
 
     fn begin_line(&mut self) {
@@ -64,20 +64,20 @@ impl Out {
         self.is_open = true;
     }
 
-    /// Text that is kept as it is.
+    /// Writes a line unchanged.
     pub(super) fn verbatim(&mut self, line: &str) {
         self.begin_line();
         self.text.push_str(line);
     }
 
-    /// A frame that keeps its raw form; it takes a number all the same.
+    /// Writes an unresolved frame in its raw form. It consumes a number.
     pub(super) fn raw_frame(&mut self, line: &str) {
         self.verbatim(line);
         self.frames += 1;
         self.number += 1;
     }
 
-    /// A native frame: its inline chain, innermost first, or the raw line if nothing is known.
+    /// Writes the inline chain of a native frame, innermost first, or the raw line if the frame is unresolved.
     pub(super) fn native_frame(&mut self, line: &str, native: Option<&Native<'_>>, offset: u64) {
         let first = self.number;
         if let Some(native) = native.filter(|_| !self.is_full()) {
@@ -92,12 +92,12 @@ impl Out {
         }
     }
 
-    /// Whether enough was printed: what follows stays raw.
+    /// Whether the output limits are reached. Further frames stay raw.
     pub(super) fn is_full(&self) -> bool {
         self.number >= FRAMES_OUT_MAX || self.text.len() >= TRACE_OUT_BYTES_MAX
     }
 
-    /// Spec: symbolication, rule 6: `#N functionName (file:line:col)`.
+    /// Writes `#N functionName (file:line:col)`. Spec: symbolication, rule 6.
     fn frame(&mut self, frame: &Frame<'_>) {
         self.begin_line();
         let (number, line, column) = (self.number, frame.line, frame.column);
@@ -106,7 +106,7 @@ impl Out {
         self.number += 1;
     }
 
-    /// A frame resolved to one line.
+    /// Writes a frame that was resolved to one line.
     pub(super) fn resolved_frame(&mut self, line: &str) {
         self.verbatim(line);
         self.frames += 1;
@@ -114,9 +114,9 @@ impl Out {
         self.number += 1;
     }
 
-    /// The result; `raw` if no frame was resolved, unless the text [`stays`](Out::stays).
+    /// The result: `raw` if no frame was resolved, unless [`always_use`](Out::always_use) was called.
     pub(super) fn finish(self, raw: &str) -> Resolved {
-        let mut text = if self.resolved == 0 && !self.stays { raw.to_owned() } else { self.text };
+        let mut text = if self.resolved == 0 && !self.always_used { raw.to_owned() } else { self.text };
         if raw.ends_with('\n') && !text.ends_with('\n') {
             text.push('\n');
         }

@@ -1,15 +1,15 @@
-//! JavaScript stacks: V8, SpiderMonkey, JavaScriptCore, Hermes, React Native, and the two-line form of the web SDK.
+//! JavaScript stacks of V8, SpiderMonkey, JavaScriptCore, Hermes and React Native, and the two-line form of the web SDK.
 //!
-//! Every frame keeps the form of its engine; only function, file, line and column change. Lines and columns in stacks
-//! are one-based, in maps columns are zero-based; the offsets of Hermes bytecode are zero-based in both.
+//! A resolved frame keeps the syntax of its engine; function, file, line and column are replaced. Columns are one-based
+//! in stacks and zero-based in maps; the offsets of Hermes bytecode are zero-based in both.
 //!
-//! Frames of a RAM bundle (React Native) name a module, `12.js` or `seg-1_12.js`, and lines within it: the map is that
-//! of the bundle, which another frame, a debug id or React Native's own file names lead to.
+//! Frames of a RAM bundle (React Native) name a module, `12.js` or `seg-1_12.js`, and a line within the module. The map
+//! belongs to the whole bundle, which is found by another frame, by a debug id, or by the file names of React Native.
 
 use std::fmt::Write as _;
 
 use super::{
-    Hints, Need, Resolved, Shelf,
+    ArtifactRequest, ArtifactSet, Hints, Resolved,
     context::{self, SourceContext},
     out::Out,
 };
@@ -31,14 +31,14 @@ enum Line<'t> {
     Other(&'t str),
 }
 
-/// How a frame is written.
+/// The syntax of a frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Form {
-    /// `    at fn (url:l:c)`; Hermes writes the same.
+    /// `    at fn (url:l:c)`: V8 and Hermes.
     At,
     /// `fn@url:l:c`.
     Sign,
-    /// `fn()` and, on the next line, four spaces and `file:l:c`.
+    /// `fn()`, then on the next line four spaces and `file:l:c`.
     TwoLines,
 }
 
@@ -46,20 +46,20 @@ enum Form {
 struct RawFrame<'t> {
     form: Form,
     indent: &'t str,
-    /// `async `, `new ` and the like.
+    /// For example `async ` or `new `.
     prefix: &'t str,
-    /// Empty if the engine gives none.
+    /// Empty if the engine prints none.
     function: &'t str,
     url: &'t str,
     line: u32,
-    /// One-based, but for bytecode.
+    /// One-based; zero-based for bytecode.
     column: u32,
     is_bytecode: bool,
 }
 
-/// A frame's original: where, in which function, and the token there.
-struct Answer<'a> {
-    /// The script whose map names the place.
+/// The original position of a frame.
+struct Original<'a> {
+    /// The script whose map contains the position.
     script: Script<'a>,
     place: Place<'a>,
     function: Option<&'a str>,
@@ -102,7 +102,7 @@ impl<'t> ScriptTrace<'t> {
                 && let Some(Line::Other(above)) = lines.last()
                 && let Some(function) = above.strip_suffix("()")
             {
-                // The function's line is printed with its frame.
+                // Both lines are one frame.
                 frame.function = function;
                 lines.pop();
             }
@@ -118,48 +118,51 @@ impl<'t> ScriptTrace<'t> {
         })
     }
 
-    pub(super) fn needs(&self, add: &mut dyn FnMut(Need)) {
+    pub(super) fn requests(&self, add: &mut dyn FnMut(ArtifactRequest)) {
         for (frame, debug_id) in self.frames() {
-            add(Need::Script { debug_id, path: url_path(frame.url).to_owned() });
+            add(ArtifactRequest::Script { debug_id, path: url_path(frame.url).to_owned() });
         }
         let is_bundle = |frame: &RawFrame<'_>| module(frame.url).is_none();
         if self.frames().any(|(frame, _)| !is_bundle(frame)) && !self.frames().any(|(frame, _)| is_bundle(frame)) {
-            RAM_BUNDLES.iter().for_each(|name| add(Need::Script { debug_id: None, path: (*name).to_owned() }));
+            RAM_BUNDLES
+                .iter()
+                .for_each(|name| add(ArtifactRequest::Script { debug_id: None, path: (*name).to_owned() }));
         }
     }
 
-    /// The script of the RAM bundle that modules are of.
-    fn ram_bundle<'s, 'a>(&self, shelf: &'s Shelf<'a>) -> Option<&'s Script<'a>> {
-        let named = self.frames().filter_map(|(frame, id)| shelf.script(id, url_path(frame.url)));
-        let usual = RAM_BUNDLES.iter().filter_map(|name| shelf.script(None, name));
+    /// The script of the RAM bundle that contains the modules.
+    fn ram_bundle<'s, 'a>(&self, artifacts: &'s ArtifactSet<'a>) -> Option<&'s Script<'a>> {
+        let named = self.frames().filter_map(|(frame, id)| artifacts.script(id, url_path(frame.url)));
+        let usual = RAM_BUNDLES.iter().filter_map(|name| artifacts.script(None, name));
         named.chain(usual).find(|script| script.has_modules())
     }
 
-    pub(super) fn needs_after(&self, shelf: &Shelf<'_>) -> Vec<Need> {
-        let mut needs = Vec::new();
+    pub(super) fn further_requests(&self, artifacts: &ArtifactSet<'_>) -> Vec<ArtifactRequest> {
+        let mut requests = Vec::new();
         for (frame, id) in self.frames().filter(|(frame, _)| frame.is_bytecode) {
-            if let Some(place) = shelf.script(id, url_path(frame.url)).and_then(|s| look_up(s, frame)) {
-                let need = Need::Script { debug_id: None, path: url_path(place.source()).to_owned() };
-                if !needs.contains(&need) {
-                    needs.push(need);
+            if let Some(place) = artifacts.script(id, url_path(frame.url)).and_then(|s| look_up(s, frame)) {
+                let request = ArtifactRequest::Script { debug_id: None, path: url_path(place.source()).to_owned() };
+                if !requests.contains(&request) {
+                    requests.push(request);
                 }
             }
         }
-        needs
+        requests
     }
 
-    pub(super) fn context(&self, shelf: &Shelf<'_>) -> Vec<SourceContext> {
-        let ram = self.ram_bundle(shelf);
-        let answers = self.lines.iter().filter_map(|line| answer(line, shelf, ram));
-        context::around(answers.map(|answer| (answer.script, answer.place)))
+    pub(super) fn context(&self, artifacts: &ArtifactSet<'_>) -> Vec<SourceContext> {
+        let ram = self.ram_bundle(artifacts);
+        let originals = self.lines.iter().filter_map(|line| original(line, artifacts, ram));
+        context::around(originals.map(|original| (original.script, original.place)))
     }
 
-    pub(super) fn resolve(&self, shelf: &Shelf<'_>) -> Resolved {
-        let ram = self.ram_bundle(shelf);
-        let answers: Vec<Option<Answer<'_>>> = self.lines.iter().map(|line| answer(line, shelf, ram)).collect();
+    pub(super) fn resolve(&self, artifacts: &ArtifactSet<'_>) -> Resolved {
+        let ram = self.ram_bundle(artifacts);
+        let originals: Vec<Option<Original<'_>>> =
+            self.lines.iter().map(|line| original(line, artifacts, ram)).collect();
         let mut out = Out::new(self.text.len());
         for (number, line) in self.lines.iter().enumerate() {
-            match (line, &answers[number]) {
+            match (line, &originals[number]) {
                 (Line::Other(raw), _) => out.verbatim(raw),
                 (Line::Frame { raw, frame, .. }, None)
                     if frame.form == Form::TwoLines && !frame.function.is_empty() =>
@@ -168,9 +171,9 @@ impl<'t> ScriptTrace<'t> {
                 }
                 (Line::Frame { raw, .. }, None) => out.raw_frame(raw),
                 (Line::Frame { raw, .. }, Some(_)) if out.is_full() => out.raw_frame(raw),
-                (Line::Frame { frame, .. }, Some(answer)) => {
-                    let caller = answers.get(number + 1).and_then(Option::as_ref);
-                    out.resolved_frame(&printed(frame, answer, caller));
+                (Line::Frame { frame, .. }, Some(original)) => {
+                    let caller = originals.get(number + 1).and_then(Option::as_ref);
+                    out.resolved_frame(&printed(frame, original, caller));
                 }
             }
         }
@@ -183,10 +186,11 @@ fn look_up<'a>(script: &Script<'a>, frame: &RawFrame<'_>) -> Option<Place<'a>> {
     script.place(frame.line, column)
 }
 
-fn answer<'a>(line: &Line<'_>, shelf: &Shelf<'a>, ram: Option<&Script<'a>>) -> Option<Answer<'a>> {
+fn original<'a>(line: &Line<'_>, artifacts: &ArtifactSet<'a>, ram: Option<&Script<'a>>) -> Option<Original<'a>> {
     let Line::Frame { frame, id, .. } = line else { return None };
-    let own =
-        shelf.script(*id, url_path(frame.url)).filter(|script| module(frame.url).is_none() || !script.has_modules());
+    let own = artifacts
+        .script(*id, url_path(frame.url))
+        .filter(|script| module(frame.url).is_none() || !script.has_modules());
     if own.is_none()
         && let (Some((segment, number)), Some(script)) = (module(frame.url), ram)
     {
@@ -194,29 +198,29 @@ fn answer<'a>(line: &Line<'_>, shelf: &Shelf<'a>, ram: Option<&Script<'a>>) -> O
         let column = frame.column.checked_sub(1)?;
         let place = script.place(line, column)?;
         let function = script.function_of(&place).or_else(|| script.function(line, column));
-        return Some(Answer { script: *script, place, function });
+        return Some(Original { script: *script, place, function });
     }
     let script = own?;
     let place = look_up(script, frame)?;
     if frame.is_bytecode
-        && let Some(bundle) = shelf.script(None, url_path(place.source()))
+        && let Some(bundle) = artifacts.script(None, url_path(place.source()))
         && let Some(inner) = bundle.place(place.line, place.column)
     {
         let function = bundle.function_of(&inner).or_else(|| bundle.function(place.line, place.column));
-        return Some(Answer { script: *bundle, place: inner, function });
+        return Some(Original { script: *bundle, place: inner, function });
     }
     let by_scope = || script.function(frame.line, frame.column.saturating_sub(1)).filter(|_| !frame.is_bytecode);
-    Some(Answer { script: *script, place, function: script.function_of(&place).or_else(by_scope) })
+    Some(Original { script: *script, place, function: script.function_of(&place).or_else(by_scope) })
 }
 
-fn printed(frame: &RawFrame<'_>, answer: &Answer<'_>, caller: Option<&Answer<'_>>) -> String {
-    // Without the script, the token at the call says what the caller called; a frame without a name stays without.
+fn printed(frame: &RawFrame<'_>, original: &Original<'_>, caller: Option<&Original<'_>>) -> String {
+    // Without the script's content, the name at the call in the caller is the function's. Unnamed frames stay unnamed.
     let by_token = || {
         let token = caller?.place.name()?;
         (frame.form == Form::At && !frame.function.is_empty() && is_identifier(token)).then_some(token)
     };
-    let function = answer.function.or_else(by_token).unwrap_or(frame.function);
-    let (source, line, column) = (answer.place.source(), answer.place.line, answer.place.column + 1);
+    let function = original.function.or_else(by_token).unwrap_or(frame.function);
+    let (source, line, column) = (original.place.source(), original.place.line, original.place.column + 1);
     let RawFrame { indent, prefix, .. } = frame;
     let mut text = String::with_capacity(source.len() + function.len() + 32);
     let written = match frame.form {
@@ -235,13 +239,13 @@ fn is_identifier(token: &str) -> bool {
         && token.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '$' | '#'))
 }
 
-/// The last part of a URL's path, without query and fragment.
+/// The last segment of a URL's path, without query and fragment.
 pub(super) fn file_name(url: &str) -> &str {
     let path = url.split(['?', '#']).next().unwrap_or(url);
     path.rsplit(['/', '\\']).next().unwrap_or(path)
 }
 
-/// The path of a URL or of a file: without scheme, host, query, fragment, and slashes at its beginning.
+/// The path of a URL or file without leading slashes.
 pub(super) fn url_path(url: &str) -> &str {
     let url = url.split(['?', '#']).next().unwrap_or(url);
     let path = match url.split_once("://") {
@@ -251,7 +255,7 @@ pub(super) fn url_path(url: &str) -> &str {
     path.trim_start_matches(['/', '\\'])
 }
 
-/// The debug id reported for a script: by its URL, else by its file name if only one script has that.
+/// The debug id reported for a script: by URL, otherwise by file name if the file name is unambiguous.
 fn script_id(hints: &Hints<'_>, url: &str) -> Option<DebugId> {
     let exact = hints.script_ids.iter().find(|(known, _)| *known == url || url_path(known) == url_path(url));
     if let Some((_, id)) = exact {
@@ -262,10 +266,10 @@ fn script_id(hints: &Hints<'_>, url: &str) -> Option<DebugId> {
     named.all(|id| id == first).then_some(first)
 }
 
-/// What React Native calls its bundles.
+/// Default file names of bundles in React Native.
 const RAM_BUNDLES: [&str; 4] = ["main.jsbundle", "index.android.bundle", "index.ios.bundle", "index.bundle"];
 
-/// Segment and module that `12.js`, `seg-1_12.js` or `seg-1.js` names: a part of a RAM bundle.
+/// The segment and module of a RAM bundle in a name like `12.js`, `seg-1_12.js` or `seg-1.js`.
 fn module(url: &str) -> Option<(u32, Option<u32>)> {
     let number = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit()).then(|| text.parse().ok())?;
     let name = file_name(url).strip_suffix(".js")?;
@@ -297,7 +301,7 @@ fn frame(line: &str) -> Option<RawFrame<'_>> {
         });
     }
     let (function, at) = trimmed.split_once('@')?;
-    // A scoped package's path has the sign too: the URL starts after the last one that leaves a location.
+    // The paths of scoped packages contain `@` too, so the function ends at the first one.
     let (url, line, column) = location(at)?;
     if function.contains(['(', ' '])
         && !matches!(function, "global code" | "eval code" | "module code")
@@ -323,7 +327,7 @@ fn at_frame<'t>(indent: &'t str, rest: &'t str) -> Option<RawFrame<'t>> {
     }
     let (prefix, rest) = rest.split_at(name_from);
     let (function, at) = match rest.strip_suffix(')').and_then(|r| r.rsplit_once(" (")) {
-        // `eval at f (url:l:c), <anonymous>:1:1`: a position inside generated code, not inside the script.
+        // In `eval at f (url:l:c), <anonymous>:1:1` the position is inside generated code, not inside the script.
         Some((function, _)) if function.contains("(eval at ") => return None,
         Some((function, at)) => (function, at),
         None => ("", rest),
@@ -333,7 +337,7 @@ fn at_frame<'t>(indent: &'t str, rest: &'t str) -> Option<RawFrame<'t>> {
     Some(RawFrame { form: Form::At, indent, prefix, function, url, line, column, is_bytecode: bytecode.is_some() })
 }
 
-/// `url:line:column`; positions inside an engine or without a file are none.
+/// Parses `url:line:column`. Rejects positions inside an engine or without a file.
 fn location(text: &str) -> Option<(&str, u32, u32)> {
     let (rest, column) = text.rsplit_once(':')?;
     let (url, line) = rest.rsplit_once(':')?;
@@ -423,7 +427,7 @@ mod tests {
         }
     }
 
-    // Debug ids go before names; a name that two scripts have says nothing.
+    // URLs take precedence over file names; an ambiguous file name gives no id.
     #[test]
     fn reported_debug_ids() {
         let id = |text| DebugId::parse(text).expect("an id");
@@ -443,6 +447,6 @@ mod tests {
     fn a_stack_without_maps_is_untouched() {
         let text = "E: x\nf()\n    app.min.js:1:2\n<anonymous>()\n    app.min.js:1:9\n";
         let trace = ScriptTrace::read(text, Some("javascript"), &Hints::default()).unwrap();
-        assert_eq!(trace.resolve(&Shelf::new()).text, text);
+        assert_eq!(trace.resolve(&ArtifactSet::new()).text, text);
     }
 }

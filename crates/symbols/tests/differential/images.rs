@@ -1,4 +1,4 @@
-//! LLVM's symbolizer, asked about every instruction of images that are built here.
+//! Compares every instruction of generated images with LLVM's symbolizer.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -9,7 +9,7 @@ use tidewatch_symbols::{Artifact, Native, Upload, convert_native, demangle, dete
 
 use crate::run;
 
-/// A tool of LLVM: of the newest version that has all of them, whatever it is called in the path.
+/// A tool of LLVM, from the newest installed version that has all required tools.
 fn tool(name: &str) -> PathBuf {
     let mut folders: Vec<PathBuf> = std::fs::read_dir("/usr/lib")
         .into_iter()
@@ -29,7 +29,7 @@ struct Built {
     image: PathBuf,
 }
 
-/// Each source compiled on its own, then linked; Mach-O also through dsymutil, as Xcode does.
+/// Compiles each source separately and links them; for Mach-O dsymutil runs too, as in Xcode.
 fn build(target: &str, flags: &[&str], link: impl Fn(&Path, &[PathBuf]) -> PathBuf) -> Built {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/differential/native");
@@ -105,7 +105,7 @@ impl Expected {
         self.function_name.is_empty() && self.file_name.is_empty() && self.line == 0
     }
 
-    /// Known from the symbol table alone, or to the line table alone.
+    /// Whether only the symbol table or only the line table covers the address.
     fn is_bare(&self) -> bool {
         self.file_name.is_empty() || self.function_name.is_empty()
     }
@@ -121,7 +121,7 @@ fn llvm(image: &Path, addresses: &[u64], demangle: &str) -> Vec<Answer> {
     answers
 }
 
-/// Every instruction of the code: its chain, innermost first, equal in function, file, line and column.
+/// Compares the inline chain of every instruction: function, file, line and column.
 fn check(name: &str, built: &Built, step: usize) {
     let bytes = std::fs::read(&built.image).expect("it was built");
     let Ok(Upload::Native { slices, .. }) = detect(&bytes, None) else { panic!("{name}: not an image") };
@@ -163,8 +163,8 @@ fn check(name: &str, built: &Built, step: usize) {
     assert!(built.folder.path().exists());
 }
 
-// DWARF 4, as Xcode wrote it for long: dsymutil of LLVM 14 (Debian 12) loses the lines of DWARF 5. `fixtures/symbols`
-// has Mach-O with DWARF 5 and LLVM 19's answers.
+// DWARF 4, because dsymutil of LLVM 14 (Debian 12) loses the lines of DWARF 5. `fixtures/symbols` has Mach-O with
+// DWARF 5 and results of LLVM 19.
 #[test]
 fn llvm_agrees_on_mach_o() {
     for (arch, step) in [("arm64", 4), ("x86_64", 1)] {

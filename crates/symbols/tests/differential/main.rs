@@ -1,5 +1,5 @@
-//! Our look-ups against those of others, on files made here: LLVM's symbolizer on Mach-O and ELF images, Mozilla's
-//! `source-map` on bundles of esbuild, webpack and Vite. `scripts/setup.sh` installs LLVM; npm packages come as locked.
+//! Differential tests on generated files: against LLVM's symbolizer for Mach-O and ELF images, and against Mozilla's
+//! `source-map` for bundles of esbuild, webpack and Vite. `scripts/setup.sh` installs LLVM; npm packages are locked.
 
 #![allow(
     clippy::unwrap_used,

@@ -1,4 +1,4 @@
-//! Mozilla's `source-map`, asked about every segment of every bundle, and about the column after it.
+//! Compares every segment of every bundle, and the column after it, with Mozilla's `source-map`.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -10,8 +10,8 @@ use crate::run;
 /// The source as resolved and as written in the map, line, column, name.
 type Original = ((String, Option<String>), u32, u32, Option<String>);
 
-/// Line (one-based), column (zero-based), and everything that would be right.
-type Asked = (u32, u32, Vec<Option<Original>>);
+/// Line (one-based), column (zero-based), and all acceptable results.
+type Lookup = (u32, u32, Vec<Option<Original>>);
 
 /// The bundler's folder in the cache, with its packages as locked.
 fn installed() -> PathBuf {
@@ -35,9 +35,9 @@ fn installed() -> PathBuf {
     to
 }
 
-fn is_right(script: &Script<'_>, asked: &Asked) -> bool {
-    let place = script.place(asked.0, asked.1);
-    asked.2.iter().any(|original| match (&place, original) {
+fn is_right(script: &Script<'_>, lookup: &Lookup) -> bool {
+    let place = script.place(lookup.0, lookup.1);
+    lookup.2.iter().any(|original| match (&place, original) {
         (None, None) => true,
         (Some(place), Some(((resolved, written), line, column, name))) => {
             (place.source() == resolved || Some(place.source()) == written.as_deref())
@@ -56,17 +56,17 @@ fn mozilla_agrees_on_bundles_of_three_bundlers() {
         let read = |file: &str| std::fs::read(folder.join("out").join(name).join(file)).expect("it was built");
         let artifact = convert_source_map(&read("bundle.js.map"), None, None).expect(name);
         let script = Artifact::open(&artifact).ok().and_then(Script::open).expect("a script");
-        let asked: Vec<Asked> = serde_json::from_slice(&read("answers.json")).expect("answers");
-        let wrong: Vec<_> = asked.iter().filter(|asked| !is_right(&script, asked)).collect();
-        for asked in wrong.iter().take(5) {
+        let lookups: Vec<Lookup> = serde_json::from_slice(&read("answers.json")).expect("answers");
+        let wrong: Vec<_> = lookups.iter().filter(|lookup| !is_right(&script, lookup)).collect();
+        for lookup in wrong.iter().take(5) {
             eprintln!(
-                "{name}: expected {asked:?}, got {:?}",
-                script.place(asked.0, asked.1).map(|p| (p.source(), p.line, p.column, p.name()))
+                "{name}: expected {lookup:?}, got {:?}",
+                script.place(lookup.0, lookup.1).map(|p| (p.source(), p.line, p.column, p.name()))
             );
         }
-        assert!(wrong.is_empty(), "{name}: {} of {} places differ", wrong.len(), asked.len());
-        eprintln!("{name}: {} places", asked.len());
-        assert!(asked.len() > 30, "{name}: {}", asked.len());
+        assert!(wrong.is_empty(), "{name}: {} of {} places differ", wrong.len(), lookups.len());
+        eprintln!("{name}: {} places", lookups.len());
+        assert!(lookups.len() > 30, "{name}: {}", lookups.len());
         bundlers += 1;
     }
     assert_eq!(bundlers, 8);

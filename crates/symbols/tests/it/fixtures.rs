@@ -1,4 +1,4 @@
-//! Finding and reading material, compressed or not.
+//! Finds and reads fixtures, compressed or not.
 
 use std::{
     path::{Path, PathBuf},
@@ -8,7 +8,7 @@ use std::{
 
 use serde::de::DeserializeOwned;
 
-/// The folders to test on: the repository's own, and the one named by the environment.
+/// The folders of fixtures: the repository's, and the one named by the environment.
 pub fn roots() -> &'static [PathBuf] {
     static ROOTS: OnceLock<Vec<PathBuf>> = OnceLock::new();
     ROOTS.get_or_init(|| {
@@ -21,7 +21,7 @@ pub fn roots() -> &'static [PathBuf] {
     })
 }
 
-/// The content of a file, stored as it is, as `.zst` or as `.xz`.
+/// The content of a file, stored uncompressed, as `.zst` or as `.xz`.
 pub fn read(path: &Path) -> Option<Vec<u8>> {
     if let Ok(bytes) = std::fs::read(path) {
         return Some(match path.extension().and_then(|e| e.to_str()) {
@@ -45,7 +45,7 @@ pub fn json<T: DeserializeOwned>(path: &Path) -> Option<T> {
     Some(serde_json::from_slice(&bytes).unwrap_or_else(|e| panic!("{}: {e}", path.display())))
 }
 
-/// Files below a folder, by logical name: without the extension of its compression.
+/// The files below a folder, without the extensions of compression.
 pub fn files(folder: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     let mut folders = vec![folder.to_owned()];

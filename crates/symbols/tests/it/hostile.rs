@@ -1,16 +1,16 @@
-//! Hostile inputs: everything in `bad/`, and larger ones made here. Refused or handled, never a crash; that it takes
-//! bounded time and memory is the work counter's promise, and shows as this test ending at all.
+//! Hostile inputs from `bad/` and generated ones are refused or converted, never a crash. The work counter bounds time
+//! and memory; an unbounded conversion would show as a hanging test.
 
 use std::fmt::Write as _;
 
 use tidewatch_symbols::{
-    Artifact, Hints, Native, Script, Shelf, SymbolError, Trace, Upload, convert_mapping, convert_native,
+    Artifact, ArtifactSet, Hints, Native, Script, SymbolError, Trace, Upload, convert_mapping, convert_native,
     convert_source_map, detect, limits, slices_of,
 };
 
 use crate::fixtures;
 
-/// Does with a file what a server would do with it. `true`: it was taken.
+/// Processes a file like the server. Returns whether the file was accepted.
 fn handle(bytes: &[u8], name: &str) -> bool {
     match detect(bytes, Some(name)) {
         Err(refused) => {
@@ -18,7 +18,7 @@ fn handle(bytes: &[u8], name: &str) -> bool {
             false
         }
         Ok(Upload::Native { slices, .. }) => {
-            let mut taken = false;
+            let mut accepted = false;
             for slice in &slices {
                 let Ok(artifact) = convert_native(bytes, slice) else { continue };
                 let native = Native::open(Artifact::open(&artifact).unwrap().verify().unwrap()).unwrap();
@@ -29,9 +29,9 @@ fn handle(bytes: &[u8], name: &str) -> bool {
                     });
                     assert!(frames.count() <= limits::INLINE_DEPTH_MAX);
                 }
-                taken = true;
+                accepted = true;
             }
-            taken
+            accepted
         }
         Ok(Upload::SourceMap { .. }) => check_map(bytes),
         Ok(Upload::Script { inline_map, .. }) => inline_map.is_some_and(|map| check_map(&map)),
@@ -52,7 +52,7 @@ fn check_map(bytes: &[u8]) -> bool {
 }
 
 #[test]
-fn nothing_in_bad_brings_the_crate_down() {
+fn hostile_files_do_not_panic() {
     let mut all = 0;
     for root in fixtures::roots() {
         for path in fixtures::files(&root.join("bad")) {
@@ -65,7 +65,7 @@ fn nothing_in_bad_brings_the_crate_down() {
 }
 
 #[test]
-fn what_no_frame_could_ever_be_found_in_is_refused() {
+fn files_without_usable_debug_information_are_refused() {
     let root = &fixtures::roots()[0];
     for name in [
         "macho_no_uuid",
@@ -126,7 +126,7 @@ fn what_no_frame_could_ever_be_found_in_is_refused() {
     }
 }
 
-/// A Mach-O debug file around hand-made DWARF.
+/// A Mach-O debug file with handwritten DWARF.
 fn macho(info_body: &[u8], abbreviations: &[u8]) -> Vec<u8> {
     let le4 = |n: u32| n.to_le_bytes().to_vec();
     let le8 = |n: u64| n.to_le_bytes().to_vec();
@@ -193,7 +193,7 @@ fn macho(info_body: &[u8], abbreviations: &[u8]) -> Vec<u8> {
     [header, commands, info.clone(), abbreviations.to_vec(), line.clone()].concat()
 }
 
-/// A unit, a function and inlined calls: attributes as in `(tag, children, forms)`.
+/// Abbreviations of a unit, a function and inlined calls: `(code, tag, children, attributes)`.
 const ABBREVIATIONS: &[u8] = &[
     1, 0x11, 1, 0x03, 0x08, 0x10, 0x17, 0x11, 0x01, 0x12, 0x07, 0, 0, // unit: name, stmt_list, low, high
     2, 0x2e, 1, 0x03, 0x08, 0x11, 0x01, 0x12, 0x07, 0, 0, // function: name, low, high
@@ -226,7 +226,7 @@ fn frames_of(bytes: &[u8], offset: u64) -> Vec<String> {
 
 #[test]
 fn inline_chains_are_cut_at_a_depth() {
-    // docs/decisions/0005, 7. 50,000 levels are what overflows the stack of recursive readers.
+    // docs/decisions/0005, 7. 50,000 levels overflow the stack of recursive readers.
     for depth in [2_000, 50_000] {
         let bytes = unit(b"f", |origin| {
             let calls: Vec<u8> = (0..depth).flat_map(|_| inlined(origin, 0x1_0000_1000, 0x8_0000)).collect();
@@ -260,10 +260,10 @@ fn names_cannot_forge_frames() {
     let Ok(Upload::Native { slices, .. }) = detect(&bytes, None) else { panic!("not taken") };
     let artifact = convert_native(&bytes, &slices[0]).unwrap();
     let id = slices[0].id.unwrap();
-    let mut shelf = Shelf::new();
-    shelf.add_native(id, Artifact::open(&artifact).unwrap());
+    let mut artifacts = ArtifactSet::new();
+    artifacts.add_native(id, Artifact::open(&artifact).unwrap());
     let text = format!("boom\n*** ***\nos: ios arch: arm64\n#00 {id} 0x1000 App");
-    let resolved = Trace::read(&text, &Hints::default()).unwrap().resolve(&shelf).text;
+    let resolved = Trace::read(&text, &Hints::default()).unwrap().resolve(&artifacts).text;
     assert_eq!(resolved.lines().count(), 2, "{resolved}");
     assert!(resolved.starts_with("boom\n#0 \u{fffd}[31m<b>\u{fffd}#99 fake (a:1:1)"), "{resolved}");
     let long = vec![b'A'; 5_000_000];
@@ -305,12 +305,12 @@ fn hostile_traces_stay_within_their_bounds() {
     for i in 0..20_000 {
         let _ = writeln!(text, "#{i} 4c4c44dd55553144a1e29109d2cd8082 0x41cc App");
     }
-    let resolved = Trace::read(&text, &Hints::default()).unwrap().resolve(&Shelf::new());
+    let resolved = Trace::read(&text, &Hints::default()).unwrap().resolve(&ArtifactSet::new());
     assert_eq!((resolved.frames, resolved.text), (limits::FRAMES_MAX, text));
     assert!(Trace::read(&"*** ***\n".repeat(1 << 20), &Hints::default()).is_none());
 }
 
-// A conversion ends soon after nobody wants its result any more.
+// A cancelled conversion ends soon.
 #[test]
 fn conversions_can_be_interrupted() {
     use tidewatch_symbols::{convert_mapping_unless, convert_native_unless, convert_source_map_unless};

@@ -1,7 +1,7 @@
 //! R8 traces by construction, and mappings of other projects.
 
 use serde::Deserialize;
-use tidewatch_symbols::{Artifact, DebugId, Hints, Mapping, Shelf, Trace, Upload, convert_mapping, detect};
+use tidewatch_symbols::{Artifact, ArtifactSet, DebugId, Hints, Mapping, Trace, Upload, convert_mapping, detect};
 
 use crate::fixtures;
 
@@ -17,10 +17,10 @@ fn id() -> DebugId {
 
 fn retraced(mapping: &[u8], trace: &str) -> String {
     let artifact = convert_mapping(mapping, None).unwrap();
-    let mut shelf = Shelf::new();
-    shelf.add_mapping(id(), Artifact::open(&artifact).unwrap().verify().unwrap());
+    let mut artifacts = ArtifactSet::new();
+    artifacts.add_mapping(id(), Artifact::open(&artifact).unwrap().verify().unwrap());
     let hints = Hints { language: Some("android"), debug_id: Some(id()), ..Hints::default() };
-    Trace::read(trace, &hints).unwrap().resolve(&shelf).text
+    Trace::read(trace, &hints).unwrap().resolve(&artifacts).text
 }
 
 #[test]

@@ -1,8 +1,8 @@
-//! Converted artifacts of a folder, as a server would keep them.
+//! The converted artifacts of a folder.
 
 use std::path::Path;
 
-use tidewatch_symbols::{Artifact, DebugId, Need, Shelf, Upload, convert_native, detect};
+use tidewatch_symbols::{Artifact, ArtifactRequest, ArtifactSet, DebugId, Upload, convert_native, detect};
 
 use crate::fixtures;
 
@@ -10,7 +10,7 @@ use crate::fixtures;
 pub struct Library(Vec<(DebugId, Vec<u8>)>);
 
 impl Library {
-    /// Every image with debug information below the folders that match.
+    /// Converts every image with debug information below the folders.
     pub fn of(root: &Path, folders: &[&str]) -> Self {
         let mut artifacts = Vec::new();
         for path in folders.iter().flat_map(|folder| fixtures::files(&root.join(folder))) {
@@ -24,20 +24,23 @@ impl Library {
         Self(artifacts)
     }
 
-    /// The artifact of an id.
+    /// The artifact with an id.
     pub fn artifact(&self, id: DebugId) -> Option<Artifact<'_>> {
         let (_, bytes) = self.0.iter().find(|(known, _)| *known == id)?;
         Some(Artifact::open(bytes).expect("just written"))
     }
 
-    /// A shelf with what is needed of it.
-    pub fn shelf(&self, needs: &[Need]) -> Shelf<'_> {
-        let mut shelf = Shelf::new();
+    /// The artifacts that the requests name.
+    pub fn artifacts(&self, requests: &[ArtifactRequest]) -> ArtifactSet<'_> {
+        let mut artifacts = ArtifactSet::new();
         for (id, bytes) in &self.0 {
-            if needs.iter().any(|need| matches!(need, Need::Native { id: needed, .. } if needed == id)) {
-                shelf.add_native(*id, Artifact::open(bytes).expect("just written"));
+            if requests
+                .iter()
+                .any(|request| matches!(request, ArtifactRequest::Native { id: needed, .. } if needed == id))
+            {
+                artifacts.add_native(*id, Artifact::open(bytes).expect("just written"));
             }
         }
-        shelf
+        artifacts
     }
 }

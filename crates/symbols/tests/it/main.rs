@@ -1,6 +1,6 @@
-//! The crate from outside: bytes of `fixtures/symbols` in, text out, compared with answers that were not computed here.
+//! Tests of the public API with `fixtures/symbols` against expected results of other tools.
 //!
-//! `TIDEWATCH_SYMBOLS_DIR` may name another folder of the same layout; everything is then run on both.
+//! `TIDEWATCH_SYMBOLS_DIR` may name another folder of the same layout. The tests then run on both.
 
 #![allow(
     clippy::unwrap_used,

@@ -1,4 +1,4 @@
-//! Every address of the native answers, made by LLVM's symbolizer, against the converted artifact.
+//! Every address of the expected results by LLVM's symbolizer, looked up in the converted artifact.
 
 use std::path::Path;
 
@@ -21,7 +21,7 @@ struct Answers {
     answers: Vec<(String, Vec<ExpectedFrame>)>,
 }
 
-/// `a/b/../c` and `a/./c` as `a/c`: the answers keep paths as written.
+/// Normalizes `a/b/../c` and `a/./c` to `a/c`.
 pub fn cleaned(path: &str) -> String {
     let mut parts: Vec<&str> = Vec::new();
     for part in path.split('/') {
@@ -36,7 +36,7 @@ pub fn cleaned(path: &str) -> String {
     parts.join("/")
 }
 
-/// The answers' names are LLVM's; where a demangler spells differently, demangling the same linkage name must agree.
+/// Whether a name equals LLVM's, or the result of our demangler where the two demanglers differ.
 pub fn same_name(ours: &str, linkage: &str, llvm: &str) -> bool {
     ours == llvm || ours == tidewatch_symbols::demangle(linkage)
 }
@@ -48,8 +48,8 @@ fn same_frame(frame: &Frame<'_>, expected: &ExpectedFrame, answers: &Answers) ->
         && (frame.line, frame.column) == (expected.2, expected.3)
 }
 
-/// The README's tolerance: an answer without a file comes from the symbol table alone, and may stay raw; so may one
-/// without a function (`docs/decisions/0005`, 2, the other way round).
+/// Whether a frame may stay raw: one without a file (found in the symbol table only) or without a function
+/// (`docs/decisions/0005`, 2).
 fn is_bare(chain: &[ExpectedFrame], answers: &Answers) -> bool {
     chain.iter().any(|f| answers.files[f.1].is_empty() || answers.functions[f.0].0.is_empty())
 }

@@ -1,7 +1,7 @@
-//! Whole traces of the iOS SDK, of Dart and of Android's tombstones. Spec: symbolication, rules 1 to 7.
+//! Complete traces of the iOS SDK, of Dart and of Android's tombstones. Spec: symbolication, rules 1 to 7.
 
 use serde::Deserialize;
-use tidewatch_symbols::{DebugId, Hints, Need, Trace};
+use tidewatch_symbols::{ArtifactRequest, DebugId, Hints, Trace};
 
 use crate::{
     fixtures,
@@ -27,7 +27,7 @@ struct Case {
 #[derive(Deserialize)]
 struct ExpectedFrame {
     raw: String,
-    /// `None`: the raw line stays.
+    /// `None` if the raw line stays.
     expect: Option<Vec<Expected>>,
 }
 
@@ -40,7 +40,7 @@ struct Expected {
     column: u32,
 }
 
-/// Checks one printed frame: `#N function (file:line:column)`.
+/// Whether a line is the expected frame, `#N function (file:line:column)`.
 fn is_printed(line: &str, number: usize, expected: &Expected) -> bool {
     let parse = || {
         let rest = line.strip_prefix(&format!("#{number} "))?.strip_suffix(')')?;
@@ -60,7 +60,7 @@ fn check(case: &Case, library: &Library, language: Option<&str>) -> Result<(), S
     let hints = Hints { language, ..Hints::default() };
     let trace = Trace::read(&case.trace, &hints);
     if let Some(expected) = &case.expect_output {
-        // Rule 1: what is symbolic already, or without recognisable frames, passes through untouched.
+        // Rule 1: a symbolic trace, or one without recognizable frames, is unchanged.
         return match trace {
             None if &case.trace == expected => Ok(()),
             _ => Err("not passed through".to_owned()),
@@ -69,13 +69,13 @@ fn check(case: &Case, library: &Library, language: Option<&str>) -> Result<(), S
     let Some(trace) = trace else {
         return if case.frames.iter().all(|f| f.expect.is_none()) { Ok(()) } else { Err("not recognised".to_owned()) };
     };
-    let mut shelf = library.shelf(&trace.needs());
-    if let [Need::OnlyDart { .. }] = trace.needs()[..] {
-        // The README: match only when the project has exactly one candidate.
+    let mut artifacts = library.artifacts(&trace.requests());
+    if let [ArtifactRequest::OnlyDart { .. }] = trace.requests()[..] {
+        // Dart images without a build id match only if the project has exactly one.
         let id = case.build_id.as_ref().and_then(|id| DebugId::parse(id)).expect("the answer names its image");
-        shelf.add_only_dart(library.artifact(id).expect("the image of the answer"));
+        artifacts.add_only_dart(library.artifact(id).expect("the image of the answer"));
     }
-    let resolved = trace.resolve(&shelf);
+    let resolved = trace.resolve(&artifacts);
     let hits = case.frames.iter().filter(|f| f.expect.is_some()).count();
     if resolved.frames != case.frames.len() {
         return Err(format!("{} frames of {}", resolved.frames, case.frames.len()));
@@ -86,7 +86,7 @@ fn check(case: &Case, library: &Library, language: Option<&str>) -> Result<(), S
     let text = resolved.text.replace("\r\n", "\n");
     let mut below = text.as_str();
     if let Some(preamble) = &case.preamble {
-        // Rule 3: the preamble is preserved verbatim.
+        // Rule 3: the preamble is unchanged.
         below = text.strip_prefix(preamble.replace("\r\n", "\n").as_str()).ok_or("the preamble differs")?;
     } else if let Some(at) = text.find("\n#0 ").into_iter().chain(text.find(&case.frames[0].raw)).min() {
         below = &text[at..];
@@ -95,7 +95,7 @@ fn check(case: &Case, library: &Library, language: Option<&str>) -> Result<(), S
     let mut number = 0;
     for frame in &case.frames {
         let empty = Vec::new();
-        // The README's tolerance for answers from the symbol table alone: raw is fine.
+        // Frames found in the symbol table only may stay raw.
         let bare =
             frame.expect.as_ref().is_some_and(|chain| chain.iter().any(|f| f.file.is_empty() || f.function.is_empty()));
         let chain = frame.expect.as_ref().filter(|_| !bare).unwrap_or(&empty);

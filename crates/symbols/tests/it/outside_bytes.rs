@@ -1,17 +1,17 @@
-//! One function per parser of outside bytes: what must hold for any input. The fuzz targets call the same functions.
+//! One function per parser of untrusted bytes checks invariants for any input. The fuzz targets call the same functions.
 
 use tidewatch_symbols::{
-    Artifact, DebugId, FORMAT_VERSION, Hints, Mapping, Native, Script, Shelf, Trace, Upload, convert_mapping,
+    Artifact, ArtifactSet, DebugId, FORMAT_VERSION, Hints, Mapping, Native, Script, Trace, Upload, convert_mapping,
     convert_native, convert_source_map, demangle, detect, limits,
 };
 use xxhash_rust::xxh3::xxh3_64;
 
-/// No control characters: what is printed stays on its line.
+/// Whether the text has no control characters, line breaks included.
 fn is_one_line(text: &str) -> bool {
     !text.chars().any(char::is_control)
 }
 
-/// Any bytes as an upload: refused in one sentence, or converted to an artifact that answers.
+/// Any bytes as an upload are refused with a one-line message, or converted to an artifact that can be read.
 pub fn upload(bytes: &[u8]) {
     match detect(bytes, None) {
         Err(refused) => assert!(is_one_line(&refused.to_string()), "{refused:?}"),
@@ -37,13 +37,13 @@ pub fn upload(bytes: &[u8]) {
     }
 }
 
-/// Any bytes as a source map, with a script that is the same bytes.
+/// Any bytes as a source map, with the same bytes as its script.
 pub fn source_map(bytes: &[u8]) {
     let Ok(artifact) = convert_source_map(bytes, Some(bytes), None) else { return };
     script(&artifact);
 }
 
-/// Any bytes behind the first four of a RAM bundle (React Native), with a map that has modules and segments.
+/// Any bytes after the magic number of a RAM bundle (React Native), with a map that has modules and segments.
 pub fn ram_bundle(bytes: &[u8]) {
     const MAP: &[u8] = br#"{"version":3,"sources":["a.ts"],"names":["x","y"],"mappings":"AAAAA;;AAAAC;AAAA;AACA",
         "x_facebook_offsets":[2,null,4,3,4294967295],
@@ -58,12 +58,12 @@ pub fn ram_bundle(bytes: &[u8]) {
 /// Every look-up in the artifact of a script.
 fn script(artifact: &[u8]) {
     let artifact = Artifact::open(artifact).unwrap().verify().unwrap();
-    let mut shelf = Shelf::new();
-    shelf.add_script_file("a.js", artifact);
+    let mut artifacts = ArtifactSet::new();
+    artifacts.add_script_file("a.js", artifact);
     let hints = Hints { language: Some("javascript"), ..Hints::default() };
     let stack = "E: x\n    at f (a.js:1:1)\n    at g (a.js:1:8)\n    at a.js:2:1\n    at h (0.js:1:1)\n    at i (seg-1_0.js:1:1)\n    at seg-1.js:1:1";
     let trace = Trace::read(stack, &hints).expect("frames");
-    sources(&trace, &shelf);
+    sources(&trace, &artifacts);
     let opened = Script::open(artifact).unwrap();
     for line in 0..8 {
         for column in [0, 1, 7, 100, u32::MAX] {
@@ -88,12 +88,12 @@ pub fn mapping(bytes: &[u8]) {
     }
 }
 
-/// Any bytes as an artifact: opened or stale, and then answering something or nothing, never past its end.
+/// Any bytes as an artifact are refused, or read without reads past the end.
 pub fn artifact(bytes: &[u8]) {
     if let Ok(opened) = Artifact::open(bytes) {
         look_ups(opened);
     }
-    // No header but a right one leads further: its lengths, version and checksum are made right.
+    // Corrects length, version and checksum of the header, because an invalid header hides the code behind it.
     let mut bytes = bytes.to_vec();
     let Some(body_len) = bytes.len().checked_sub(HEADER_BYTES) else { return };
     bytes[..4].copy_from_slice(b"TWSY");
@@ -119,17 +119,17 @@ fn look_ups(opened: Artifact<'_>) {
     if let Some(mapping) = Mapping::open(opened) {
         drop(mapping.frames("b.a", "a", Some(1)));
     }
-    let mut shelf = Shelf::new();
-    shelf.add_script_file("a.js", opened);
+    let mut artifacts = ArtifactSet::new();
+    artifacts.add_script_file("a.js", opened);
     let hints = Hints { language: Some("javascript"), ..Hints::default() };
     let trace = Trace::read("E: x\n    at f (a.js:1:2)\n    at g (a.js:3:400)", &hints).expect("frames");
-    drop(trace.resolve(&shelf));
-    sources(&trace, &shelf);
+    drop(trace.resolve(&artifacts));
+    sources(&trace, &artifacts);
 }
 
-/// What is shown of sources is short, and on its lines.
-fn sources(trace: &Trace<'_>, shelf: &Shelf<'_>) {
-    let found = trace.context(shelf);
+/// Source lines for display are short, and without line breaks.
+fn sources(trace: &Trace<'_>, artifacts: &ArtifactSet<'_>) {
+    let found = trace.context(artifacts);
     assert!(found.len() <= limits::CONTEXT_FRAMES_MAX);
     for source in found {
         assert!(source.lines.len() <= 2 * limits::CONTEXT_LINES_AROUND as usize + 1);
@@ -142,28 +142,28 @@ fn sources(trace: &Trace<'_>, shelf: &Shelf<'_>) {
     }
 }
 
-/// Any text as a trace: without artifacts it stays as it is.
+/// Any text as a trace is unchanged without artifacts.
 pub fn trace(text: &str) {
     let id = DebugId::parse("6a8cb81345f63652ad33778fd1eab196");
     for language in [None, Some("swift"), Some("javascript"), Some("android"), Some("dart")] {
         let hints = Hints { language, debug_id: id, ..Hints::default() };
         let Some(trace) = Trace::read(text, &hints) else { continue };
-        assert!(!trace.needs().is_empty() || language == Some("swift") || language.is_none());
-        let resolved = trace.resolve(&Shelf::new());
-        // Of iOS traces without a separator the frames come again. Spec: symbolication, rule 3.
+        assert!(!trace.requests().is_empty() || language == Some("swift") || language.is_none());
+        let resolved = trace.resolve(&ArtifactSet::new());
+        // An iOS trace without a separator is followed by its frames. Spec: symbolication, rule 3.
         let is_repeated = resolved.text.starts_with(text.trim_end_matches('\n'));
         assert!(resolved.resolved == 0 && (resolved.text == text || is_repeated), "{}", resolved.text);
     }
 }
 
-/// Any text as a mangled name: printed on one line of bounded length.
+/// Any text as a mangled name gives one line of bounded length.
 pub fn name(mangled: &str) {
     let printed = demangle(mangled);
-    // A control character becomes three bytes.
+    // A control character is printed as three bytes.
     assert!(is_one_line(&printed) && printed.len() <= 3 * limits::NAME_BYTES_MAX, "{mangled}");
 }
 
-/// Names whose substitutions repeat each other: printed, they have up to gigabytes.
+/// Names whose nested substitutions expand to gigabytes.
 pub const NAME_BOMBS: [&str; 5] = [
     "$s4main1fyySDySDySDySDySDySDySDySDySDySDySDySDySDySDySDySDySDySDySDySDySDySDySDySDySDySDySDySDySDySDyS\
      DySiSiGACGADGAEGAFGAGGAHGAIGAJGAKGALGAMGANGAOGAPGAQGARGASGATGAUGAVGAWGAXGAYGAZGA_GA0_GA1_GA2_GA3_GA4_GF",
@@ -241,7 +241,7 @@ mod tests {
                 other => panic!("{other:?}"),
             };
             for (at, byte) in changes {
-                // The header has a checksum of its own; what is behind it is read before it is verified.
+                // The header has its own checksum; the rest is read before it is verified.
                 let at = 320 + at.index(built.len() - 320);
                 built[at] = byte;
             }

@@ -1,9 +1,9 @@
-//! Every position of the JavaScript answers and every stack that a real engine printed.
+//! Every position of the expected JavaScript results, and every stack that a real engine printed.
 
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
-use tidewatch_symbols::{Artifact, Hints, Script, Shelf, Trace, Upload, convert_source_map, detect};
+use tidewatch_symbols::{Artifact, ArtifactSet, Hints, Script, Trace, Upload, convert_source_map, detect};
 
 use crate::fixtures;
 
@@ -15,9 +15,9 @@ struct Answers {
     names: Vec<String>,
     #[serde(rename = "debugId")]
     debug_id: Option<String>,
-    /// Line (one-based), column (zero-based), source, original line, column, name; -1 is none.
+    /// Line (one-based), column (zero-based), source, original line, column, name; -1 for absent.
     positions: Vec<(u32, u32, i64, u32, i64, i64)>,
-    /// Where two segments share a position, the other one.
+    /// The alternatives where two segments share a position.
     #[serde(default)]
     alternatives: Vec<(u32, u32, i64, u32, i64, i64)>,
 }
@@ -52,7 +52,7 @@ fn flavours() -> impl Iterator<Item = PathBuf> {
     folders.flatten().map(|entry| entry.path()).filter(|path| fixtures::read(&path.join("answers.json")).is_some())
 }
 
-/// The map of a flavour, beside the bundle or inside it, and the bundle.
+/// Converts the map of a flavor (in a separate file or inline) with its bundle.
 fn convert(folder: &Path, answers: &Answers, with_script: bool) -> Vec<u8> {
     let bundle = fixtures::read(&folder.join(&answers.bundle));
     let script = bundle.as_deref();
@@ -72,7 +72,7 @@ fn convert(folder: &Path, answers: &Answers, with_script: bool) -> Vec<u8> {
 }
 
 fn same_source(ours: &str, answers: &Answers, index: i64) -> bool {
-    // Absolute paths of the machine that made a map may have been replaced in its answers.
+    // The expected results may have other absolute paths than the map.
     let same = |theirs: &str| {
         theirs == ours || theirs.starts_with('/') && theirs.rsplit('/').next() == ours.rsplit('/').next()
     };
@@ -113,10 +113,10 @@ fn every_stack_of_every_engine_is_resolved() {
         let answers: Answers = fixtures::json(&folder.join("answers.json")).unwrap();
         let Some(Traces { traces }) = fixtures::json(&folder.join("traces.json")) else { continue };
         let artifact = convert(&folder, &answers, true);
-        let mut shelf = Shelf::new();
-        shelf.add_script_file(&answers.bundle, Artifact::open(&artifact).unwrap());
+        let mut artifacts = ArtifactSet::new();
+        artifacts.add_script_file(&answers.bundle, Artifact::open(&artifact).unwrap());
         for case in &traces {
-            // Its map is that of the bytecode; the positions are the truth for another trace.
+            // The map belongs to the bytecode; the expected positions belong to another trace.
             if case.engine == "hermes-source-run" {
                 continue;
             }
@@ -126,7 +126,7 @@ fn every_stack_of_every_engine_is_resolved() {
                 assert_eq!(expected_frames, 0, "{}", case.stack);
                 continue;
             };
-            let resolved = trace.resolve(&shelf);
+            let resolved = trace.resolve(&artifacts);
             assert_eq!(resolved.resolved, expected_frames, "{}:\n{}\n{}", folder.display(), case.stack, resolved.text);
             assert_eq!(resolved.text.lines().count(), case.stack.lines().count());
             for (frame, line) in case.frames.iter().zip(resolved.text.lines()) {
@@ -137,7 +137,7 @@ fn every_stack_of_every_engine_is_resolved() {
                         let names = [&answers.sources[index], &answers.raw_sources[index]];
                         let ends = |source: &Option<String>| {
                             let source = source.as_deref().unwrap_or_default();
-                            // As above: absolute paths may have been replaced.
+                            // See `same_source`.
                             let known = if source.starts_with('/') { source.rsplit('/').next() } else { Some(source) };
                             let at = format!("{}:{}:{}", known.unwrap_or_default(), o.line, o.column);
                             line.trim_end_matches(')').ends_with(&at)
@@ -162,7 +162,7 @@ fn every_stack_of_every_engine_is_resolved() {
 /// File, line, column (zero-based), source, line, column (zero-based), function.
 type RamPosition = (String, u32, u32, Option<String>, u32, u32, Option<String>);
 
-/// The map of Metro's RAM bundle, with the bundle itself.
+/// Converts the map of Metro's RAM bundle with the bundle.
 fn ram_artifact() -> Vec<u8> {
     let folder = fixtures::roots()[0].join("js/metro-ram");
     let map = fixtures::read(&folder.join("main.jsbundle.map")).expect("a fixture");
@@ -172,13 +172,13 @@ fn ram_artifact() -> Vec<u8> {
     convert_source_map(&map, Some(&bundle), None).expect("a good map")
 }
 
-/// One frame in a module, resolved with the map of the bundle.
+/// Resolves one frame of a module with the map of the bundle.
 fn in_module(artifact: &[u8], file: &str, line: u32, column: u32) -> String {
-    let mut shelf = Shelf::new();
-    shelf.add_script_file("main.jsbundle", Artifact::open(artifact).unwrap());
+    let mut artifacts = ArtifactSet::new();
+    artifacts.add_script_file("main.jsbundle", Artifact::open(artifact).unwrap());
     let stack = format!("E: x\n    at m ({file}:{line}:{})", column + 1);
     let trace = Trace::read(&stack, &Hints { language: Some("javascript"), ..Hints::default() }).expect("a trace");
-    trace.resolve(&shelf).text.lines().nth(1).expect("a frame").trim().to_owned()
+    trace.resolve(&artifacts).text.lines().nth(1).expect("a frame").trim().to_owned()
 }
 
 #[test]
@@ -207,7 +207,7 @@ fn every_position_of_a_ram_bundle_and_of_its_segments_is_answered() {
     assert_eq!(in_module(&artifact, "seg-1_9.js", 1, 80), "at m (seg-1_9.js:1:81)", "no such module");
 }
 
-/// A map without names of functions gets them from the code of the modules in the binary bundle.
+/// Functions that the map does not name are found in the code of the binary bundle.
 #[test]
 fn functions_are_named_by_the_code_in_a_ram_bundle() {
     const MAP: &[u8] = br#"{"version":3,"sources":["pay.ts"],"names":["refuse"],"mappings":";;AAAA,SAAAA,IACE",

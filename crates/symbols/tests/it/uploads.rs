@@ -1,4 +1,4 @@
-//! What an upload is recognised as.
+//! Detection of the format of uploads.
 
 use tidewatch_symbols::{Arch, DebugId, Upload, convert_native, detect};
 
@@ -32,7 +32,7 @@ fn fat_binaries_have_one_slice_per_architecture() {
 }
 
 #[test]
-fn an_image_without_debug_information_is_known_as_such() {
+fn images_without_debug_information_are_detected() {
     let (with, without) = (slices("macho/AcmeKit.arm64.dwarf"), slices("macho/AcmeKit.arm64.linked-no-dwarf"));
     assert_eq!((with[0].1.as_str(), with[0].2), (without[0].1.as_str(), true));
     assert!(!without[0].2);

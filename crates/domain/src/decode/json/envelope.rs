@@ -1,17 +1,17 @@
-//! The three levels that every signal has: request, resource block, scope block.
+//! Reads the three levels that all signals share: request, resource block, scope block.
 
 use super::reader::Reader;
 use crate::decode::batch::{Batch, Owner, push};
 use crate::decode::fault::Fault;
 use crate::model::{Resource, Scope, Slice};
 
-/// A batch that knows the names of its signal and how to read its records.
+/// The key names of a signal, and the reader of its records.
 pub(crate) trait Records<'a>: Batch<'a> {
-    /// `resourceSpans` and the like.
+    /// For example `resourceSpans`.
     const RESOURCE_BLOCKS: &'static str;
-    /// `scopeSpans` and the like.
+    /// For example `scopeSpans`.
     const SCOPE_BLOCKS: &'static str;
-    /// `spans` and the like.
+    /// For example `spans`.
     const RECORDS: &'static str;
 
     /// Reads one span, log record or metric.
@@ -29,7 +29,7 @@ pub(super) fn request<'a, B: Records<'a>>(reader: &mut Reader<'a>, batch: &mut B
     })
 }
 
-/// Reads the objects of a list; `null` among them is stepped over.
+/// Reads the objects of a list and skips `null` elements.
 pub(super) fn each<'a>(
     reader: &mut Reader<'a>,
     what: &str,

@@ -1,4 +1,4 @@
-//! Log records.
+//! Reads log records.
 
 use super::envelope::Records;
 use super::reader::Reader;

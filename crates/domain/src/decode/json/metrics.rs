@@ -1,4 +1,4 @@
-//! Metrics: one of five kinds of data each.
+//! Reads metrics, each of which has one of five kinds of data.
 
 use super::envelope::{Records, each};
 use super::reader::Reader;

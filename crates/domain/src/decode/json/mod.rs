@@ -1,14 +1,14 @@
-//! OTLP JSON: one pass over the text, straight into the batch; no document is built in between.
+//! The OTLP/JSON decoder. It reads the body in one pass into the batch and builds no document tree.
 //!
-//! [`envelope`] walks request, resource and scope blocks; [`traces`], [`logs`], [`metrics`] and [`points`] read the
-//! records; [`value`] the attribute values; [`scalar`] ids, enums and bytes; [`number`] and [`text`] the JSON leaves;
-//! [`reader`] the grammar.
+//! [`envelope`] reads request, resource and scope blocks; [`traces`], [`logs`], [`metrics`] and [`points`] read the
+//! records; [`value`] reads attribute values; [`scalar`] reads ids, enums and bytes; [`number`] and [`text`] read JSON
+//! numbers and strings; [`reader`] implements the grammar.
 //!
-//! Strict where data would be lost, lenient where it would not. What is read beyond the letter of OTLP/JSON:
-//! a byte order mark, `null` for "absent" anywhere, integers as numbers or strings (also `1.7e18`), enums by name,
-//! base64 in either alphabet, unescaped control characters in strings. A lone surrogate escape reads as U+FFFD.
-//! Keys are lowerCamelCase only. Of a key that comes twice the last one counts, except for the lists of blocks and
-//! records, which are all read. Ids never refuse the body, whatever they are: see [`ids`](super::ids).
+//! The decoder is strict where leniency would lose data. It accepts beyond OTLP/JSON: a byte order mark, `null` for an
+//! absent value, integers as numbers or strings (`1.7e18` included), enums by name, base64 in either alphabet, and
+//! unescaped control characters in strings. A lone surrogate escape reads as U+FFFD. Keys are lowerCamelCase only. The
+//! last of duplicate keys wins, except for the lists of blocks and records, which are all read. A wrong id never refuses
+//! the body: see [`ids`](super::ids).
 
 mod envelope;
 mod logs;

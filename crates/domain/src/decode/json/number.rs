@@ -1,4 +1,4 @@
-//! JSON numbers, exact: an integer may be spelled as a number or a string, with a fraction or exponent that cancels.
+//! Reads JSON numbers exactly. An integer may be a number or a string, and may have a fraction or exponent that cancels.
 
 use super::reader::Reader;
 use crate::decode::fault::{Fault, fault};
@@ -51,7 +51,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The characters of a number.
+    /// A number, unparsed.
     pub(super) fn number_text(&mut self, what: &str) -> Result<&'a str, Fault> {
         self.peek();
         let rest = &self.text[self.at..];
@@ -92,16 +92,16 @@ fn number_length(bytes: &[u8]) -> Option<usize> {
     Some(at)
 }
 
-/// The exact value of a JSON number that is whole and has at most 38 digits; `None` for any other text.
+/// The exact value of a JSON number that is an integer of at most 38 digits; `None` for any other text.
 fn whole(text: &str) -> Option<i128> {
-    // Nearly always: nothing but digits that fit.
+    // The fast path for digits that fit into 64 bits.
     if text.len() <= 19 && !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit()) {
         return Some(text.bytes().fold(0u64, |number, digit| number * 10 + u64::from(digit - b'0')).into());
     }
     plain(text).or_else(|| scientific(text))
 }
 
-/// Only a sign and digits. Leading zeros are accepted (in strings).
+/// An optional sign and digits. Leading zeros are accepted (in strings).
 fn plain(text: &str) -> Option<i128> {
     let digits = text.strip_prefix('-').unwrap_or(text);
     if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
@@ -110,7 +110,7 @@ fn plain(text: &str) -> Option<i128> {
     text.parse().ok()
 }
 
-/// With a fraction or an exponent.
+/// A number with a fraction or an exponent.
 fn scientific(text: &str) -> Option<i128> {
     if number_length(text.as_bytes()) != Some(text.len()) {
         return None;

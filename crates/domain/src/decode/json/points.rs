@@ -1,4 +1,4 @@
-//! Metric points: numbers, histograms, and what is common to those that are not stored.
+//! Reads metric points: numbers, histograms, and the common fields of unstored kinds.
 
 use bumpalo::collections::Vec as ArenaVec;
 
@@ -24,7 +24,7 @@ impl<'a> Reader<'a> {
             },
         })?;
         if kind == MetricKind::Histogram {
-            (data.bounds, data.buckets) = histogram::fitting(data.bounds, data.buckets);
+            (data.bounds, data.buckets) = histogram::valid_buckets(data.bounds, data.buckets);
             point.data = PointData::Histogram(data);
         }
         Ok(point)

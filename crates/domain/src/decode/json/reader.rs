@@ -1,14 +1,14 @@
-//! The JSON grammar: objects, lists, and stepping over what is not known.
+//! The JSON grammar: objects, arrays, and skipping of unknown values.
 
 use bumpalo::Bump;
 
 use crate::decode::fault::{Fault, fault};
 use crate::decode::values::Stacks;
 
-/// How deep unknown fields may nest.
+/// Maximum nesting depth of unknown fields.
 const SKIP_DEPTH_MAX: u32 = 128;
 
-/// A place in the text.
+/// A cursor over the body.
 pub(crate) struct Reader<'a> {
     pub(super) text: &'a str,
     /// The next byte to read. Always on a character boundary.
@@ -17,13 +17,13 @@ pub(crate) struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    /// A byte order mark at the start is stepped over.
+    /// Skips a byte order mark at the start.
     pub(super) fn new(text: &'a str, arena: &'a Bump) -> Self {
         let at = if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
         Reader { text, at, stacks: Stacks::new(arena) }
     }
 
-    /// The next byte that is not white space; not taken yet.
+    /// The next byte that is not white space, without consuming it.
     #[inline]
     pub(super) fn peek(&mut self) -> Option<u8> {
         let bytes = self.text.as_bytes();
@@ -35,7 +35,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Takes `byte` when it is next.
+    /// Consumes `byte` if it is next.
     #[inline]
     pub(super) fn take(&mut self, byte: u8) -> bool {
         let found = self.peek() == Some(byte);
@@ -48,7 +48,7 @@ impl<'a> Reader<'a> {
         if self.take(byte) { Ok(()) } else { Err(self.unexpected(&format_args!("'{}'", char::from(byte)))) }
     }
 
-    /// A fault at the next byte that names what should have been there.
+    /// A fault at the next byte that names the expected token.
     #[cold]
     pub(super) fn unexpected(&mut self, wanted: &dyn std::fmt::Display) -> Fault {
         match self.peek() {
@@ -64,7 +64,7 @@ impl<'a> Reader<'a> {
         fault!("JSON: {what} at byte {} is not {wanted}", self.at)
     }
 
-    /// Takes `null` when it is next.
+    /// Consumes `null` if it is next.
     #[inline]
     pub(super) fn take_null(&mut self) -> bool {
         self.peek() == Some(b'n') && self.take_word("null")
@@ -79,7 +79,7 @@ impl<'a> Reader<'a> {
         found
     }
 
-    /// Calls `field` with each key whose value is not `null`; it must read or [`skip`](Self::skip) the value.
+    /// Calls `field` with each key whose value is not `null`. `field` must read or [`skip`](Self::skip) the value.
     #[inline]
     pub(super) fn object(
         &mut self,
@@ -105,7 +105,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Calls `element` for each element of an array; it must read the value. `null` elements are left to it.
+    /// Calls `element` for each element of an array, `null` included. `element` must read the value.
     #[inline]
     pub(super) fn list(
         &mut self,
@@ -127,7 +127,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Steps over one value.
+    /// Skips one value.
     pub(super) fn skip(&mut self) -> Result<(), Fault> {
         self.skip_value(1)
     }
@@ -146,11 +146,11 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Refuses anything behind the request.
+    /// Refuses trailing characters after the request.
     pub(super) fn end(&mut self) -> Result<(), Fault> {
         match self.peek() {
             None => Ok(()),
-            Some(_) => Err(fault!("JSON: the body goes on behind the request at byte {}", self.at)),
+            Some(_) => Err(fault!("JSON: unexpected characters after the request at byte {}", self.at)),
         }
     }
 }

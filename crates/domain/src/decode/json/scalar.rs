@@ -1,4 +1,4 @@
-//! Ids, enums, booleans and bytes.
+//! Reads ids, enums, booleans and bytes.
 
 use super::reader::Reader;
 use crate::base64;
@@ -6,7 +6,7 @@ use crate::decode::fault::{Fault, fault};
 use crate::decode::ids::Received;
 
 impl<'a> Reader<'a> {
-    /// An id. Anything but a string (some senders write arrays of bytes) is a wrong id, not a wrong body.
+    /// An id. Any type but a string (some senders write byte arrays) is a wrong id and does not refuse the body.
     pub(super) fn id<const N: usize>(&mut self) -> Result<Received<N>, Fault> {
         if self.peek() == Some(b'"') {
             return Ok(Received::hex(self.string("id")?));
@@ -26,8 +26,8 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The number of an enum value. OTLP/JSON wants numbers; `names` (of the numbers 0, 1, 2, …) are read too.
-    /// An unknown name is 0, which every OTLP enum has for "unspecified".
+    /// The number of an enum value. OTLP/JSON requires numbers; `names`, in the order of their numbers, are accepted too.
+    /// An unknown name reads as 0, "unspecified" in every OTLP enum.
     pub(super) fn enumeration(&mut self, what: &str, names: &[&str]) -> Result<i64, Fault> {
         if self.peek() != Some(b'"') {
             return self.int64(what);
@@ -39,7 +39,7 @@ impl<'a> Reader<'a> {
         Ok(text.parse().unwrap_or(0))
     }
 
-    /// Base64, in the arena.
+    /// Base64, decoded into the arena.
     pub(super) fn base64(&mut self, what: &str) -> Result<&'a [u8], Fault> {
         let start = self.at;
         let text = self.string(what)?;

@@ -1,4 +1,4 @@
-//! JSON strings: borrowed from the body when they have no escapes, else unescaped into the arena.
+//! Reads JSON strings: borrowed from the body without escapes, else unescaped into the arena.
 
 use bumpalo::collections::String as ArenaString;
 
@@ -6,7 +6,7 @@ use super::reader::Reader;
 use crate::decode::fault::{Fault, fault};
 
 impl<'a> Reader<'a> {
-    /// A string; `what` names it in the fault when it is something else.
+    /// A string. `what` names the field in the fault.
     #[inline]
     pub(super) fn string(&mut self, what: &str) -> Result<&'a str, Fault> {
         if !self.take(b'"') {
@@ -15,7 +15,7 @@ impl<'a> Reader<'a> {
         self.string_content()
     }
 
-    /// A string whose opening quote was taken.
+    /// A string whose opening quote has been consumed.
     #[inline]
     pub(super) fn string_content(&mut self) -> Result<&'a str, Fault> {
         let start = self.at;
@@ -28,7 +28,7 @@ impl<'a> Reader<'a> {
         self.unescape(run, end)
     }
 
-    /// Steps over a string without reading its escapes, but not over broken ones.
+    /// Skips a string and validates its escapes.
     pub(super) fn skip_string(&mut self) -> Result<(), Fault> {
         self.at += 1;
         loop {
@@ -41,7 +41,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Where the run of plain characters from here ends: at a quote or backslash. Eight bytes at a time.
+    /// Offset of the next quote or backslash. Searches eight bytes at a time.
     #[inline]
     fn string_run(&self) -> Result<usize, Fault> {
         let bytes = self.text.as_bytes();
@@ -59,7 +59,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// A string with escapes: `run` is its plain beginning, `at` the first backslash.
+    /// A string with escapes: `run` is the part before the first backslash, `at` the offset of that backslash.
     #[cold]
     fn unescape(&mut self, run: &str, mut at: usize) -> Result<&'a str, Fault> {
         let mut out = ArenaString::with_capacity_in(run.len() + 32, self.stacks.arena);
@@ -75,7 +75,7 @@ impl<'a> Reader<'a> {
         Ok(out.into_bump_str())
     }
 
-    /// The character of the escape behind a backslash.
+    /// The character of the escape after a backslash.
     fn escape(&mut self) -> Result<char, Fault> {
         let start = self.at;
         let letter = self.text.as_bytes().get(start).copied();
@@ -92,20 +92,20 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The character of `\uXXXX`, or of a surrogate pair of two. A lone surrogate is no character: U+FFFD.
+    /// The character of `\uXXXX` or of a surrogate pair. A lone surrogate reads as U+FFFD.
     fn unicode_escape(&mut self) -> Result<char, Fault> {
         let unit = self.four_digits()?;
         if !(0xd800..0xdc00).contains(&unit) {
             return Ok(char::from_u32(unit).unwrap_or(char::REPLACEMENT_CHARACTER));
         }
-        let behind_high = self.at;
+        let after_high = self.at;
         if self.take_word("\\u") {
             let low = self.four_digits()?;
             if (0xdc00..0xe000).contains(&low) {
                 let code = 0x10000 + ((unit - 0xd800) << 10) + (low - 0xdc00);
                 return Ok(char::from_u32(code).unwrap_or(char::REPLACEMENT_CHARACTER));
             }
-            self.at = behind_high;
+            self.at = after_high;
         }
         Ok(char::REPLACEMENT_CHARACTER)
     }
@@ -125,7 +125,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// The high bit of each byte that is a quote or a backslash; bits above the first one found may be wrong.
+/// Sets the high bit of each byte that is a quote or a backslash. Bits above the lowest set one may be wrong.
 #[inline]
 fn ends(chunk: u64) -> u64 {
     const ONES: u64 = u64::from_ne_bytes([1; 8]);

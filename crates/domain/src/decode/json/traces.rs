@@ -1,4 +1,4 @@
-//! Spans, their events and links.
+//! Reads spans, their events and links.
 
 use super::envelope::{Records, each};
 use super::reader::Reader;
@@ -53,9 +53,9 @@ impl<'a> Records<'a> for TraceBatch<'a> {
             }
             Ok(())
         })?;
-        ids.give(&mut span);
+        ids.assign_to(&mut span);
         if let Some(invalid) = span.invalid {
-            // Nothing else of it is kept.
+            // A refused span leaves nothing else in the batch.
             self.attributes.truncate(before.0);
             self.events.truncate(before.1);
             self.links.truncate(before.2);

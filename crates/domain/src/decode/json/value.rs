@@ -1,4 +1,4 @@
-//! `KeyValue` and `AnyValue`, bounded in depth like their protobuf twins.
+//! Reads `KeyValue` and `AnyValue`, with the same depth limit as in protobuf.
 
 use super::reader::Reader;
 use crate::decode::fault::Fault;
@@ -6,7 +6,7 @@ use crate::decode::values::check_depth;
 use crate::model::{AnyValue, KeyValue, Slice};
 
 impl<'a> Reader<'a> {
-    /// A list of attributes, appended to the flat list.
+    /// Appends a list of attributes to `flat`.
     pub(super) fn attributes(&mut self, flat: &mut Vec<KeyValue<'a>>) -> Result<Slice, Fault> {
         let start = flat.len() as u32;
         self.list("attributes", |reader| {
@@ -20,7 +20,7 @@ impl<'a> Reader<'a> {
 
     fn pair(&mut self, depth: u32) -> Result<KeyValue<'a>, Fault> {
         let start = self.at;
-        if let Some(pair) = self.usual_pair()? {
+        if let Some(pair) = self.common_pair()? {
             return Ok(pair);
         }
         self.at = start;
@@ -36,9 +36,9 @@ impl<'a> Reader<'a> {
         Ok(pair)
     }
 
-    /// A pair as nearly every exporter writes it, `{"key":"…","value":{"stringValue":"…"}}` or with an `intValue`, its
-    /// words compared and not read. `None`, and then anywhere in the text: it is written otherwise.
-    fn usual_pair(&mut self) -> Result<Option<KeyValue<'a>>, Fault> {
+    /// The fast path for a pair as most exporters write it: `{"key":"…","value":{"stringValue":"…"}}` or an `intValue`.
+    /// `None` for any other spelling; the cursor is then undefined.
+    fn common_pair(&mut self) -> Result<Option<KeyValue<'a>>, Fault> {
         if !self.take_word("{\"key\":\"") {
             return Ok(None);
         }
@@ -56,7 +56,7 @@ impl<'a> Reader<'a> {
         Ok(self.take_word("}}").then_some(KeyValue { key, value }))
     }
 
-    /// A value. `depth` of an attribute's or log body's own value is 1. `null` and `{}` are empty.
+    /// A value at nesting level `depth`; the value of an attribute or log body is level 1. `null` and `{}` are empty.
     pub(super) fn any_value(&mut self, depth: u32) -> Result<AnyValue<'a>, Fault> {
         check_depth(depth, self.at)?;
         let mut value = AnyValue::Empty;

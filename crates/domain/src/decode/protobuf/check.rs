@@ -1,23 +1,23 @@
-//! Messages that nothing is kept of (exemplars, entity references, the insides of exponential histograms and
-//! summaries) are still walked: a body is refused for the same damage wherever it is.
+//! Validates messages that are not stored: exemplars, entity references, the content of exponential histograms and
+//! summaries. A malformed body is refused wherever the error is.
 
-use super::reader::{Known, Reader, fixed64, length, varint};
+use super::reader::{KnownFields, Reader, fixed64, length, varint};
 use super::value::Values;
 use crate::decode::fault::Fault;
 
-/// What a field of such a message must be.
+/// The expected content of a field.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Content {
-    /// A varint, fixed number or bytes: right when its wire type is.
+    /// A varint, fixed-width number or bytes: valid if the wire type is.
     Plain,
     Text(&'static str),
     Attribute,
-    /// Repeated varints; `Plain` covers the unpacked form, which has another key.
+    /// Packed repeated varints. The unpacked form has another key and is `Plain`.
     PackedVarint,
     Message(Shape),
 }
 
-/// The fields of a message type: key and content. A number may have two keys.
+/// The fields of a message type: key and content. One field number may have two keys.
 pub(super) type Shape = &'static [(u32, Content)];
 
 pub(super) const ENTITY_REF: Shape = &[
@@ -38,7 +38,7 @@ pub(super) const EXEMPLAR: Shape = &[
 
 const BUCKETS: Shape = &[(varint(1), Content::Plain), (varint(2), Content::Plain), (length(2), Content::PackedVarint)];
 
-/// The fields of an `ExponentialHistogramDataPoint` that are not kept.
+/// The unstored fields of an `ExponentialHistogramDataPoint`.
 pub(super) const EXPONENTIAL_POINT: Shape = &[
     (fixed64(4), Content::Plain),
     (fixed64(5), Content::Plain),
@@ -54,25 +54,25 @@ pub(super) const EXPONENTIAL_POINT: Shape = &[
 
 const QUANTILE: Shape = &[(fixed64(1), Content::Plain), (fixed64(2), Content::Plain)];
 
-/// The fields of a `SummaryDataPoint` that are not kept.
+/// The unstored fields of a `SummaryDataPoint`.
 pub(super) const SUMMARY_POINT: Shape =
     &[(fixed64(4), Content::Plain), (fixed64(5), Content::Plain), (length(6), Content::Message(QUANTILE))];
 
-/// Walks a message to its end.
+/// Validates a message.
 pub(super) fn check<'a>(mut message: Reader<'a>, shape: Shape, values: &mut Values<'a>) -> Result<(), Fault> {
     while !message.is_done() {
         let key = message.key()?;
-        check_field(&mut message, key, shape, Known::fields(&[]), values)?;
+        check_field(&mut message, key, shape, KnownFields::new(&[]), values)?;
     }
     Ok(())
 }
 
-/// Walks one field; `read` are the fields of the type that the caller reads itself.
+/// Validates one field. `read` are the fields of the message type that the caller reads itself.
 pub(super) fn check_field<'a>(
     message: &mut Reader<'a>,
     key: u32,
     shape: Shape,
-    read: Known,
+    read: KnownFields,
     values: &mut Values<'a>,
 ) -> Result<(), Fault> {
     let Some((_, content)) = shape.iter().find(|(defined, _)| *defined == key) else {
@@ -80,7 +80,7 @@ pub(super) fn check_field<'a>(
         return message.skip(key, known);
     };
     match *content {
-        Content::Plain => message.skip(key, Known::fields(&[])),
+        Content::Plain => message.skip(key, KnownFields::new(&[])),
         Content::Text(name) => message.string(name).map(drop),
         Content::Attribute => values.attribute_message(message.message()?).map(drop),
         Content::Message(shape) => check(message.message()?, shape, values),

@@ -1,17 +1,17 @@
-//! The three levels that every signal has: request, resource block, scope block.
+//! Reads the three levels that all signals share: request, resource block, scope block.
 //!
-//! Fields may come in any order and a `Resource` or `InstrumentationScope` in several pieces, which protobuf
-//! merges. The first piece is read on the way; when there are more, all are read once again at the end of the
-//! block, so that their attributes lie side by side.
+//! Fields may come in any order, and protobuf merges repeated occurrences of `Resource` or `InstrumentationScope`. The
+//! first occurrence is read immediately. If there are more, all of them are read again at the end of the block, so that
+//! their attributes are contiguous.
 
 use super::check::{ENTITY_REF, check};
-use super::reader::{Known, Reader, length, varint};
+use super::reader::{KnownFields, Reader, length, varint};
 use super::value::Values;
 use crate::decode::batch::{Batch, Owner, push};
 use crate::decode::fault::Fault;
 use crate::model::{Resource, Scope, Slice};
 
-/// A batch that knows how to read its signal's records.
+/// The reader of a signal's records.
 pub(crate) trait Records<'a>: Batch<'a> {
     /// Reads one span, log record or metric.
     fn record(&mut self, message: Reader<'a>, owner: Owner, values: &mut Values<'a>) -> Result<(), Fault>;
@@ -27,7 +27,7 @@ pub(crate) fn request<'a>(
     while !message.is_done() {
         match message.key()? {
             BLOCK => resource_block(message.message()?, batch, values)?,
-            other => message.skip(other, Known::fields(&[1]))?,
+            other => message.skip(other, KnownFields::new(&[1]))?,
         }
     }
     Ok(())
@@ -58,7 +58,7 @@ fn resource_block<'a>(
             }
             SCOPE_BLOCK => scope_block(message.message()?, index, batch, values)?,
             SCHEMA_URL => resource.schema_url = message.string("resource schema url")?,
-            other => message.skip(other, Known::fields(&[1, 2, 3]))?,
+            other => message.skip(other, KnownFields::new(&[1, 2, 3]))?,
         }
     }
     if pieces > 1 {
@@ -97,7 +97,7 @@ fn scope_block<'a>(
                 pieces += 1;
             }
             SCHEMA_URL => scope.schema_url = message.string("scope schema url")?,
-            other => message.skip(other, Known::fields(&[1, 2, 3]))?,
+            other => message.skip(other, KnownFields::new(&[1, 2, 3]))?,
         }
     }
     if pieces > 1 {
@@ -126,7 +126,7 @@ fn read_resource<'a>(
             }
             DROPPED => resource.dropped_attributes = piece.uint32()?,
             ENTITY => check(piece.message()?, ENTITY_REF, values)?,
-            other => piece.skip(other, Known::fields(&[1, 2, 3]))?,
+            other => piece.skip(other, KnownFields::new(&[1, 2, 3]))?,
         }
     }
     Ok(())
@@ -150,13 +150,13 @@ fn read_scope<'a>(
                 values.attributes(&mut piece, batch.lists().attributes, &mut scope.attributes)?;
             }
             DROPPED => drop(piece.uint32()?),
-            other => piece.skip(other, Known::fields(&[1, 2, 3, 4]))?,
+            other => piece.skip(other, KnownFields::new(&[1, 2, 3, 4]))?,
         }
     }
     Ok(())
 }
 
-/// The fields of `message` with this key, which is length-delimited. For messages that were read once already.
+/// The occurrences of a length-delimited field in a message that has been read before.
 pub(super) fn pieces_of<'a>(mut message: Reader<'a>, wanted: u32) -> impl Iterator<Item = Result<Reader<'a>, Fault>> {
     std::iter::from_fn(move || {
         while !message.is_done() {
@@ -164,7 +164,7 @@ pub(super) fn pieces_of<'a>(mut message: Reader<'a>, wanted: u32) -> impl Iterat
                 if key == wanted {
                     message.message().map(Some)
                 } else {
-                    message.skip(key, Known::fields(&[])).map(|()| None)
+                    message.skip(key, KnownFields::new(&[])).map(|()| None)
                 }
             });
             if let Some(found) = step.transpose() {

@@ -1,7 +1,7 @@
-//! Log records.
+//! Reads log records.
 
 use super::envelope::Records;
-use super::reader::{Known, Reader, fixed32, fixed64, length, varint};
+use super::reader::{KnownFields, Reader, fixed32, fixed64, length, varint};
 use super::value::{Open, Values};
 use crate::decode::batch::{Owner, push};
 use crate::decode::fault::Fault;
@@ -22,7 +22,7 @@ impl<'a> Records<'a> for LogBatch<'a> {
         const SPAN_ID: u32 = length(10);
         const OBSERVED_TIME: u32 = fixed64(11);
         const EVENT_NAME: u32 = length(12);
-        const LOG_RECORD: Known = Known::fields(&[1, 2, 3, 5, 6, 7, 8, 9, 10, 11, 12]);
+        const LOG_RECORD: KnownFields = KnownFields::new(&[1, 2, 3, 5, 6, 7, 8, 9, 10, 11, 12]);
 
         let mut record = LogRecord { resource: owner.resource, scope: owner.scope, ..LogRecord::default() };
         let mut body = Open::default();

@@ -1,8 +1,8 @@
-//! Metrics: one of five kinds of data each.
+//! Reads metrics, each of which has one of five kinds of data.
 
 use super::envelope::Records;
 use super::points::{EXPONENTIAL, SUMMARY, histogram_point, number_point, unstored_point};
-use super::reader::{Known, Reader, length, varint};
+use super::reader::{KnownFields, Reader, length, varint};
 use super::value::Values;
 use crate::decode::batch::{Owner, push};
 use crate::decode::fault::Fault;
@@ -19,7 +19,7 @@ impl<'a> Records<'a> for MetricBatch<'a> {
         const EXPONENTIAL_HISTOGRAM: u32 = length(10);
         const SUMMARY: u32 = length(11);
         const METADATA: u32 = length(12);
-        const METRIC: Known = Known::fields(&[1, 2, 3, 5, 7, 9, 10, 11, 12]);
+        const METRIC: KnownFields = KnownFields::new(&[1, 2, 3, 5, 7, 9, 10, 11, 12]);
 
         let mut metric = Metric { resource: owner.resource, scope: owner.scope, ..Metric::default() };
         let first = self.points.len();
@@ -63,7 +63,7 @@ impl<'a> Records<'a> for MetricBatch<'a> {
     }
 }
 
-/// `Gauge`, `Sum`, `Histogram`, `ExponentialHistogram` or `Summary`: the same field numbers, as far as they have them.
+/// `Gauge`, `Sum`, `Histogram`, `ExponentialHistogram` or `Summary`: common fields have the same numbers.
 fn data<'a>(
     mut message: Reader<'a>,
     metric: &mut Metric<'a>,
@@ -74,9 +74,9 @@ fn data<'a>(
     const TEMPORALITY: u32 = varint(2);
     const MONOTONIC: u32 = varint(3);
     let (known, has_temporality) = match metric.kind {
-        MetricKind::Empty | MetricKind::Gauge | MetricKind::Summary => (Known::fields(&[1]), false),
-        MetricKind::Sum => (Known::fields(&[1, 2, 3]), true),
-        MetricKind::Histogram | MetricKind::ExponentialHistogram => (Known::fields(&[1, 2]), true),
+        MetricKind::Empty | MetricKind::Gauge | MetricKind::Summary => (KnownFields::new(&[1]), false),
+        MetricKind::Sum => (KnownFields::new(&[1, 2, 3]), true),
+        MetricKind::Histogram | MetricKind::ExponentialHistogram => (KnownFields::new(&[1, 2]), true),
     };
     while !message.is_done() {
         match message.key()? {

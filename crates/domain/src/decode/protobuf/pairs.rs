@@ -1,11 +1,10 @@
-//! The fast way through attributes. Only speed depends on this file: whatever it does not recognise is left to be read
-//! field by field.
+//! The fast path for attributes. It affects only speed: attributes that it does not recognize are read field by field.
 //!
-//! Attributes come again: most of a span's are, byte by byte, those of a span before. Such a one is looked for by its
-//! length and last bytes, and is what the earlier one was. Most others have a key that came before. So little text is left
-//! to be checked, and attributes of one key mostly have the same memory for it.
+//! Attributes repeat: most of a span's attributes equal those of an earlier span, byte by byte. Such an attribute is
+//! found in a cache by its length and last bytes, and the earlier result is reused. Most other attributes have a key that
+//! occurred before. Little UTF-8 is left to be validated, and equal keys mostly share one address.
 //!
-//! An attribute that stands in the body as it is to be stored is remembered like that, for whoever writes it.
+//! If the encoded form of an attribute equals its stored form, the encoded bytes are kept for the writer.
 
 use bumpalo::Bump;
 
@@ -20,121 +19,121 @@ const BOOL: u8 = 2 << 3;
 const INT: u8 = 3 << 3;
 const DOUBLE: u8 = 4 << 3 | 1;
 
-/// Reads attributes.
+/// The fast-path reader of attributes.
 #[derive(Default)]
 pub(super) struct Pairs<'a> {
-    /// By attribute, its length and message in the body; empty when it is to be stored otherwise.
-    list: Vec<&'a [u8]>,
-    /// None where nothing comes again.
-    latest: Option<&'a mut Latest<'a>>,
+    /// The encoded form of each attribute, length prefix included; empty if its stored form differs.
+    encoded: Vec<&'a [u8]>,
+    /// `None` disables the fast path.
+    cache: Option<&'a mut Cache<'a>>,
 }
 
-/// Where attributes are looked for that come again, by hashes; the latest has the place.
-struct Latest<'a> {
+/// A direct-mapped cache of recent attributes, keys and names. Entries are indexes into the flat attribute list.
+struct Cache<'a> {
     by_bytes: [u32; 512],
     by_key: [u32; 256],
     names: [&'a str; 128],
-    /// By number of attributes, the latest list: where it starts, and the number of its keys.
-    lists: [(u32, u32); FEW + 1],
-    /// Numbers of keys that were given.
-    keys: u32,
+    /// The latest list of each length: its start and its key set number.
+    lists: [(u32, u32); KEY_SET_MAX + 1],
+    /// Number of key sets so far.
+    key_sets: u32,
 }
 
-/// Attributes of a list whose keys get a number.
-const FEW: usize = 32;
+/// Longest attribute list that gets a key set number.
+const KEY_SET_MAX: usize = 32;
 
-/// Why [`Pairs::read`] goes no further.
+/// Why [`Pairs::read`] stopped.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Stop {
-    /// The list goes no further.
+    /// The list has ended.
     End,
-    /// The next is no plain attribute; its length was not read.
+    /// The next attribute is not on the fast path. Its length has not been read.
     Other,
 }
 
 impl<'a> Pairs<'a> {
-    /// Remembers in `list`, which is empty.
-    pub(super) fn new(list: Vec<&'a [u8]>, arena: &'a Bump) -> Self {
-        let latest =
-            Latest { by_bytes: [0; 512], by_key: [0; 256], names: [""; 128], lists: [(0, 0); FEW + 1], keys: 0 };
-        Pairs { list, latest: Some(arena.alloc(latest)) }
+    /// Reuses the memory of `encoded`, which must be empty.
+    pub(super) fn new(encoded: Vec<&'a [u8]>, arena: &'a Bump) -> Self {
+        let lists = [(0, 0); KEY_SET_MAX + 1];
+        let cache = Cache { by_bytes: [0; 512], by_key: [0; 256], names: [""; 128], lists, key_sets: 0 };
+        Pairs { encoded, cache: Some(arena.alloc(cache)) }
     }
 
-    /// Truncates the attributes to a length.
+    /// Truncates the encoded attributes.
     pub(super) fn truncate(&mut self, length: usize) {
-        self.list.truncate(length);
+        self.encoded.truncate(length);
     }
 
-    /// Truncates the attributes to a length, and forgets the numbers of lists that were among those removed.
+    /// Truncates the encoded attributes and forgets the key sets of removed lists.
     pub(super) fn forget(&mut self, length: usize) {
         self.truncate(length);
-        let lists = self.latest.iter_mut().flat_map(|latest| &mut latest.lists);
-        lists.filter(|(start, _)| *start as usize >= length).for_each(|(_, keys)| *keys = 0);
+        let lists = self.cache.iter_mut().flat_map(|cache| &mut cache.lists);
+        lists.filter(|(start, _)| *start as usize >= length).for_each(|(_, key_set)| *key_set = 0);
     }
 
-    /// The text of these bytes, of the same memory as the one before that is equal.
+    /// The string of these bytes. Equal recent strings share one address. `None` for invalid UTF-8.
     #[inline]
     pub(super) fn name(&mut self, bytes: &'a [u8]) -> Option<&'a str> {
-        let Some(latest) = &mut self.latest else { return simdutf8::basic::from_utf8(bytes).ok() };
-        let known = &mut latest.names[hash_of::<128>(bytes)];
+        let Some(cache) = &mut self.cache else { return simdutf8::basic::from_utf8(bytes).ok() };
+        let known = &mut cache.names[hash_of::<128>(bytes)];
         if !same(known.as_bytes(), bytes) {
             *known = simdutf8::basic::from_utf8(bytes).ok()?;
         }
         Some(known)
     }
 
-    /// The number of the keys that the list has, told from the latest with as many; 0 when they get none.
+    /// The key set number of `list`: equal for consecutive lists of one length with equal keys; 0 for none.
     #[inline]
-    pub(super) fn keys(&mut self, flat: &[KeyValue<'a>], list: Slice) -> u32 {
-        let Some(latest) = &mut self.latest else { return 0 };
+    pub(super) fn key_set(&mut self, flat: &[KeyValue<'a>], list: Slice) -> u32 {
+        let Some(cache) = &mut self.cache else { return 0 };
         let attributes = list.of(flat);
-        let Some((start, keys)) = latest.lists.get_mut(attributes.len()) else { return 0 };
+        let Some((start, key_set)) = cache.lists.get_mut(attributes.len()) else { return 0 };
         let before = flat.get(*start as usize..).and_then(|flat| flat.get(..attributes.len()));
-        if *keys == 0 || !before.is_some_and(|before| share_keys(before, attributes)) {
-            latest.keys += 1;
-            *keys = latest.keys;
+        if *key_set == 0 || !before.is_some_and(|before| share_keys(before, attributes)) {
+            cache.key_sets += 1;
+            *key_set = cache.key_sets;
         }
         *start = list.start;
-        *keys
+        *key_set
     }
 
-    /// By attribute of a list of this length.
-    pub(super) fn into_list(mut self, length: usize) -> Vec<&'a [u8]> {
-        self.list.resize(length, &[]);
-        self.list
+    /// The encoded form of each attribute of a flat list of this length.
+    pub(super) fn into_encoded(mut self, length: usize) -> Vec<&'a [u8]> {
+        self.encoded.resize(length, &[]);
+        self.encoded
     }
 
-    /// Reads the attribute whose length `owner` is about to read, and those behind it that have the key `list_key`, unless
-    /// that is zero, and appends them to `flat`, which is the same each time but for what others append.
+    /// Appends to `flat` the attribute whose length prefix is next in `owner`, and the following ones with the key
+    /// `list_key` (0 for only one). `flat` must be the same list in every call; others may append to it.
     #[inline]
     pub(super) fn read(&mut self, owner: &mut Reader<'a>, list_key: u8, flat: &mut Vec<KeyValue<'a>>) -> Stop {
-        let Some(latest) = &mut self.latest else { return Stop::Other };
-        if self.list.len() != flat.len() {
-            self.list.resize(flat.len(), &[]);
+        let Some(cache) = &mut self.cache else { return Stop::Other };
+        if self.encoded.len() != flat.len() {
+            self.encoded.resize(flat.len(), &[]);
         }
         let mut rest = owner.rest();
         let stop = loop {
-            let Some((pair, behind)) = framed(rest) else { break Stop::Other };
-            let place = &mut latest.by_bytes[hash_of::<512>(pair)];
-            match (self.list.get(*place as usize), flat.get(*place as usize)) {
-                // The earlier bytes are the ones that the nearest cache has when they are copied.
+            let Some((pair, after)) = framed(rest) else { break Stop::Other };
+            let entry = &mut cache.by_bytes[hash_of::<512>(pair)];
+            match (self.encoded.get(*entry as usize), flat.get(*entry as usize)) {
+                // The earlier bytes are likely to be in the L1 cache when they are copied.
                 (Some(known), Some(attribute)) if same(known, pair) => {
                     let known = *known;
                     flat.push(*attribute);
-                    self.list.push(known);
+                    self.encoded.push(known);
                 }
                 _ => {
-                    *place = flat.len() as u32;
-                    if !read_new(pair, &mut latest.by_key, flat) {
+                    *entry = flat.len() as u32;
+                    if !read_new(pair, &mut cache.by_key, flat) {
                         break Stop::Other;
                     }
-                    self.list.push(pair);
+                    self.encoded.push(pair);
                 }
             }
-            match behind {
-                [key, after @ ..] if *key == list_key && list_key != 0 => rest = after,
+            match after {
+                [key, next @ ..] if *key == list_key && list_key != 0 => rest = next,
                 _ => {
-                    rest = behind;
+                    rest = after;
                     break Stop::End;
                 }
             }
@@ -144,25 +143,25 @@ impl<'a> Pairs<'a> {
     }
 }
 
-/// Appends the attribute when it is spelled as it is to be stored. Inlined with what it calls: else key and value would
-/// be handed on through memory, and waited for.
+/// Appends the attribute if its encoded form equals its stored form. Inlined with its callees, to keep key and value in
+/// registers.
 #[inline(always)]
-fn read_new<'a>(pair: &'a [u8], latest: &mut [u32; 256], flat: &mut Vec<KeyValue<'a>>) -> bool {
+fn read_new<'a>(pair: &'a [u8], by_key: &mut [u32; 256], flat: &mut Vec<KeyValue<'a>>) -> bool {
     let Some((key, value)) = plain_attribute(pair) else { return false };
-    let place = &mut latest[hash_of::<256>(key)];
-    let key = match flat.get(*place as usize) {
+    let entry = &mut by_key[hash_of::<256>(key)];
+    let key = match flat.get(*entry as usize) {
         Some(attribute) if same(attribute.key.as_bytes(), key) => attribute.key,
         _ => match simdutf8::basic::from_utf8(key) {
             Ok(key) => key,
             Err(_) => return false,
         },
     };
-    *place = flat.len() as u32;
+    *entry = flat.len() as u32;
     flat.push(KeyValue { key, value });
     true
 }
 
-/// Key and value.
+/// The key bytes and the value of an attribute in its stored form.
 #[inline(always)]
 fn plain_attribute(pair: &[u8]) -> Option<(&[u8], AnyValue<'_>)> {
     let [FIELD_1, length @ 1..0x80, ref fields @ ..] = *whole_message(pair)? else { return None };
@@ -171,19 +170,19 @@ fn plain_attribute(pair: &[u8]) -> Option<(&[u8], AnyValue<'_>)> {
     Some((key, plain_value(whole_message(value)?)?))
 }
 
-/// An `AnyValue` that is no list, when it is spelled as it is to be stored.
+/// A scalar `AnyValue` in its stored form.
 #[inline(always)]
 fn plain_value(value: &[u8]) -> Option<AnyValue<'_>> {
     match *value {
         [FIELD_1, ref text @ ..] => simdutf8::basic::from_utf8(whole_message(text)?).ok().map(AnyValue::Str),
         [INT, ref number @ ..] => integer(number).map(AnyValue::Int),
-        [BOOL, truth @ 0..=1] => Some(AnyValue::Bool(truth == 1)),
+        [BOOL, value @ 0..=1] => Some(AnyValue::Bool(value == 1)),
         [DOUBLE, ref number @ ..] => Some(AnyValue::Double(f64::from_le_bytes(number.try_into().ok()?))),
         _ => None,
     }
 }
 
-/// A varint of at most nine bytes.
+/// A minimal varint of at most nine bytes.
 fn integer(bytes: &[u8]) -> Option<i64> {
     let (&last, others) = bytes.split_last()?;
     let is_short = others.len() < 9 && last < 0x80 && (last > 0 || others.is_empty());
@@ -191,7 +190,7 @@ fn integer(bytes: &[u8]) -> Option<i64> {
     is_one.then(|| bytes.iter().rev().fold(0, |value, byte| value << 7 | i64::from(byte & 0x7f)))
 }
 
-/// A length of one byte or two, spelled as short as can be, with its message, and what comes behind.
+/// Splits after a message with a minimal length prefix of one or two bytes. The prefix stays with the message.
 #[inline]
 fn framed(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
     match *bytes {
@@ -203,7 +202,7 @@ fn framed(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
     }
 }
 
-/// The message that these bytes are, behind its length, which is spelled as in [`framed`].
+/// The message after a length prefix as in [`framed`], if it fills `bytes`.
 #[inline(always)]
 fn whole_message(bytes: &[u8]) -> Option<&[u8]> {
     let (length, message) = match *bytes {
@@ -216,7 +215,7 @@ fn whole_message(bytes: &[u8]) -> Option<&[u8]> {
     (message.len() == length).then_some(message)
 }
 
-/// Below `N`, a power of two; of the length and the last bytes.
+/// A hash of the length and the last eight bytes, below `N`, a power of two.
 #[inline]
 fn hash_of<const N: usize>(bytes: &[u8]) -> usize {
     let end = bytes.last_chunk().map_or(0, |end| u64::from_le_bytes(*end));
@@ -224,7 +223,7 @@ fn hash_of<const N: usize>(bytes: &[u8]) -> usize {
     (hash >> 32) as usize >> (32 - N.ilog2()) & (N - 1)
 }
 
-/// Quicker than a call for few bytes: starts and ends of fixed sizes, which may overlap.
+/// Equality. Short slices compare two fixed-size ends, which may overlap, instead of calling `memcmp`.
 #[inline]
 fn same(one: &[u8], other: &[u8]) -> bool {
     fn ends<const N: usize>(one: &[u8], other: &[u8]) -> bool {
@@ -235,7 +234,7 @@ fn same(one: &[u8], other: &[u8]) -> bool {
             16..=32 => ends::<16>(one, other),
             33..=64 => ends::<32>(one, other),
             8..=15 => ends::<8>(one, other),
-            // Mostly another: the ends tell.
+            // Long slices mostly differ, which their ends show.
             65.. => ends::<16>(one, other) && one == other,
             _ => one == other,
         }

@@ -1,9 +1,9 @@
-//! Metric points.
+//! Reads metric points.
 
 use bumpalo::collections::Vec as ArenaVec;
 
 use super::check::{EXEMPLAR, EXPONENTIAL_POINT, SUMMARY_POINT, Shape, check, check_field};
-use super::reader::{Known, Reader, fixed64, length, varint};
+use super::reader::{KnownFields, Reader, fixed64, length, varint};
 use super::value::Values;
 use crate::decode::fault::Fault;
 use crate::decode::histogram;
@@ -35,13 +35,13 @@ pub(super) fn number_point<'a>(
             }
             FLAGS => point.flags = message.uint32()?,
             EXEMPLARS => check(message.message()?, EXEMPLAR, values)?,
-            other => message.skip(other, Known::fields(&[2, 3, 4, 5, 6, 7, 8]))?,
+            other => message.skip(other, KnownFields::new(&[2, 3, 4, 5, 6, 7, 8]))?,
         }
     }
     Ok(point)
 }
 
-/// `HistogramDataPoint`. Bounds and buckets come packed or one by one.
+/// `HistogramDataPoint`. Bounds and buckets may be packed or unpacked.
 pub(super) fn histogram_point<'a>(
     mut message: Reader<'a>,
     attributes: &mut Vec<KeyValue<'a>>,
@@ -91,36 +91,34 @@ pub(super) fn histogram_point<'a>(
             FLAGS => point.flags = message.uint32()?,
             MIN => data.min = Some(message.double()?),
             MAX => data.max = Some(message.double()?),
-            other => message.skip(other, Known::fields(&[2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12]))?,
+            other => message.skip(other, KnownFields::new(&[2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12]))?,
         }
     }
-    (data.bounds, data.buckets) = histogram::fitting(bounds.into_bump_slice(), buckets.into_bump_slice());
+    (data.bounds, data.buckets) = histogram::valid_buckets(bounds.into_bump_slice(), buckets.into_bump_slice());
     point.data = PointData::Histogram(data);
     Ok(point)
 }
 
-/// Where the points of a kind that is not stored keep what every point has.
+/// Keys of the common fields in the points of an unstored kind.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Unstored {
-    /// Key of an attribute.
     pub attribute: u32,
-    /// Key of the flags.
     pub flags: u32,
-    /// Everything else.
+    /// The other fields.
     pub rest: Shape,
 }
 
 pub(super) const EXPONENTIAL: Unstored = Unstored { attribute: length(1), flags: varint(10), rest: EXPONENTIAL_POINT };
 pub(super) const SUMMARY: Unstored = Unstored { attribute: length(7), flags: varint(8), rest: SUMMARY_POINT };
 
-/// A point of a kind that is not stored: attributes, times and flags, for the count of what was dropped.
+/// A point of an unstored kind: attributes, times and flags, so that it can be counted as dropped.
 pub(super) fn unstored_point<'a>(
     mut message: Reader<'a>,
     attributes: &mut Vec<KeyValue<'a>>,
     values: &mut Values<'a>,
     layout: Unstored,
 ) -> Result<Point<'a>, Fault> {
-    let read = Known::fields(&[2, 3]).with(layout.attribute >> 3).with(layout.flags >> 3);
+    let read = KnownFields::new(&[2, 3]).with(layout.attribute >> 3).with(layout.flags >> 3);
     let mut point = Point::default();
     while !message.is_done() {
         match message.key()? {

@@ -1,12 +1,12 @@
-//! The protobuf wire format: keys, varints, fixed numbers, lengths, and how to step over what is not known.
+//! The protobuf wire format: keys, varints, fixed-width numbers, lengths, and skipping of unknown fields.
 //!
-//! A [`Reader`] walks one message. It keeps the body from its first byte up to the end of the message, so
-//! that every position in a fault is a position in the body. Rules follow the protobuf encoding guide and
-//! what the reference decoders refuse: overlong varints, field number zero, stray end-of-group marks.
+//! A [`Reader`] reads one message. It holds the body from its first byte to the end of the message, so that positions in
+//! faults are offsets in the body. It follows the protobuf encoding guide and refuses what the reference decoders
+//! refuse: overlong varints, field number zero, unmatched end-of-group keys.
 
 use crate::decode::fault::{Fault, fault};
 
-/// How deep unknown groups may nest. (Groups are skipped, never read.)
+/// Maximum nesting depth of unknown groups. Groups are always skipped.
 const GROUP_DEPTH_MAX: u32 = 64;
 
 const VARINT: u32 = 0;
@@ -36,23 +36,23 @@ pub(crate) const fn length(number: u32) -> u32 {
     number << 3 | LENGTH
 }
 
-/// The field numbers a message type defines, all below 32: those may not come with another wire type.
+/// The field numbers that a message type defines, all below 32. Another wire type for one of them is an error.
 #[derive(Clone, Copy)]
-pub(crate) struct Known(u32);
+pub(crate) struct KnownFields(u32);
 
-impl Known {
-    pub(crate) const fn fields(numbers: &[u32]) -> Known {
+impl KnownFields {
+    pub(crate) const fn new(numbers: &[u32]) -> KnownFields {
         let mut mask = 0;
         let mut i = 0;
         while i < numbers.len() {
             mask |= 1 << numbers[i];
             i += 1;
         }
-        Known(mask)
+        KnownFields(mask)
     }
 
-    pub(crate) fn with(self, number: u32) -> Known {
-        Known(self.0 | 1 << number)
+    pub(crate) fn with(self, number: u32) -> KnownFields {
+        KnownFields(self.0 | 1 << number)
     }
 
     fn contains(self, number: u32) -> bool {
@@ -60,7 +60,7 @@ impl Known {
     }
 }
 
-/// One message, from the next field to its end.
+/// A cursor over one message.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Reader<'a> {
     /// The body up to the end of this message.
@@ -78,28 +78,28 @@ impl<'a> Reader<'a> {
         self.at >= self.body.len()
     }
 
-    /// Position of the next byte, counted from the start of the body.
+    /// Offset of the next byte in the body.
     pub(crate) fn position(&self) -> usize {
         self.at
     }
 
-    /// The message from an earlier position on.
+    /// The same message from an earlier position on.
     pub(crate) fn from(self, position: usize) -> Self {
         Reader { at: position, ..self }
     }
 
-    /// What is left of the message.
+    /// The unread bytes of the message.
     pub(crate) fn rest(&self) -> &'a [u8] {
         self.body.get(self.at..).unwrap_or_default()
     }
 
-    /// The byte just read: behind the key of a field with a number below 16 that key, or 0 when the key was spelled
-    /// overlong. Not at the start of a message.
+    /// The last byte read. After the key of a field with a number below 16 this is the key, or 0 for an overlong key.
+    /// 0 at the start of the body.
     pub(crate) fn last_byte(&self) -> u8 {
         self.body.get(self.at.wrapping_sub(1)).copied().unwrap_or_default()
     }
 
-    /// Takes `byte` when it is next.
+    /// Consumes `byte` if it is next.
     #[inline]
     pub(crate) fn take_byte(&mut self, byte: u8) -> bool {
         let found = self.body.get(self.at) == Some(&byte);
@@ -107,7 +107,7 @@ impl<'a> Reader<'a> {
         found
     }
 
-    /// Goes on where only `rest` is left, a part of what was left.
+    /// Advances until only `rest`, a suffix of the unread bytes, is left.
     #[inline]
     pub(crate) fn go_to(&mut self, rest: &[u8]) {
         self.at = self.body.len().saturating_sub(rest.len());
@@ -201,7 +201,7 @@ impl<'a> Reader<'a> {
         self.fixed64().map(f64::from_bits)
     }
 
-    /// A `uint32`; like every decoder, keeps the low 32 bits of a longer varint.
+    /// A `uint32`. Keeps the low 32 bits of a longer varint, as all decoders do.
     #[inline]
     pub(crate) fn uint32(&mut self) -> Result<u32, Fault> {
         self.varint().map(|value| value as u32)
@@ -219,7 +219,7 @@ impl<'a> Reader<'a> {
         Ok(message.rest())
     }
 
-    /// A length-delimited message: a reader over it. This reader goes on behind it.
+    /// A reader over a length-delimited message. This reader advances past it.
     #[inline]
     pub(crate) fn message(&mut self) -> Result<Reader<'a>, Fault> {
         let start = self.at;
@@ -234,7 +234,7 @@ impl<'a> Reader<'a> {
         Ok(message)
     }
 
-    /// A string; `field` names it in the fault when it is not UTF-8.
+    /// A string. `field` names it in the fault for invalid UTF-8.
     #[inline]
     pub(crate) fn string(&mut self, field: &'static str) -> Result<&'a str, Fault> {
         let bytes = self.bytes()?;
@@ -244,10 +244,9 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Steps over a field that the caller does not read: refused when the message type defines the number
-    /// (then the wire type is wrong), skipped otherwise.
+    /// Skips an unknown field. Refuses a field whose number is in `known`: its wire type is wrong.
     #[cold]
-    pub(crate) fn skip(&mut self, key: u32, known: Known) -> Result<(), Fault> {
+    pub(crate) fn skip(&mut self, key: u32, known: KnownFields) -> Result<(), Fault> {
         if known.contains(key >> 3) {
             return Err(fault!("protobuf field {} before byte {} has wire type {}", key >> 3, self.at, key & 7));
         }

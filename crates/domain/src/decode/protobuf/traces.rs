@@ -1,7 +1,7 @@
-//! Spans, their events and links.
+//! Reads spans, their events and links.
 
 use super::envelope::{Records, pieces_of};
-use super::reader::{Known, Reader, fixed32, fixed64, length, varint};
+use super::reader::{KnownFields, Reader, fixed32, fixed64, length, varint};
 use super::value::Values;
 use crate::decode::batch::{Owner, push};
 use crate::decode::fault::Fault;
@@ -28,7 +28,7 @@ impl<'a> Records<'a> for TraceBatch<'a> {
         const DROPPED_LINKS: u32 = varint(14);
         const STATUS: u32 = length(15);
         const FLAGS: u32 = fixed32(16);
-        const SPAN: Known = Known::fields(&[1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16]);
+        const SPAN: KnownFields = KnownFields::new(&[1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16]);
 
         let beginning = message.position();
         let index = push(&mut self.spans, Span::default(), "spans", self.body.records_max)?;
@@ -37,22 +37,22 @@ impl<'a> Records<'a> for TraceBatch<'a> {
         (span.resource, span.scope) = (owner.resource, owner.scope);
         let mut ids = SpanIds::default();
         let mut scattered = false;
-        usual_start(&mut message, span, &mut ids, values);
-        ids.give(span);
+        read_common_start(&mut message, span, &mut ids, values);
+        ids.assign_to(span);
         while !message.is_done() {
             match message.key()? {
                 TRACE_ID => {
                     ids.trace = Received::bytes(message.bytes()?);
-                    ids.give(span);
+                    ids.assign_to(span);
                 }
                 SPAN_ID => {
                     ids.span = Received::bytes(message.bytes()?);
-                    ids.give(span);
+                    ids.assign_to(span);
                 }
                 TRACE_STATE => span.trace_state = message.string("span trace state")?,
                 PARENT_SPAN_ID => {
                     ids.parent = Received::bytes(message.bytes()?);
-                    ids.give(span);
+                    ids.assign_to(span);
                 }
                 NAME => span.name = message.string("span name")?,
                 KIND => span.kind = SpanKind::from_number(message.int32()?.into()),
@@ -61,7 +61,7 @@ impl<'a> Records<'a> for TraceBatch<'a> {
                 ATTRIBUTE => {
                     scattered |= !values.attributes(&mut message, &mut self.attributes, &mut span.attributes)?;
                     span.layout = values.layout(&self.attributes, span.attributes);
-                    usual_end(&mut message, span);
+                    read_common_end(&mut message, span);
                 }
                 DROPPED_ATTRIBUTES => span.dropped_attributes = message.uint32()?,
                 EVENT => {
@@ -76,7 +76,7 @@ impl<'a> Records<'a> for TraceBatch<'a> {
                     extend(&mut span.links, index);
                 }
                 DROPPED_LINKS => span.dropped_links = message.uint32()?,
-                // Neither code nor message, as most are.
+                // An empty status, the most common one.
                 STATUS if message.take_byte(0) => {}
                 STATUS => status(message.message()?, span)?,
                 FLAGS => span.flags = message.fixed32()?,
@@ -84,7 +84,7 @@ impl<'a> Records<'a> for TraceBatch<'a> {
             }
         }
         if scattered {
-            // Attributes of events came between its own: read its own once more, side by side.
+            // Attributes of events are between the span's own. Read the span's attributes again, contiguously.
             let start = self.attributes.len() as u32;
             for attribute in pieces_of(message.from(beginning), ATTRIBUTE) {
                 self.attributes.push(values.attribute_message(attribute?)?);
@@ -101,7 +101,7 @@ impl<'a> Records<'a> for TraceBatch<'a> {
 }
 
 impl TraceBatch<'_> {
-    /// Keeps nothing of the last span but that it was refused; `before`: attributes, events and links before it.
+    /// Replaces the last span by its refusal. `before`: number of attributes, events and links before the span.
     fn refuse(&mut self, invalid: InvalidId, before: [usize; 3]) -> Result<(), Fault> {
         self.spans.pop();
         self.attributes.truncate(before[0]);
@@ -111,22 +111,22 @@ impl TraceBatch<'_> {
     }
 }
 
-/// Reads the first fields when they come in the order of their numbers and none is missing but the parent, as SDKs
-/// write them. Only speed depends on this: what is not read here is read field by field.
+/// The fast path for a span's first fields: in the order of their numbers, with at most the parent missing, as SDKs
+/// write them. Fields that it does not read are read one by one.
 #[inline]
-fn usual_start<'a>(message: &mut Reader<'a>, span: &mut Span<'a>, ids: &mut SpanIds, values: &mut Values<'a>) {
+fn read_common_start<'a>(message: &mut Reader<'a>, span: &mut Span<'a>, ids: &mut SpanIds, values: &mut Values<'a>) {
     let Some(([0x0a, 16, first @ ..], rest)) = message.rest().split_first_chunk::<28>() else { return };
     let Some((trace_id, [0x12, 8, span_id @ ..])) = first.split_first_chunk::<16>() else { return };
     let (Some(span_id), mut rest) = (span_id.first_chunk::<8>(), rest) else { return };
     (ids.trace, ids.span) = (Received::Bytes(*trace_id), Received::Bytes(*span_id));
     message.go_to(rest);
-    if let Some(([0x22, 8, parent @ ..], behind)) = rest.split_first_chunk::<10>() {
+    if let Some(([0x22, 8, parent @ ..], after)) = rest.split_first_chunk::<10>() {
         ids.parent = parent.first_chunk().map_or(Received::Absent, |parent| Received::Bytes(*parent));
-        rest = behind;
+        rest = after;
         message.go_to(rest);
     }
-    let [0x2a, length @ 0..0x80, behind @ ..] = rest else { return };
-    let Some((name, rest)) = behind.split_at_checked((*length).into()) else { return };
+    let [0x2a, length @ 0..0x80, after @ ..] = rest else { return };
+    let Some((name, rest)) = after.split_at_checked((*length).into()) else { return };
     let Some(([0x30, kind @ 0..0x80, 0x39, times @ ..], rest)) = rest.split_first_chunk::<20>() else { return };
     let (Some((start, [0x41, end @ ..])), Some(name)) = (times.split_first_chunk(), values.name(name)) else { return };
     span.name = name;
@@ -136,10 +136,9 @@ fn usual_start<'a>(message: &mut Reader<'a>, span: &mut Span<'a>, ids: &mut Span
     message.go_to(rest);
 }
 
-/// Reads a status that says nothing and the flags when nothing else is left, as SDKs write them. Only speed depends on
-/// this.
+/// The fast path for an empty status and the flags at the end of a span, as SDKs write them.
 #[inline]
-fn usual_end(message: &mut Reader<'_>, span: &mut Span<'_>) {
+fn read_common_end(message: &mut Reader<'_>, span: &mut Span<'_>) {
     if let [0x7a, 0, 0x85, 1, flags @ ..] = message.rest()
         && let Ok(flags) = <[u8; 4]>::try_from(flags)
     {
@@ -148,7 +147,7 @@ fn usual_end(message: &mut Reader<'_>, span: &mut Span<'_>) {
     }
 }
 
-/// Takes in the element just appended; a span's events and links have nothing between them.
+/// Extends the slice by the element just appended. Events and links of one span are contiguous.
 fn extend(slice: &mut Slice, index: u32) {
     if slice.is_empty() {
         slice.start = index;
@@ -163,7 +162,7 @@ fn status<'a>(mut message: Reader<'a>, span: &mut Span<'a>) -> Result<(), Fault>
         match message.key()? {
             MESSAGE => span.status_message = message.string("status message")?,
             CODE => span.status = StatusCode::from_number(message.int32()?.into()),
-            other => message.skip(other, Known::fields(&[2, 3]))?,
+            other => message.skip(other, KnownFields::new(&[2, 3]))?,
         }
     }
     Ok(())
@@ -187,7 +186,7 @@ fn event<'a>(
                 values.attributes(&mut message, attributes, &mut event.attributes)?;
             }
             DROPPED => event.dropped_attributes = message.uint32()?,
-            other => message.skip(other, Known::fields(&[1, 2, 3, 4]))?,
+            other => message.skip(other, KnownFields::new(&[1, 2, 3, 4]))?,
         }
     }
     Ok(event)
@@ -215,7 +214,7 @@ fn link<'a>(
             }
             DROPPED => link.dropped_attributes = message.uint32()?,
             FLAGS => link.flags = message.fixed32()?,
-            other => message.skip(other, Known::fields(&[1, 2, 3, 4, 5, 6]))?,
+            other => message.skip(other, KnownFields::new(&[1, 2, 3, 4, 5, 6]))?,
         }
     }
     Ok(link)

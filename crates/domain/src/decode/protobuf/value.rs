@@ -1,13 +1,13 @@
-//! `KeyValue` and `AnyValue`: the recursive part of OTLP, bounded in depth.
+//! Reads `KeyValue` and `AnyValue`, the recursive part of OTLP, with a depth limit.
 //!
-//! The lists of arrays and maps are gathered on two stacks and copied to the arena once, when complete.
-//! Protobuf lets a message come in several pieces, so a value stays open until its owner is read to the end:
-//! a second array continues the first, any other alternative replaces it.
+//! Elements of arrays and maps are collected on two stacks and copied to the arena once, when complete. Protobuf allows a
+//! message to occur in several pieces, so a value stays open until its owner has been read: a second array extends the
+//! first, any other alternative replaces it.
 
 use bumpalo::Bump;
 
 use super::pairs::{Pairs, Stop};
-use super::reader::{Known, Reader, fixed64, length, varint};
+use super::reader::{KnownFields, Reader, fixed64, length, varint};
 use crate::decode::fault::{Fault, fault};
 use crate::decode::values::{Stacks, check_depth};
 use crate::model::{AnyValue, KeyValue, Layout, Slice};
@@ -19,27 +19,26 @@ const DOUBLE: u32 = fixed64(4);
 const ARRAY: u32 = length(5);
 const MAP: u32 = length(6);
 const BYTES: u32 = length(7);
-/// An index into a string table that only profiles have. Outside of one it names nothing: an empty value.
+/// An index into a string table, which only profiles have. In other signals it reads as an empty value.
 const STRING_INDEX: u32 = varint(8);
-const ANY_VALUE: Known = Known::fields(&[1, 2, 3, 4, 5, 6, 7, 8]);
+const ANY_VALUE: KnownFields = KnownFields::new(&[1, 2, 3, 4, 5, 6, 7, 8]);
 
 const KEY: u32 = length(1);
 const VALUE: u32 = length(2);
-/// Likewise only in profiles.
+/// Only in profiles, too.
 const KEY_INDEX: u32 = varint(3);
-const KEY_VALUE: Known = Known::fields(&[1, 2, 3]);
+const KEY_VALUE: KnownFields = KnownFields::new(&[1, 2, 3]);
 
 const ELEMENT: u32 = length(1);
-const LIST: Known = Known::fields(&[1]);
+const LIST: KnownFields = KnownFields::new(&[1]);
 
-/// Reads values.
+/// The reader of attributes and values.
 pub(crate) struct Values<'a> {
     stacks: Stacks<'a>,
     pairs: Pairs<'a>,
-    /// What the list takes that was read last, from the key before it on; 0 when an attribute is not to be stored like
-    /// that.
+    /// Encoded size of the last attribute list, its first key included; 0 when the stored form of an attribute differs.
     list_bytes: u32,
-    /// Most attributes of the request.
+    /// Maximum number of attributes of the request.
     attributes_max: usize,
 }
 
@@ -47,9 +46,9 @@ pub(crate) struct Values<'a> {
 #[derive(Clone, Copy)]
 pub(crate) enum Open<'a> {
     Closed(AnyValue<'a>),
-    /// Its elements are on the stack from here up.
+    /// Its elements are on the stack, from this index on.
     Array(usize),
-    /// Its pairs are on the stack from here up.
+    /// Its pairs are on the stack, from this index on.
     Map(usize),
 }
 
@@ -64,18 +63,18 @@ impl<'a> Values<'a> {
         Values { stacks: Stacks::new(arena), pairs: Pairs::default(), list_bytes: 0, attributes_max: usize::MAX }
     }
 
-    /// Tells in this list, which is empty, how attributes stand in the body.
-    pub(super) fn with_pairs(arena: &'a Bump, pairs: Vec<&'a [u8]>, attributes_max: usize) -> Self {
-        Values { stacks: Stacks::new(arena), pairs: Pairs::new(pairs, arena), list_bytes: 0, attributes_max }
+    /// Enables the fast path. Reuses the memory of `encoded`, which must be empty.
+    pub(super) fn with_fast_path(arena: &'a Bump, encoded: Vec<&'a [u8]>, attributes_max: usize) -> Self {
+        Values { stacks: Stacks::new(arena), pairs: Pairs::new(encoded, arena), list_bytes: 0, attributes_max }
     }
 
-    /// How the attributes of a list of this length stand in the body.
-    pub(super) fn into_pairs(self, length: usize) -> Vec<&'a [u8]> {
-        self.pairs.into_list(length)
+    /// The encoded form of each attribute of a flat list of this length.
+    pub(super) fn into_encoded(self, length: usize) -> Vec<&'a [u8]> {
+        self.pairs.into_encoded(length)
     }
 
-    /// Appends the attribute of `owner` whose key was read just now, and those that follow it, and takes them into
-    /// `slice`. `false` when others were appended since the slice's last one: then nothing is taken in.
+    /// Appends the attribute of `owner` whose key has just been read and those that follow it, and extends `slice` by
+    /// them. `false`, without appending, when other attributes were appended since the slice's last one.
     pub(crate) fn attributes(
         &mut self,
         owner: &mut Reader<'a>,
@@ -91,7 +90,7 @@ impl<'a> Values<'a> {
                 Stop::End => break,
                 Stop::Other => {
                     is_plain = false;
-                    // Those that are read at once take several bytes in the body.
+                    // Attributes on the fast path take several bytes in the body and are not limited.
                     if flat.len() >= self.attributes_max {
                         return Err(fault!("more than {} attributes in a request of this size", self.attributes_max));
                     }
@@ -115,23 +114,23 @@ impl<'a> Values<'a> {
         Ok(true)
     }
 
-    /// Attributes from this one on are taken back.
+    /// Forgets the attributes from this index on.
     pub(super) fn forget(&mut self, length: usize) {
         self.pairs.forget(length);
     }
 
-    /// How the list stands in the body that was read last.
+    /// The layout of the list that was read last.
     #[inline]
     pub(super) fn layout(&mut self, flat: &[KeyValue<'a>], list: Slice) -> Layout {
-        Layout { keys: self.pairs.keys(flat, list), bytes: self.list_bytes }
+        Layout { key_set: self.pairs.key_set(flat, list), encoded_bytes: self.list_bytes }
     }
 
-    /// One attribute, by its message.
+    /// Reads the message of one attribute.
     pub(crate) fn attribute_message(&mut self, message: Reader<'a>) -> Result<KeyValue<'a>, Fault> {
         self.pair(message, 1)
     }
 
-    /// A text that may have come before: it is looked for before it is checked.
+    /// A string that is likely to repeat. `None` for invalid UTF-8.
     #[inline]
     pub(super) fn name(&mut self, bytes: &'a [u8]) -> Option<&'a str> {
         self.pairs.name(bytes)
@@ -154,7 +153,7 @@ impl<'a> Values<'a> {
         Ok(KeyValue { key, value: self.close(value) })
     }
 
-    /// Reads one piece of an `AnyValue` message into `value`. `depth` of an attribute's or body's own value is 1.
+    /// Merges one piece of an `AnyValue` message into `value`. The value of an attribute or log body is level 1.
     pub(crate) fn merge(&mut self, value: &mut Open<'a>, mut piece: Reader<'a>, depth: u32) -> Result<(), Fault> {
         check_depth(depth, piece.position())?;
         while !piece.is_done() {
@@ -168,8 +167,8 @@ impl<'a> Values<'a> {
                     self.replace(value, AnyValue::Int(number));
                 }
                 BOOL => {
-                    let truth = piece.varint()? != 0;
-                    self.replace(value, AnyValue::Bool(truth));
+                    let boolean = piece.varint()? != 0;
+                    self.replace(value, AnyValue::Bool(boolean));
                 }
                 DOUBLE => {
                     let number = piece.double()?;
@@ -235,7 +234,7 @@ impl<'a> Values<'a> {
         Ok(())
     }
 
-    /// The last alternative wins: forgets what an open list has gathered.
+    /// The last alternative wins: drops the elements of an open list.
     #[inline]
     fn replace(&mut self, value: &mut Open<'a>, by: AnyValue<'a>) {
         match *value {
@@ -246,7 +245,7 @@ impl<'a> Values<'a> {
         *value = Open::Closed(by);
     }
 
-    /// The value, once its owner has been read to the end.
+    /// Completes the value once its owner has been read.
     #[inline]
     pub(crate) fn close(&mut self, value: Open<'a>) -> AnyValue<'a> {
         match value {

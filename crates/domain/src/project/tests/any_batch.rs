@@ -1,4 +1,4 @@
-//! What holds for any batch at all.
+//! Properties of the projection of any batch.
 
 use std::sync::Arc;
 
@@ -33,7 +33,7 @@ const VALUES: [&str; 8] = ["", "GET", "/a", "*", "404", "gpt-4o", "E: m\n  at f"
 
 type Pair = (&'static str, &'static str);
 
-/// trace, id, parent, kind, flags, block changes before it, attributes, event, status, invalid
+/// Trace, id, parent; kind; flags; whether a resource block starts; attributes; event; error status; invalid id.
 type Row = ((u8, u8, u8), u8, u32, bool, Vec<Pair>, Option<(&'static str, Vec<Pair>)>, bool, bool);
 
 fn pairs() -> impl Strategy<Value = Vec<Pair>> {
@@ -56,7 +56,7 @@ fn row() -> impl Strategy<Value = Row> {
 fn settings() -> impl Strategy<Value = IngestSettings> {
     let rates = || prop::sample::select(&[1.0, 0.5, 0.0][..]);
     let healthchecks = prop::option::of(Just(Arc::new(Healthchecks::new("/*"))));
-    // Spans begin at 1,000.
+    // Spans start at 1,000 ns.
     let oldest = prop::sample::select(&[i64::MIN, 1_000, 1_500][..]);
     (any::<bool>(), rates(), rates(), healthchecks, oldest).prop_map(
         |(keep_unmatched_roots, sample_rate, error_sample_rate, healthchecks, oldest_ns)| IngestSettings {
@@ -90,7 +90,7 @@ fn build(rows: &[Row]) -> TraceBatch<'static> {
     traces.batch
 }
 
-/// Rows by what they say, not by where they stand.
+/// The rows in an order that does not depend on their indexes.
 fn row_set(batch: &TraceBatch<'_>, projection: &TraceProjection<'_>) -> Vec<String> {
     let mut rows = Vec::new();
     let id = |span: u32| batch.spans[span as usize].span_id;
@@ -120,7 +120,7 @@ proptest! {
         all.sort_unstable();
         prop_assert_eq!(all, (0..batch.spans.len() as u32).collect::<Vec<_>>());
         prop_assert!(projection.spans.is_sorted_by_key(|row| row.span));
-        // Every promoted row points at its stored span.
+        // Every promoted row refers to its stored span.
         for (span, kept) in projection.entities.iter().map(|row| (row.span, row.kept)).chain(projection.ai_traces.iter().map(|row| (row.span, row.kept))) {
             prop_assert_eq!(projection.spans[kept as usize].span, span);
         }
@@ -137,7 +137,7 @@ proptest! {
         prop_assert_eq!(traces(&batch, &context, &first), traces(&batch, &context, &second));
     }
 
-    // Ids that occur once in a request: of two spans with one id, the first received is the parent of the others.
+    // With unique ids: of two spans with the same id, the first one received is the parent of the others.
     #[test]
     fn the_order_of_spans_in_a_block_does_not_matter(
         rows in prop::collection::vec(row(), 1..16).prop_map(|mut rows: Vec<Row>| {
@@ -177,7 +177,7 @@ proptest! {
                 MetricKind::Empty, MetricKind::Gauge, MetricKind::Sum, MetricKind::Histogram,
                 MetricKind::ExponentialHistogram, MetricKind::Summary,
             ][kind as usize];
-            // Any ranges at all, overlapping and past the end.
+            // Ranges may overlap and exceed the list.
             batch.metrics.push(Metric { kind, name: "m", points: Slice { start, end }, ..Metric::default() });
         }
         let arena = Bump::new();

@@ -1,4 +1,4 @@
-//! Small batches by hand.
+//! A builder of small batches.
 
 use crate::model::{
     AnyValue, Attributes, Event, KeyValue, ProjectId, Resource, Scope, Slice, Span, SpanId, SpanKind, TraceBatch,
@@ -16,7 +16,7 @@ pub fn with_settings(settings: IngestSettings) -> ProjectContext {
     ProjectContext { project: ProjectId([5; 16]), received_ns: RECEIVED_NS, settings }
 }
 
-/// Builds a trace batch span by span. Ids are small numbers; trace 1 unless said otherwise.
+/// Builds a trace batch span by span. Ids are small numbers; the default trace is 1.
 #[derive(Default)]
 pub struct Traces {
     pub batch: TraceBatch<'static>,
@@ -25,7 +25,7 @@ pub struct Traces {
 pub type Pairs<'p> = &'p [(&'static str, &'static str)];
 
 impl Traces {
-    /// A new resource block; spans that follow belong to it.
+    /// Starts a resource block for the following spans.
     pub fn block(mut self, resource: Pairs<'_>) -> Self {
         let attributes = self.attributes(resource);
         self.batch.resources.push(Resource { attributes, ..Resource::default() });
@@ -66,7 +66,7 @@ impl Traces {
         self
     }
 
-    /// An event on the last span.
+    /// Adds an event to the last span.
     pub fn event(mut self, name: &'static str, pairs: Pairs<'_>) -> Self {
         let attributes = self.attributes(pairs);
         self.batch.events.push(Event { time_ns: 2_000, name, attributes, ..Event::default() });
@@ -88,7 +88,7 @@ impl Traces {
     }
 }
 
-/// Appends the pairs; numbers stay text, which the rules read as numbers.
+/// Appends the pairs as strings; the rules read numeric strings as numbers.
 pub fn slice(list: &mut Vec<KeyValue<'static>>, pairs: Pairs<'_>) -> Slice {
     let start = list.len() as u32;
     list.extend(pairs.iter().map(|(key, value)| KeyValue { key, value: AnyValue::Str(value) }));

@@ -55,7 +55,7 @@ fn issues_from_logs_are_a_setting() {
     let on = with_settings(IngestSettings { issues_from_logs: true, ..IngestSettings::default() });
     let exceptions = logs(&batch, &on, &arena).exceptions;
     let rows: Vec<_> = exceptions.iter().map(|e| (e.span, e.stack_trace, e.owner, e.app_version)).collect();
-    assert_eq!(rows, [(0, "E: m", Owner::Above(SpanId([2; 8])), "2"), (1, "E: m", Owner::Nobody, "2")]);
+    assert_eq!(rows, [(0, "E: m", Owner::Above(SpanId([2; 8])), "2"), (1, "E: m", Owner::None, "2")]);
     assert_ne!(exceptions[0].row_id, exceptions[1].row_id);
     assert_eq!(exceptions, logs(&batch, &on, &arena).exceptions);
 }

@@ -19,7 +19,7 @@ fn batch(rows: &[(&'static str, MetricKind, &[PointData<'static>])]) -> MetricBa
 }
 
 /// `name=value@point`, then `dropped point reason`.
-fn told(projection: &MetricProjection<'_>) -> String {
+fn summary(projection: &MetricProjection<'_>) -> String {
     let value = |row: &crate::project::MetricValue<'_>| {
         format!("{}={}@{}{}", row.name, row.value, row.point, if row.with_buckets { " buckets" } else { "" })
     };
@@ -44,7 +44,7 @@ fn instruments_table() {
     let arena = Bump::new();
     let projection = metrics(&batch, &context(), &arena);
     assert_eq!(
-        told(&projection),
+        summary(&projection),
         "requests=5@0 | requests=2.5@1 | temp=21.5@2 | latency.avg=25@5 | latency.count=4@5 buckets | latency.count=0@6 buckets \
          | dropped 3 not_finite | dropped 4 empty_point | dropped 7 unsupported_metric_type | dropped 8 unsupported_metric_type \
          | dropped 9 empty_point"
@@ -61,11 +61,11 @@ fn a_point_without_time_has_the_receive_time() {
 }
 
 #[test]
-fn points_of_no_metric_are_dropped_not_lost() {
+fn points_outside_of_all_metrics_are_counted_as_dropped() {
     let mut batch =
         batch(&[("a", MetricKind::Gauge, &[PointData::Int(1)]), ("b", MetricKind::Gauge, &[PointData::Int(2)])]);
     batch.points.push(Point::default());
     batch.metrics[0].points = Slice { start: 0, end: 0 };
     let arena = Bump::new();
-    assert_eq!(told(&metrics(&batch, &context(), &arena)), "b=2@1 | dropped 0 empty_point | dropped 2 empty_point");
+    assert_eq!(summary(&metrics(&batch, &context(), &arena)), "b=2@1 | dropped 0 empty_point | dropped 2 empty_point");
 }

@@ -1,4 +1,4 @@
-//! The rules together: rows a product person can read, and what holds for any batch.
+//! Tests of all rules together: readable rows, and properties of any batch.
 
 mod any_batch;
 mod builder;

@@ -1,4 +1,4 @@
-//! Spans to rows, told in one line per row.
+//! Projection of spans; expectations have one clause per row.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ const GET: (&str, &str) = ("http.request.method", "GET");
 const OK: (&str, &str) = ("http.response.status_code", "200");
 
 /// `endpoint GET /a 200 root | span 2 | dropped 3 unmatched_root | issue E: m by GET /a`, in order of the lists.
-fn told(projection: &TraceProjection<'_>) -> String {
+fn summary(projection: &TraceProjection<'_>) -> String {
     let mut lines = Vec::new();
     for entity in &projection.entities {
         let kind = if entity.kind == EntityKind::Endpoint { "endpoint" } else { "task" };
@@ -40,8 +40,8 @@ fn told(projection: &TraceProjection<'_>) -> String {
     for exception in &projection.exceptions {
         let owner = match exception.owner {
             Owner::Known { name, .. } => format!("by {name}"),
-            Owner::Nobody => "by nobody".to_owned(),
-            Owner::Above(id) => format!("look above {}", id.0[0]),
+            Owner::None => "without owner".to_owned(),
+            Owner::Above(id) => format!("owner above {}", id.0[0]),
         };
         lines.push(format!("issue {} {owner}", exception.stack_trace.replace('\n', "/")));
     }
@@ -56,7 +56,7 @@ fn check(batch: Traces, expected: &str) {
 #[track_caller]
 fn check_in(batch: Traces, context: &ProjectContext, expected: &str) {
     let arena = Bump::new();
-    assert_eq!(told(&traces(&batch.batch, context, &arena)), expected);
+    assert_eq!(summary(&traces(&batch.batch, context, &arena)), expected);
 }
 
 // Spec: classification, the table and rules 1, 2; entity rows, is_root.
@@ -99,9 +99,9 @@ fn unmatched_roots_are_dropped_their_children_stay() {
     check_in(batch(), &keep, "task app:sync root | span 0 | span 1 | span 2 | span 3");
 }
 
-// DECISIONS 26: model calls of other conventions, where a project's setting says so.
+// DECISIONS 26: model calls of other conventions are promoted by a project setting.
 #[test]
-fn model_calls_without_gen_ai_are_promoted_where_the_project_says_so() {
+fn model_calls_without_gen_ai_are_promoted_by_a_project_setting() {
     let batch = || {
         Traces::default()
             .span(1, 0, Internal, "LangGraph", &[("openinference.span.kind", "CHAIN")])
@@ -144,7 +144,7 @@ fn an_invalid_span_is_rejected_alone() {
         .with(|span| span.invalid = Some(InvalidId::SpanId));
     let arena = Bump::new();
     let projection = traces(&batch.batch, &context(), &arena);
-    assert_eq!(told(&projection), "endpoint GET /a 200 root | dropped 1 invalid_id");
+    assert_eq!(summary(&projection), "endpoint GET /a 200 root | dropped 1 invalid_id");
     assert_eq!(projection.rejected, [(1, InvalidId::SpanId)]);
 }
 
@@ -162,33 +162,33 @@ fn issues_and_their_owners() {
         Traces::default().span(1, 0, Server, "GET", &server).span(2, 1, Internal, "s", &[("exception.message", "m")]),
         "endpoint GET /a 200 root | span 1 | issue m by GET /a",
     );
-    // Both on one span: the events only. Events of another name: none.
+    // Attributes and events on one span: only the events count. Events with another name are not exceptions.
     check(
         Traces::default()
             .span(1, 9, Internal, "s", &[("exception.type", "A")])
             .event("log", boom)
             .event("exception", boom),
-        "span 0 | issue E: m/ at f look above 9",
+        "span 0 | issue E: m/ at f owner above 9",
     );
     check(Traces::default().span(1, 9, Internal, "s", &[]).event("log", boom), "span 0");
-    // An exception that says nothing still counts.
+    // An exception without attributes still counts.
     check(
         Traces::default().span(1, 9, Internal, "s", &[]).event("exception", &[]),
-        "span 0 | issue unknown exception look above 9",
+        "span 0 | issue unknown exception owner above 9",
     );
-    // Error status alone: none.
+    // An error status alone is not an exception.
     check(Traces::default().span(1, 9, Internal, "s", &[]).with(|span| span.status = StatusCode::Error), "span 0");
     // A dropped root and its child.
     check(
         Traces::default().span(1, 0, Internal, "cron", boom).span(2, 1, Internal, "step", boom),
-        "span 1 | dropped 0 unmatched_root | issue E: m/ at f by nobody | issue E: m/ at f by nobody",
+        "span 1 | dropped 0 unmatched_root | issue E: m/ at f without owner | issue E: m/ at f without owner",
     );
-    // An AI Trace alone is no owner; a Task is. 4xx exceptions are Issues too.
+    // An AI Trace is not an owner; a Task is. 4xx exceptions are Issues too.
     check(
         Traces::default()
             .span(1, 0, Client, "chat", &[("gen_ai.system", "x")])
             .event("exception", &[("exception.type", "E")]),
-        "ai chat root | issue E by nobody",
+        "ai chat root | issue E without owner",
     );
     check(
         Traces::default()
@@ -226,7 +226,7 @@ fn edge_platform_fields() {
     let batch = batch.span(2, 1, Internal, "step", &[]);
     let arena = Bump::new();
     let projection = traces(&batch.batch, &context(), &arena);
-    assert_eq!(told(&projection), "endpoint GET /api/users/42 200 root | span 1");
+    assert_eq!(summary(&projection), "endpoint GET /api/users/42 200 root | span 1");
     let versions: Vec<_> = projection.spans.iter().map(|span| (span.server_name, span.app_version)).collect();
     assert_eq!(versions, [("edge-shop", "0a1b"), ("edge-shop", "9")]);
 }
@@ -252,7 +252,7 @@ fn times_table() {
 
 // DECISIONS 25.
 #[test]
-fn spans_whose_times_cannot_be_stored_are_dropped_with_what_they_became() {
+fn spans_with_invalid_times_are_dropped_with_their_entities_and_exceptions() {
     let context = with_settings(IngestSettings { oldest_ns: 500, ..IngestSettings::default() });
     for (start, end, expected) in [
         (500, 600, None),
@@ -275,9 +275,9 @@ fn spans_whose_times_cannot_be_stored_are_dropped_with_what_they_became() {
     }
 }
 
-/// The time of an event is shown, not asked for: one that does not fit is its span's.
+/// An event time that cannot be stored is replaced by the start of its span.
 #[test]
-fn an_exception_has_a_time_that_can_be_asked_for() {
+fn an_exception_has_a_valid_time() {
     for (time, expected) in [(0, 1_000), (7, 7), (i64::MAX as u64, 1_000), (u64::MAX, 1_000)] {
         let mut batch =
             Traces::default().span(1, 9, Internal, "s", &[]).event("exception", &[("exception.type", "E")]).batch;
@@ -325,7 +325,7 @@ fn sampling_keeps_error_traces() {
 }
 
 #[test]
-fn sampled_rows_weigh_what_they_stand_for() {
+fn sampled_rows_have_the_inverse_of_the_rate_as_weight() {
     let context =
         with_settings(IngestSettings { sample_rate: 0.25, error_sample_rate: 0.25, ..IngestSettings::default() });
     let mut batch = Traces::default();
@@ -342,15 +342,15 @@ fn sampled_rows_weigh_what_they_stand_for() {
     assert!(projection.dropped.iter().all(|dropped| dropped.reason == DropReason::Sampled));
 }
 
-// WIRE 8.6: a health check that went well goes with its span subtree; one that an exception belongs to stays.
+// WIRE 8.6: a successful health check is dropped with its span subtree, unless an exception belongs to it.
 #[test]
-fn healthy_checks_are_left_out_with_what_is_below() {
+fn successful_health_checks_are_dropped_with_their_descendants() {
     let healthchecks = Some(Arc::new(Healthchecks::default()));
     let on = with_settings(IngestSettings { healthchecks, ..IngestSettings::default() });
     let probe = [GET, ("url.path", "/healthz"), OK];
     let order = [GET, ("http.route", "/orders"), OK];
     let check = |batch: Traces, expected: &str| check_in(batch, &on, expected);
-    // Below it in the request: in any process, whichever comes first. Not beside it, not above.
+    // Descendants in the request are dropped, in any process and order. Siblings and ancestors stay.
     check(
         Traces::default()
             .span(3, 2, Client, "SELECT", &[])
@@ -364,9 +364,9 @@ fn healthy_checks_are_left_out_with_what_is_below() {
         "endpoint GET /orders 200 root | span 4 | span 5 | dropped 0 healthcheck | dropped 1 healthcheck \
          | dropped 2 healthcheck | dropped 6 healthcheck",
     );
-    // Off: nothing is left out.
+    // With the setting off, nothing is dropped.
     check_in(Traces::default().span(1, 0, Server, "GET", &probe), &context(), "endpoint GET /healthz 200 root");
-    // No endpoint, or not healthy: stays.
+    // A span that is not an Endpoint, or has a failure status, stays.
     check(Traces::default().span(1, 0, Client, "GET", &probe), "span 0");
     check(
         Traces::default().span(1, 0, Server, "GET", &order).span(2, 1, Internal, "h", &probe),
@@ -382,7 +382,7 @@ fn healthy_checks_are_left_out_with_what_is_below() {
         ),
         "endpoint GET /healthz 503 root error",
     );
-    // An exception below it keeps it whole, and what lies above it, but not a check beside the exception.
+    // An exception keeps the check above it with all its descendants, but not a check below.
     check(
         Traces::default()
             .span(1, 0, Server, "GET", &probe)

@@ -1,8 +1,8 @@
-//! Model calls that are described without `gen_ai.*`: OpenInference, Langfuse, and the Vercel AI SDK. DECISIONS 26.
+//! Model calls by other conventions than `gen_ai.*`: OpenInference, Langfuse and the Vercel AI SDK. DECISIONS 26.
 //!
-//! A span is such a call when it names its kind: `openinference.span.kind` LLM, `langfuse.observation.type` generation,
-//! or an `ai.operationId` whose last segment calls a provider (`doGenerate`, `doStream`, `doEmbed`). The Vercel AI SDK's
-//! outer spans (`ai.generateText`) repeat the tokens of the calls below them and are none.
+//! A span is such a call if a marker attribute says so: `openinference.span.kind` LLM, `langfuse.observation.type`
+//! generation, or an `ai.operationId` whose last segment calls a provider (`doGenerate`, `doStream`, `doEmbed`). Outer
+//! spans of the Vercel AI SDK (`ai.generateText`) repeat the tokens of the calls below them and do not count.
 
 use std::collections::HashMap;
 
@@ -11,17 +11,21 @@ use super::messages::messages_of;
 use crate::model::{AnyValue, Attributes, KeyValue, is_blank};
 use crate::rules::prices::{Cost, Tokens};
 
-/// The attributes whose value tells the kind of a span.
+/// The attributes that mark the kind of a span.
 pub const MARKERS: [&str; 3] = ["openinference.span.kind", "langfuse.observation.type", "ai.operationId"];
 
+/// A convention for attributes of model calls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Convention {
+    /// `llm.*`.
     OpenInference,
+    /// `langfuse.*`.
     Langfuse,
+    /// `ai.*`.
     VercelAi,
 }
 
-/// The convention by which the attribute says that its span is a model call.
+/// The convention of this marker, if it marks a model call.
 pub fn convention(marker: &KeyValue<'_>) -> Option<Convention> {
     let value = marker.value.as_str()?.trim();
     match marker.key {
@@ -35,13 +39,13 @@ pub fn convention(marker: &KeyValue<'_>) -> Option<Convention> {
     }
 }
 
-/// The first marker among the attributes that names a model call.
+/// The convention of the first marker that marks a model call.
 pub fn convention_of(attributes: &[KeyValue<'_>]) -> Option<Convention> {
     attributes.iter().find_map(convention)
 }
 
 impl<'a> ModelCall<'a> {
-    /// Reads a call by another convention than `gen_ai.*`. Absent is `None`, never zero.
+    /// Reads a model call by this convention. Absent values are `None`, never zero.
     pub fn read_by(convention: Convention, attributes: &[KeyValue<'a>]) -> Self {
         let found = Attributes(attributes);
         let mut call = match convention {
@@ -125,7 +129,7 @@ fn vercel_ai<'a>(found: Attributes<'_, 'a>) -> ModelCall<'a> {
     }
 }
 
-/// Tools that the model asked for.
+/// Number of tool calls in the response.
 fn tool_calls(convention: Convention, found: Attributes<'_, '_>) -> i64 {
     let in_messages = |key: &str| {
         let text = found.get(key).and_then(AnyValue::as_str).unwrap_or_default();
@@ -156,7 +160,7 @@ fn amount(found: Attributes<'_, '_>, key: &str) -> Option<f64> {
     found.get(key)?.as_double()
 }
 
-/// The finite numbers of a JSON object; none when the text is no object.
+/// The finite numbers of a JSON object; empty when the value is not an object.
 fn amounts(found: Attributes<'_, '_>, key: &str) -> HashMap<String, f64> {
     let text = found.get(key).and_then(AnyValue::as_str).unwrap_or_default();
     let object: HashMap<String, serde_json::Value> = serde_json::from_str(text).unwrap_or_default();

@@ -1,22 +1,24 @@
-//! The conversation of an AI Trace, put together when somebody opens it.
+//! Reads the conversation of an AI Trace, at query time.
 //!
-//! SDKs write it in six ways; the first that gives anything wins, for input and output apart: whole texts
-//! (`gen_ai.prompt`), JSON messages (`gen_ai.input.messages`), one attribute per message (`gen_ai.prompt.0.role`), the
-//! Vercel AI SDK's own attributes, OpenInference's (`llm.input_messages.0.message.role`), and span events (`gen_ai.user.message`).
+//! SDKs encode it in six ways. The first one present wins, separately for input and output: a complete string
+//! (`gen_ai.prompt`), JSON messages (`gen_ai.input.messages`), one attribute per field (`gen_ai.prompt.0.role`), the
+//! Vercel AI SDK's attributes, OpenInference's (`llm.input_messages.0.message.role`), span events
+//! (`gen_ai.user.message`).
 
 use super::messages::{Message, ToolCall, messages_of};
 use crate::model::{AnyValue, Attributes};
 use crate::wire::value_text;
 
+/// The conversation of one model call.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Conversation {
-    /// As sent; `None` when the span holds none.
+    /// As sent; `None` when absent.
     pub input: Option<String>,
-    /// As sent; `None` when the span holds none.
+    /// As sent; `None` when absent.
     pub output: Option<String>,
     /// Input messages, then output messages.
     pub messages: Vec<Message>,
-    /// Names of the tools called, or executed by this span, each once.
+    /// Distinct names of the tools that the model called or that this span executed.
     pub tool_names: Vec<String>,
 }
 
@@ -38,20 +40,20 @@ const OUTPUTS: [&str; 6] = [
     "langfuse.observation.output",
 ];
 
-/// Where the messages of one side are, when no whole text is.
+/// Fallback attributes of one side of the conversation.
 struct Side {
     role: &'static str,
-    /// Prefixes of attributes that each hold one field of a message: OpenLLMetry's, OpenInference's.
+    /// Prefixes of attributes with one field of a message each: OpenLLMetry's, OpenInference's.
     indexed: [&'static str; 2],
-    /// OpenInference's whole text. It says less than messages do.
-    whole: &'static str,
+    /// OpenInference's complete string, which has less detail than the messages.
+    complete: &'static str,
 }
 
-const INPUT: Side = Side { role: "user", indexed: ["gen_ai.prompt.", "llm.input_messages."], whole: "input.value" };
+const INPUT: Side = Side { role: "user", indexed: ["gen_ai.prompt.", "llm.input_messages."], complete: "input.value" };
 const OUTPUT: Side =
-    Side { role: "assistant", indexed: ["gen_ai.completion.", "llm.output_messages."], whole: "output.value" };
+    Side { role: "assistant", indexed: ["gen_ai.completion.", "llm.output_messages."], complete: "output.value" };
 
-/// `events`: names and attributes of the span's events, in order.
+/// Reads a conversation. `events` are the names and attributes of the span's events, in order.
 pub fn conversation<'b, 'a: 'b>(
     attributes: Attributes<'b, 'a>,
     events: impl IntoIterator<Item = (&'b str, Attributes<'b, 'a>)>,
@@ -69,13 +71,13 @@ pub fn conversation<'b, 'a: 'b>(
         }
         let indexed = side.indexed.iter().map(|prefix| from_indexed(attributes, prefix, side.role));
         let found = indexed.chain([from_events]).find(|found| !found.is_empty());
-        found.or_else(|| Some(messages_of(&text(&[side.whole])?, side.role))).unwrap_or_default()
+        found.or_else(|| Some(messages_of(&text(&[side.complete])?, side.role))).unwrap_or_default()
     };
     conversation.messages = system;
     conversation.messages.extend(messages(&conversation.input, &INPUT, event_inputs));
     let mut outputs = messages(&conversation.output, &OUTPUT, event_outputs);
-    conversation.input = conversation.input.or_else(|| text(&[INPUT.whole]));
-    conversation.output = conversation.output.or_else(|| text(&[OUTPUT.whole]));
+    conversation.input = conversation.input.or_else(|| text(&[INPUT.complete]));
+    conversation.output = conversation.output.or_else(|| text(&[OUTPUT.complete]));
     if let Some(calls) = text(&["ai.response.toolCalls"]) {
         outputs.extend(messages_of(&calls, "assistant"));
     }
@@ -88,7 +90,7 @@ fn owned_text(value: AnyValue<'_>) -> String {
     value_text(value).into_owned()
 }
 
-/// `gen_ai.prompt.0.role`, `.content`, `.tool_calls.0.name`, `.arguments`: one attribute per field.
+/// Reads one attribute per field: `gen_ai.prompt.0.role`, `.content`, `.tool_calls.0.name`, `.arguments`.
 fn from_indexed(attributes: Attributes<'_, '_>, prefix: &str, role: &str) -> Vec<Message> {
     const MESSAGES_MAX: usize = 4_096;
     let mut messages: Vec<(usize, Message)> = Vec::new();
@@ -120,7 +122,7 @@ fn set_field(message: &mut Message, field: &str, text: String) {
             let Some((index, field)) = field.strip_prefix("tool_calls.").and_then(|rest| rest.split_once('.')) else {
                 return;
             };
-            // Calls are numbered from 0 without gaps; anything else is not worth a hole in the list.
+            // Calls are numbered from 0 without gaps. Other indexes are ignored.
             let Ok(index) = index.parse::<usize>() else { return };
             if index == message.tool_calls.len() {
                 message.tool_calls.push(ToolCall::default());
@@ -135,7 +137,7 @@ fn set_field(message: &mut Message, field: &str, text: String) {
     }
 }
 
-/// `gen_ai.user.message`, `gen_ai.choice`, `gen_ai.content.prompt`, …: inputs and outputs.
+/// Input and output messages in events: `gen_ai.user.message`, `gen_ai.choice`, `gen_ai.content.prompt`, …
 fn from_events<'b, 'a: 'b>(
     events: impl IntoIterator<Item = (&'b str, Attributes<'b, 'a>)>,
 ) -> (Vec<Message>, Vec<Message>) {

@@ -1,4 +1,4 @@
-//! Chat messages in the shapes that SDKs write them: OpenTelemetry parts, OpenAI, Anthropic, Vercel AI SDK.
+//! Chat messages in the formats of SDKs: OpenTelemetry parts, OpenAI, Anthropic, Vercel AI SDK.
 
 use bumpalo::Bump;
 use serde_json::Value;
@@ -7,33 +7,36 @@ use super::tool_calls;
 use crate::model::Attributes;
 use crate::wire::value_text;
 
-/// One turn of a conversation.
+/// A message of a conversation.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Message {
-    /// `system`, `user`, `assistant`, `tool` as sent; `""` when the message has none.
+    /// `system`, `user`, `assistant`, `tool` as sent; empty when absent.
     pub role: String,
     /// Text parts joined by line breaks; parts that are neither text nor tool calls as JSON.
     pub content: String,
+    /// Tool calls in the message.
     pub tool_calls: Vec<ToolCall>,
 }
 
+/// A tool call in a message.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ToolCall {
+    /// Name of the tool.
     pub name: String,
-    /// JSON text, or as sent; `""` when absent.
+    /// JSON, or as sent; empty when absent.
     pub arguments: String,
 }
 
-/// Attributes that hold what the model answered, where tool calls are looked for.
+/// Attributes with the model's response, which may contain tool calls.
 const OUTPUTS: [&str; 5] =
     ["gen_ai.output.messages", "gen_ai.completion", "ai.response.toolCalls", "trace.output", "span.output"];
 
-/// Tool calls the model asked for; else 1 for a span that executes a tool. WIRE 8.3.
+/// Number of tool calls in the response; without any, 1 for a span that executes a tool. WIRE 8.3.
 pub(super) fn tool_call_count(attributes: Attributes<'_, '_>, operation: Option<&str>, arena: &Bump) -> i64 {
     let in_outputs: usize = OUTPUTS
         .iter()
         .filter_map(|key| attributes.get(key).map(value_text))
-        // Parsing is skipped for the many answers that cannot hold a call.
+        // Most responses cannot contain a call and are not parsed.
         .filter(|text| memchr::memmem::find(text.as_bytes(), b"tool").is_some())
         .map(|text| tool_calls::count_in(&text, arena))
         .sum();
@@ -49,7 +52,7 @@ fn is_tool_call_name(key: &str) -> bool {
     key.contains(".tool_calls.") && key.ends_with(".name")
 }
 
-/// The messages in a JSON text; plain text is one message of `role`; blank text is none.
+/// The messages in a JSON value. Plain text is one message of `role`, blank text none.
 pub(super) fn messages_of(text: &str, role: &str) -> Vec<Message> {
     let is_json = text.trim_start().starts_with(['{', '[']);
     match is_json.then(|| serde_json::from_str::<Value>(text)) {
@@ -59,7 +62,7 @@ pub(super) fn messages_of(text: &str, role: &str) -> Vec<Message> {
     }
 }
 
-/// A message, a list of them, or one of the envelopes around a list.
+/// Reads a message, a list of messages, or an envelope around a list.
 fn from_value(value: &Value, role: &str) -> Vec<Message> {
     match value {
         Value::Array(items) if items.iter().all(is_tool_call) && !items.is_empty() => {
@@ -71,7 +74,7 @@ fn from_value(value: &Value, role: &str) -> Vec<Message> {
         }
         Value::Array(items) => items.iter().flat_map(|item| from_value(item, role)).collect(),
         Value::Object(object) => {
-            // OpenAI answers `choices[].message`; requests hold `messages`; the Vercel SDK adds `system` and `prompt`.
+            // OpenAI responses have `choices[].message`, requests `messages`; the Vercel SDK adds `system` and `prompt`.
             if let Some(Value::Array(choices)) = object.get("choices") {
                 return choices
                     .iter()
@@ -97,35 +100,37 @@ fn from_value(value: &Value, role: &str) -> Vec<Message> {
 fn one_message(value: &Value, role: &str) -> Message {
     let mut message =
         Message { role: value.get("role").and_then(Value::as_str).unwrap_or(role).to_owned(), ..Message::default() };
-    let mut texts = Vec::new();
+    let mut contents = Vec::new();
     let bodies = ["content", "parts", "text"].iter().filter_map(|key| value.get(*key)).collect::<Vec<_>>();
     for body in &bodies {
         match body {
-            Value::Array(parts) => parts.iter().for_each(|part| take_part(part, &mut texts, &mut message.tool_calls)),
+            Value::Array(parts) => {
+                parts.iter().for_each(|part| take_part(part, &mut contents, &mut message.tool_calls))
+            }
             Value::Null => {}
-            other => texts.push(plain(other)),
+            other => contents.push(plain(other)),
         }
     }
     if let Some(Value::Array(calls)) = value.get("tool_calls") {
         message.tool_calls.extend(calls.iter().map(tool_call));
     }
     if bodies.is_empty() && message.tool_calls.is_empty() {
-        texts.push(plain(value));
+        contents.push(plain(value));
     }
-    message.content = texts.join("\n");
+    message.content = contents.join("\n");
     message
 }
 
-fn take_part(part: &Value, texts: &mut Vec<String>, tool_calls: &mut Vec<ToolCall>) {
+fn take_part(part: &Value, contents: &mut Vec<String>, tool_calls: &mut Vec<ToolCall>) {
     let text = ["text", "content"].iter().find_map(|key| part.get(*key).and_then(Value::as_str));
     match text {
         _ if is_tool_call(part) => tool_calls.push(tool_call(part)),
-        Some(text) => texts.push(text.to_owned()),
-        None => texts.push(plain(part)),
+        Some(text) => contents.push(text.to_owned()),
+        None => contents.push(plain(part)),
     }
 }
 
-/// OpenAI `type: function`, Anthropic `tool_use`, OpenTelemetry `tool_call`, Vercel `tool-call`; or just its fields.
+/// OpenAI `type: function`, Anthropic `tool_use`, OpenTelemetry `tool_call`, Vercel `tool-call`, or only its fields.
 fn is_tool_call(value: &Value) -> bool {
     match value.get("type").and_then(Value::as_str) {
         Some(kind) => tool_calls::is_tool_call_type(kind),

@@ -1,6 +1,7 @@
-//! What a `gen_ai.*` span says about its model call: names, tokens, cost, tool calls. DECISIONS 12, WIRE 8.3.
+//! Reads the model call of a `gen_ai.*` span: names, tokens, cost, tool calls. DECISIONS 12, WIRE 8.3.
 //!
-//! [`Convention`] reads calls of libraries that do not write `gen_ai.*`. [`conversation`] is read when somebody opens the AI Trace; it is not stored apart from the span.
+//! [`Convention`] reads the calls of libraries that use other attributes. [`conversation`] is computed at query time and
+//! not stored separately from the span.
 
 mod conventions;
 mod conversation;
@@ -17,29 +18,37 @@ use super::prices::{self, Cost, Price, Tokens};
 use super::value_text::value_text;
 use crate::model::{AnyValue, Attributes, KeyValue, is_blank};
 
-/// Everything an AI Trace row takes from attributes. `None` means absent, never zero.
+/// The columns of an AI Trace row that come from attributes. `None` means absent, never zero.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct ModelCall<'a> {
-    /// `trace.name`; the span's name stands in for it.
+    /// `trace.name`. The row falls back to the span's name.
     pub name: Option<&'a str>,
+    /// `gen_ai.request.model`.
     pub model: Option<&'a str>,
+    /// `gen_ai.response.model`.
     pub response_model: Option<&'a str>,
     /// `gen_ai.provider.name`, else `gen_ai.system`.
     pub provider: Option<&'a str>,
+    /// `gen_ai.operation.name`.
     pub operation: Option<&'a str>,
+    /// Token counts.
     pub tokens: Tokens,
-    /// The span's own, else the sum of input and output.
+    /// `gen_ai.usage.total_tokens`, else the sum of input and output.
     pub total_tokens: Option<i64>,
-    /// Costs the span itself states.
+    /// Costs in the span's attributes.
     pub stated_cost: Cost,
+    /// `gen_ai.response.finish_reasons`, comma-separated.
     pub finish_reason: Option<&'a str>,
+    /// `user.id`.
     pub user_id: Option<&'a str>,
     /// `gen_ai.conversation.id`, else the span's `session.id`.
     pub conversation_id: Option<&'a str>,
+    /// Number of tool calls.
     pub tool_call_count: i64,
 }
 
 impl<'a> ModelCall<'a> {
+    /// Reads a model call by the `gen_ai.*` conventions, current and older ones.
     pub fn read(attributes: &[KeyValue<'a>], arena: &'a Bump) -> Self {
         let mut found = Found::default();
         for attribute in attributes {
@@ -50,7 +59,7 @@ impl<'a> ModelCall<'a> {
         call
     }
 
-    /// Totals that are not stated are the sums of what is.
+    /// Fills in missing totals from their parts.
     fn complete_totals(&mut self) {
         self.total_tokens = self.total_tokens.or_else(|| sum(self.tokens.input, self.tokens.output));
         let Cost { input, output, total } = self.stated_cost;
@@ -58,7 +67,7 @@ impl<'a> ModelCall<'a> {
         self.stated_cost.total = total.or_else(parts);
     }
 
-    /// The span's own costs where it states any; otherwise those of the table, marked as estimated (`true`).
+    /// The costs in the span's attributes; without any, the costs by the price table and `true` for estimated.
     pub fn cost(&self, table: &[Price<'_>], time_ns: i64) -> (Cost, bool) {
         if self.stated_cost != Cost::default() {
             return (self.stated_cost, false);
@@ -72,7 +81,7 @@ impl<'a> ModelCall<'a> {
     }
 }
 
-/// Every attribute by itself; of several names for one thing the first that is present wins.
+/// The attributes by name. The first present one of several names wins.
 #[derive(Default)]
 struct Found<'a> {
     call: ModelCall<'a>,
@@ -143,7 +152,7 @@ fn sum(left: Option<i64>, right: Option<i64>) -> Option<i64> {
     (left.is_some() || right.is_some()).then(|| left.unwrap_or(0).saturating_add(right.unwrap_or(0)))
 }
 
-/// A string as it is, a list joined by commas.
+/// A string, or a list joined by commas.
 fn joined<'a>(value: AnyValue<'a>, arena: &'a Bump) -> Option<&'a str> {
     let text = match value {
         AnyValue::Array([one]) => value_text(*one, arena),

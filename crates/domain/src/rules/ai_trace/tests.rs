@@ -64,7 +64,7 @@ fn reads_the_older_names() {
     assert_eq!(system.provider, Some("anthropic"));
 }
 
-// DECISIONS 12: costs from the span when present, otherwise from the table and marked; unknown models unpriced.
+// DECISIONS 12: costs from the span if present, else estimated by the table; unknown models have no cost.
 #[test]
 fn cost_table() {
     let arena = Bump::new();
@@ -127,8 +127,8 @@ fn tool_calls_table() {
     }
 }
 
-/// `role: content (tool name)` per line.
-fn told(conversation: &Conversation) -> String {
+/// `role: content [tool arguments]` per message.
+fn summary(conversation: &Conversation) -> String {
     let line = |message: &Message| {
         let calls: Vec<_> =
             message.tool_calls.iter().map(|call| format!(" [{} {}]", call.name, call.arguments)).collect();
@@ -178,7 +178,7 @@ fn conversation_table() {
         (vec![("ai.prompt", r#"{"system":"s","prompt":"p"}"#)], "system: s | user: p"),
         (
             vec![
-                ("input.value", "everything as one text"),
+                ("input.value", "everything as one string"),
                 ("llm.input_messages.0.message.role", "system"),
                 ("llm.input_messages.0.message.content", "be brief"),
                 ("llm.input_messages.1.message.role", "user"),
@@ -199,7 +199,7 @@ fn conversation_table() {
         (vec![("gen_ai.prompt", "  ")], ""),
         (vec![], ""),
     ] {
-        assert_eq!(told(&conversation(Attributes(&text(&pairs)), [])), expected);
+        assert_eq!(summary(&conversation(Attributes(&text(&pairs)), [])), expected);
     }
 }
 
@@ -220,7 +220,7 @@ fn conversation_from_events() {
             ("gen_ai.choice", Attributes(&choice)),
         ],
     );
-    assert_eq!(told(&found), "system: be brief | user: hi | assistant: hello [find {}]");
+    assert_eq!(summary(&found), "system: be brief | user: hi | assistant: hello [find {}]");
     assert_eq!(found.tool_names, ["find"]);
     let prompt = text(&[("gen_ai.prompt", "p")]);
     let completion = text(&[("gen_ai.completion", "c")]);
@@ -228,5 +228,5 @@ fn conversation_from_events() {
         Attributes(&[]),
         [("gen_ai.content.prompt", Attributes(&prompt)), ("gen_ai.content.completion", Attributes(&completion))],
     );
-    assert_eq!(told(&found), "user: p | assistant: c");
+    assert_eq!(summary(&found), "user: p | assistant: c");
 }

@@ -1,7 +1,5 @@
-//! How many tool calls an answer holds: what `messages_of` would say, with nothing built
-//! but the outline of the text, in the arena. Every AI Trace is asked this when it comes in.
-//!
-//! The text is read by the same parser, value by value: whatever is no JSON to it is none here.
+//! Counts the tool calls in a model's response. Gives the same result as `messages_of`, but builds only an outline of the
+//! JSON value in the arena, because it runs for every AI Trace at ingest.
 
 use std::fmt;
 
@@ -9,7 +7,7 @@ use bumpalo::Bump;
 use bumpalo::collections::Vec;
 use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 
-/// The tool calls in the messages of a JSON text; 0 in any other.
+/// The number of tool calls in the messages of a JSON value; 0 when `text` is not JSON.
 pub(super) fn count_in(text: &str, arena: &Bump) -> usize {
     if !text.trim_start().starts_with(['{', '[']) {
         return 0;
@@ -19,18 +17,18 @@ pub(super) fn count_in(text: &str, arena: &Bump) -> usize {
     value.map_or(0, |value| in_messages(&value))
 }
 
-/// The values of `type` that mark a tool call.
+/// Whether this value of `type` marks a tool call.
 pub(super) fn is_tool_call_type(text: &str) -> bool {
     matches!(text, "function" | "tool_use" | "tool_call" | "tool-call")
 }
 
-/// What matters of a JSON value.
+/// The parts of a JSON value that decide the count.
 #[derive(Debug, Clone, Copy)]
 enum Outline<'t> {
     List(&'t [Outline<'t>]),
-    /// The fields with a name that matters, in order; the last one of a name counts.
+    /// The relevant fields in order. The last of duplicate names wins.
     Object(&'t [(Field, Outline<'t>)]),
-    /// A text that is a type of tool call, or not.
+    /// A string, and whether it is a type of tool call.
     Text(bool),
     Other,
 }
@@ -73,7 +71,7 @@ impl<'t> Outline<'t> {
     }
 }
 
-/// A message, a list of them, or one of the envelopes around a list.
+/// The number of tool calls in a message, a list of messages, or an envelope around a list.
 fn in_messages(value: &Outline<'_>) -> usize {
     let in_field = |value: &Outline<'_>, name| value.get(name).map_or(0, in_messages);
     match value {
@@ -94,7 +92,7 @@ fn in_messages(value: &Outline<'_>) -> usize {
     }
 }
 
-/// Reads any value into the arena.
+/// Deserializes any value into the arena.
 #[derive(Clone, Copy)]
 struct Seed<'t>(&'t Bump);
 
@@ -198,7 +196,7 @@ mod tests {
 
     // WIRE 8.3.
     #[test]
-    fn answers_table() {
+    fn responses_table() {
         check(r#"[{"role":"assistant","parts":[{"type":"tool_call","name":"f"},{"type":"text"}]}]"#, 1);
         check(r#"{"choices":[{"message":{"tool_calls":[{},{}]}},{"message":null},7]}"#, 2);
         check(r#"{"messages":[{"content":[{"type":"tool_use"}]}],"prompt":[{"toolName":"f"}]}"#, 2);
@@ -206,7 +204,7 @@ mod tests {
         check(r#" [{"type":1,"toolName":null}]"#, 1);
         check("[]", 0);
         check("tool", 0);
-        // The last of a name counts, however it is spelled.
+        // The last of duplicate names wins, also when it is escaped.
         check(r#"{"tool_calls":[1],"tool_calls":[1,2]}"#, 2);
         check(r#"{"tool_calls":[1,2],"tool\u005fcalls":[1]}"#, 1);
         check(r#"{"content":[{"type":"tool_call","type":"text"}]}"#, 0);
@@ -214,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_json_holds_none() {
+    fn invalid_json_has_no_tool_calls() {
         for text in [
             r#"[{"type":"tool_call"}"#,
             r#"[{"type":"tool_call"}] x"#,
@@ -228,8 +226,8 @@ mod tests {
         }
     }
 
-    /// JSON texts, and some that are none, made of what is asked for.
-    fn any_answer() -> impl Strategy<Value = String> {
+    /// JSON values, and some invalid ones, built from relevant names and types.
+    fn any_response() -> impl Strategy<Value = String> {
         let text = prop::sample::select(vec![
             r#""tool_call""#,
             r#""function""#,
@@ -280,7 +278,7 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(4096))]
 
         #[test]
-        fn counts_what_the_messages_hold(text in any_answer(), cut in any::<prop::sample::Index>(), is_cut in prop::bool::weighted(0.1)) {
+        fn counts_the_tool_calls_of_the_messages(text in any_response(), cut in any::<prop::sample::Index>(), is_cut in prop::bool::weighted(0.1)) {
             let text = if is_cut { text.get(..cut.index(text.len())).unwrap_or("") } else { &text };
             prop_assert_eq!(count_in(text, &Bump::new()), counted_by_messages(text), "{}", text);
         }

@@ -1,8 +1,8 @@
-//! List prices of well-known models: US dollars per million tokens. A flat list, read by eye.
+//! List prices of well-known models in US dollars per million tokens.
 
 use super::Price;
 
-/// Model, first day, input, cached input, output. Reasoning tokens cost what output costs.
+/// Model, first day, input, cached input, output. Reasoning tokens cost as much as output tokens.
 const fn chat(model: &'static str, from_day: u32, input: f64, cached_input: f64, output: f64) -> Price<'static> {
     Price { model, from_day, input, cached_input, output, reasoning: output }
 }
@@ -12,6 +12,7 @@ const fn embedding(model: &'static str, from_day: u32, input: f64) -> Price<'sta
     chat(model, from_day, input, input, 0.0)
 }
 
+/// The built-in price table.
 pub const BUILT_IN: &[Price<'static>] = &[
     // OpenAI
     chat("gpt-5.1", 20251113, 1.25, 0.125, 10.0),

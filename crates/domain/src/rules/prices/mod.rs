@@ -1,7 +1,7 @@
-//! What models cost: a table by model name and date, and the cost of one call. DECISIONS 12.
+//! Prices of AI models by name and date, and the cost of a call. DECISIONS 12.
 //!
-//! Unknown models have no price; they are counted as unpriced, never as zero. The built-in table holds list prices in
-//! US dollars per million tokens; a caller may pass a table of its own.
+//! Unknown models have no cost, as opposed to a cost of zero. The built-in table contains list prices in US dollars per
+//! million tokens; callers may pass another table.
 
 mod built_in;
 
@@ -9,41 +9,48 @@ use std::borrow::Cow;
 
 pub use built_in::BUILT_IN;
 
-/// The price of one model from a day on. Dollars per million tokens.
+/// The price of a model from a day on, in US dollars per million tokens.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Price<'t> {
     /// Model name without date or version suffix, lower case: `gpt-4o-mini`.
     pub model: &'t str,
-    /// First day it holds, as a number: 20241001. Before a model's first day its first price holds.
+    /// First valid day as a number: 20241001. A model's first price is also valid before its day.
     pub from_day: u32,
+    /// Price of input tokens.
     pub input: f64,
-    /// Of input tokens read from the provider's cache.
+    /// Price of input tokens read from the provider's cache.
     pub cached_input: f64,
+    /// Price of output tokens.
     pub output: f64,
-    /// Of output tokens spent on reasoning.
+    /// Price of output tokens spent on reasoning.
     pub reasoning: f64,
 }
 
-/// Token counts of one call; `None` where the span says nothing.
+/// Token counts of a call; `None` when absent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Tokens {
     /// All input tokens, cached ones included.
     pub input: Option<i64>,
+    /// Input tokens read from the provider's cache.
     pub cached: Option<i64>,
     /// All output tokens, reasoning included.
     pub output: Option<i64>,
+    /// Output tokens spent on reasoning.
     pub reasoning: Option<i64>,
 }
 
-/// US dollars.
+/// The cost of a call in US dollars; `None` when unknown.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Cost {
+    /// Cost of the input.
     pub input: Option<f64>,
+    /// Cost of the output.
     pub output: Option<f64>,
+    /// Cost of both.
     pub total: Option<f64>,
 }
 
-/// The price of `model` at a time (nanoseconds since the epoch); `None` for an unknown model.
+/// The price of `model` at a time in nanoseconds since the epoch; `None` for an unknown model.
 pub fn price_of<'t>(table: &[Price<'t>], model: &str, time_ns: i64) -> Option<Price<'t>> {
     let mut name = Cow::Borrowed(base_name(model));
     if name.bytes().any(|byte| byte.is_ascii_uppercase()) {
@@ -60,7 +67,7 @@ pub fn price_of<'t>(table: &[Price<'t>], model: &str, time_ns: i64) -> Option<Pr
     latest.or_else(|| of_model().min_by_key(|price| price.from_day)).copied()
 }
 
-/// The cost of the tokens that are known; nothing when none are. Cached and reasoning tokens are priced apart.
+/// The cost of the known token counts. Cached and reasoning tokens have their own prices.
 pub fn cost(price: &Price<'_>, tokens: Tokens) -> Cost {
     let dollars = |count: i64, per_million: f64| count.max(0) as f64 * per_million / 1.0e6;
     let part = |all: Option<i64>, special: Option<i64>, rate: f64, special_rate: f64| {
@@ -74,7 +81,7 @@ pub fn cost(price: &Price<'_>, tokens: Tokens) -> Cost {
     Cost { input, output, total }
 }
 
-/// Gateways put the vendor in front: `openai/gpt-4o`, `models/gemini-2.0-flash`, `us.anthropic.claude-…`.
+/// Removes the vendor prefix of gateways: `openai/gpt-4o`, `models/gemini-2.0-flash`, `us.anthropic.claude-…`.
 fn base_name(model: &str) -> &str {
     let name = model.trim().rsplit('/').next().unwrap_or("");
     ["anthropic.", "mistral.", "openai."]
@@ -83,9 +90,8 @@ fn base_name(model: &str) -> &str {
         .map_or(name, |(_, rest)| rest)
 }
 
-/// Is `name` the known model itself, or a dated or numbered version of it (`-2024-08-06`, `@20241022`, `-001`, `-v2:0`,
-/// `-latest`, `-preview-09-2025`)? Another word or a single digit after it (`-5`) is another model, whose price we do
-/// not know.
+/// Whether `name` is the known model or a dated or numbered version of it (`-2024-08-06`, `@20241022`, `-001`, `-v2:0`,
+/// `-latest`, `-preview-09-2025`). Another word or a single digit after it (`-5`) is another model.
 fn is_version_of(name: &str, known: &str) -> bool {
     let Some(rest) = name.strip_prefix(known) else { return false };
     if rest.is_empty() {
@@ -100,7 +106,7 @@ fn is_version_of(name: &str, known: &str) -> bool {
         && parts.all(|part| is_word(part) || is_number(part))
 }
 
-/// 20240229 for a moment of that UTC day. Civil-from-days, for this crate knows no calendar.
+/// The UTC day of a time as a number: 20240229. Uses the civil-from-days algorithm.
 fn day_number(time_ns: i64) -> u32 {
     const DAY_NS: i64 = 86_400_000_000_000;
     let days = time_ns.div_euclid(DAY_NS) + 719_468;
@@ -121,7 +127,7 @@ mod tests {
 
     const NOON_2026: i64 = 1_795_219_200_000_000_000;
 
-    // DECISIONS 12: unknown models are unpriced, never zero.
+    // DECISIONS 12: unknown models have no price, as opposed to a price of zero.
     #[test]
     fn model_names_table() {
         for (model, expected) in [

@@ -1,20 +1,20 @@
-//! One pass over the lines of a stack trace.
+//! Normalizes a stack trace line by line, in one pass.
 
 use super::words;
 
-/// The text after one pass. Lines are trimmed, empty ones left out.
+/// The result of one pass. Lines are trimmed, empty ones are removed.
 pub(super) fn pass(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut lines = Lines(text.trim());
-    let mut coming = lines.next();
+    let mut next = lines.next();
     let mut is_first = true;
-    while let Some(raw) = coming {
-        coming = lines.next();
+    while let Some(raw) = next {
+        next = lines.next();
         if !is_first {
             out.push('\n');
         }
         let start = out.len();
-        write_line(raw, coming, is_first, &mut out);
+        write_line(raw, next, is_first, &mut out);
         trim_from(&mut out, start);
         if out.len() == start && !is_first {
             out.pop();
@@ -24,7 +24,7 @@ pub(super) fn pass(text: &str) -> String {
     out
 }
 
-/// The lines that are not blank, as [`str::lines`] parts them.
+/// The non-blank lines, split as [`str::lines`] does.
 struct Lines<'a>(&'a str);
 
 impl<'a> Iterator for Lines<'a> {
@@ -48,7 +48,7 @@ impl<'a> Iterator for Lines<'a> {
     }
 }
 
-/// [`str::trim`], quicker where there is nothing to trim or only spaces.
+/// [`str::trim`] with a fast path for ASCII.
 fn trim(text: &str) -> &str {
     let text = text.trim_ascii();
     match (text.as_bytes().first(), text.as_bytes().last()) {
@@ -59,12 +59,12 @@ fn trim(text: &str) -> &str {
 
 fn write_line(raw: &str, next: Option<&str>, is_first: bool, out: &mut String) {
     let line = trim(raw);
-    // A trace of one line is all message: it stays.
+    // A trace of one line consists of the message only, which stays.
     let has_frames = !is_first || next.is_some();
     if let Some((prefix, exception_type)) = header_type(line).filter(|_| has_frames) {
         out.push_str(prefix);
         words::write(exception_type, out);
-    } else if let Some(rest) = frames_left_out(line) {
+    } else if let Some(rest) = omitted_frames(line) {
         out.push_str("... ");
         out.push_str(rest);
     } else if next.is_some_and(is_script_location) && is_script_function(raw, is_first) {
@@ -74,7 +74,8 @@ fn write_line(raw: &str, next: Option<&str>, is_first: bool, out: &mut String) {
     }
 }
 
-/// `app.Error: text` to `app.Error`; after `Caused by: `, `Suppressed: ` and `Next ` too. `None`: not a header.
+/// The type in a header: `app.Error` of `app.Error: message`, also after `Caused by: `, `Suppressed: ` and `Next `.
+/// `None` for other lines.
 fn header_type(line: &str) -> Option<(&str, &str)> {
     let prefix =
         ["Caused by: ", "Suppressed: ", "Next "].into_iter().find(|prefix| line.starts_with(prefix)).unwrap_or("");
@@ -95,15 +96,16 @@ fn header_type(line: &str) -> Option<(&str, &str)> {
     is_header.then(|| (prefix, &rest[..rest.len() - name.len() + end]))
 }
 
-/// `... 12 more` to `more`.
-fn frames_left_out(line: &str) -> Option<&str> {
+/// The `more` of `... 12 more`.
+fn omitted_frames(line: &str) -> Option<&str> {
     let rest = line.strip_prefix("... ")?.trim_start_matches(|c: char| c.is_ascii_digit()).trim_start();
     (rest == "more").then_some(rest)
 }
 
-/// Exactly four spaces, then `file:line` or `file:line:column`: how JavaScript and Flutter frames name their place.
+/// Whether the line is the location of a JavaScript or Flutter frame: four spaces, then `file:line` or
+/// `file:line:column`.
 fn is_script_location(raw: &str) -> bool {
-    // Nearly every line is told by its first or its last byte.
+    // The first and the last byte exclude most lines.
     let Some(place) = raw.strip_prefix("    ").map(str::trim_end).filter(|p| p.ends_with(|c: char| c.is_ascii_digit()))
     else {
         return false;
@@ -117,7 +119,7 @@ fn is_script_location(raw: &str) -> bool {
     is_number(parts.next()) && parts.next().is_some_and(|file| !file.is_empty())
 }
 
-/// The line above such a place: a function's name at the margin. The first line is the header unless it is a call.
+/// Whether the line above such a location is an unindented function name. The first line is a header unless it is a call.
 fn is_script_function(raw: &str, is_first: bool) -> bool {
     !raw.starts_with(char::is_whitespace) && (!is_first || raw.trim_end().ends_with("()"))
 }

@@ -1,19 +1,19 @@
-//! A stack trace without what differs between two occurrences of one bug. WIRE 4.6.
+//! Normalizes a stack trace: removes what differs between two occurrences of one bug. WIRE 4.6.
 //!
-//! - [`lines`]: what is decided per line: headers lose their message, JavaScript function names, `... N more`.
-//! - [`words`]: what is decided inside a line: origins, folders, columns, versions, ids, addresses.
+//! - [`lines`]: rules for lines: messages of headers, JavaScript function names, `... N more`.
+//! - [`words`]: rules inside a line: origins, folders, columns, versions, ids, addresses.
 //!
-//! Linear in the text, never panics, and normalising a normal stack changes nothing.
+//! Linear time, no panics, and idempotent.
 
 mod lines;
 mod words;
 
-/// Passes until nothing changes any more. Real stacks need one and a second to see it.
+/// Maximum number of passes. Real stack traces are stable after the first one.
 const PASSES_MAX: usize = 4;
 
-/// The normal form: one line per line of the trace that says something, without blanks around it.
+/// The normalized trace: non-blank lines, trimmed.
 ///
-/// A trace of a single line keeps its message, for nothing else tells it apart.
+/// A trace of a single line keeps its message, because nothing else distinguishes it.
 pub fn normalize_stack(stack_trace: &str) -> String {
     let mut current = lines::pass(stack_trace);
     for _ in 1..PASSES_MAX {
@@ -26,7 +26,7 @@ pub fn normalize_stack(stack_trace: &str) -> String {
     letters(&current)
 }
 
-/// For text that keeps changing (none that a program prints does): only its letters, which no rule touches.
+/// Fallback for a text that does not stabilize, which no program prints: its letters, which no rule changes.
 fn letters(text: &str) -> String {
     let lines = text.lines().map(|line| {
         let words: Vec<&str> = line.split(|c: char| !c.is_ascii_alphabetic()).filter(|word| !word.is_empty()).collect();

@@ -5,10 +5,10 @@ use super::normalize_stack;
 #[track_caller]
 fn check(stack: &str, expected: &str) {
     assert_eq!(normalize_stack(stack), expected);
-    assert_eq!(normalize_stack(expected), expected, "the normal form changes when normalised again");
+    assert_eq!(normalize_stack(expected), expected, "normalization is not idempotent");
 }
 
-// WIRE 4.6, step by step; each row is the line below a header.
+// WIRE 4.6, step by step; each row is a line below a header.
 #[test]
 fn steps_table() {
     for (line, expected) in [
@@ -20,7 +20,7 @@ fn steps_table() {
         (r"App\Exception\ImportFailed: row 7", r"App\Exception\ImportFailed"),
         ("ActiveRecord::RecordNotFound: no 7", "ActiveRecord::RecordNotFound"),
         ("some words here: text", "some words here: text"),
-        // 4, 5: origins and folders go where a line number follows.
+        // 4, 5: origins and folders are removed where a line number follows.
         ("at f (https://cdn.example.com:8443/js/app.js:1:4821)", "at f (app.js:1:4821)"),
         ("at f (https://cdn.example.com/js/app.js?v=77:20:5)", "at f (app.js:20)"),
         ("at f (file:///srv/app/main.mjs:14:2)", "at f (main.mjs:14)"),
@@ -30,11 +30,11 @@ fn steps_table() {
         (r#"File "/usr/lib/python3/json/decoder.py", line 7, in x"#, r#"File "decoder.py", line 7, in x"#),
         ("GET https://example.com/a/b failed", "GET /a/b failed"),
         ("open /etc/hosts failed", "open /etc/hosts failed"),
-        // 6: columns go from line 2 on.
+        // 6: columns are removed from line 2 on.
         ("at app.js:1:4821", "at app.js:1:4821"),
         ("at app.js:2:4821", "at app.js:2"),
         ("at app.js:11:4821", "at app.js:11"),
-        // 7: versions go.
+        // 7: versions are removed.
         ("at f (/x/pkg@v1.2.3/a.go:10)", "at f (a.go:10)"),
         ("github.com/x/y@v1.2.3-rc.1/z", "github.com/x/y/z"),
         ("lodash@4.17.21/index", "lodash/index"),
@@ -49,7 +49,7 @@ fn steps_table() {
         ("from 127.0.0.1", "from <ip>"),
         ("version 1.2.3.4.5", "version 1.2.3.4.5"),
         ("goroutine 42 [running]", "goroutine <n> [running]"),
-        // 14, 15: the JVM's line numbers and left-out frames.
+        // 14, 15: JVM line numbers and omitted frames.
         ("\tat com.shop.Cart.add(Cart.java:52)", "at com.shop.Cart.add(Cart.java)"),
         ("\tat com.shop.CartKt.add(Cart.kt:52)", "at com.shop.CartKt.add(Cart.kt)"),
         ("\t... 17 more", "... more"),
@@ -78,11 +78,11 @@ fn whole_traces() {
         "panic: boom\n\ngoroutine 7 [running]:\nmain.f(0xc0001)\n\t/home/me/src/main.go:12 +0x1f\n",
         "panic\ngoroutine <n> [running]:\nmain.f(<hex>)\nmain.go:12 +<hex>",
     );
-    // Flutter frames, as JavaScript's.
+    // Flutter frames have the format of JavaScript's.
     check("StateError: gone\n_Cart.add\n    cart.dart:10:3", "StateError\n<fn>\ncart.dart:10");
 }
 
-// Nothing else tells a trace of one line apart.
+// Nothing else distinguishes a trace of one line.
 #[test]
 fn a_single_line_keeps_its_message() {
     check("Error: no route to 10.0.0.1", "Error: no route to <ip>");
@@ -98,7 +98,7 @@ fn two_bundles_of_one_source_differ_only_in_folders() {
     assert_eq!(normalize_stack(&stack("/app")), normalize_stack(&stack("file:///home/me/project")));
 }
 
-/// Text made of what the rules look for, so that they meet in every order.
+/// Text built from everything the rules match, in any order.
 fn nasty_text() -> impl Strategy<Value = String> {
     let piece = prop_oneof![
         "[a-z.:/@ \\\\()\"*0-9-]{0,6}",
@@ -148,7 +148,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(2_000))]
 
     #[test]
-    fn normalising_a_normal_stack_changes_nothing(text in nasty_text()) {
+    fn normalization_is_idempotent(text in nasty_text()) {
         let once = normalize_stack(&text);
         prop_assert_eq!(normalize_stack(&once), once);
     }
@@ -160,7 +160,7 @@ proptest! {
 }
 
 #[test]
-fn long_text_of_one_kind_is_linear() {
+fn long_repetitive_text_takes_linear_time() {
     for piece in ["/", "@", ":", "a@", "1.", "://", "0x", "http://", ":1", "C:\\", "550e8400-", "\n    a:1\n"] {
         normalize_stack(&piece.repeat(100_000));
     }

@@ -1,16 +1,16 @@
-//! One pass over the characters of a line: every rule that looks at a word and not at the line.
+//! Normalizes the words of a line, in one pass.
 //!
-//! A cursor moves left to right and never back; what a rule takes away to the left is cut off the output. Every look
-//! ahead is either bounded or skipped over afterwards, so the pass is linear.
+//! The cursor only moves right; a rule that removes text to the left truncates the output. Lookahead is bounded or
+//! skipped afterwards, so the pass takes linear time.
 
 use std::sync::LazyLock;
 
 use memchr::memmem::Finder;
 
-/// Characters of an e-mail's local part, or of a URL's scheme, looked at to the left.
+/// Maximum length of an e-mail's local part or a URL's scheme.
 const LOOK_BACK_MAX: usize = 64;
 
-/// Bytes that a rule may begin with wherever they stand: digits, `:`, `/`, `@`, and blanks that are no plain space.
+/// Bytes at which a rule may start anywhere in the line: digits, `:`, `/`, `@`, and blanks other than space.
 const MARKS: [bool; 256] = {
     let mut marks = [false; 256];
     let mut byte = 0;
@@ -21,12 +21,12 @@ const MARKS: [bool; 256] = {
     marks
 };
 
-/// Appends the normal form of `line`. Blanks collapse to one space.
+/// Appends the normalized line. Blanks collapse to one space.
 pub(super) fn write(line: &str, out: &mut String) {
     let bytes = line.as_bytes();
     let floor = out.len();
     let looks_at_words = has_word_rule(bytes);
-    // What lies between `copied` and `at` goes out as it is, in one piece.
+    // Bytes between `copied` and `at` are copied unchanged, in one piece.
     let (mut copied, mut at) = (0, 0);
     while at < bytes.len() {
         let byte = bytes[at];
@@ -58,7 +58,7 @@ pub(super) fn write(line: &str, out: &mut String) {
 
 static GOROUTINE: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("goroutine "));
 
-/// May a rule begin with a letter somewhere in the line: a UUID, `goroutine`, a drive?
+/// Whether a rule that starts with a letter may match in the line: a UUID, `goroutine`, a drive.
 fn has_word_rule(line: &[u8]) -> bool {
     let has_uuid = || memchr::memchr_iter(b'-', line).any(|at| line.get(at + 5) == Some(&b'-'));
     let has_drive = || {
@@ -68,7 +68,7 @@ fn has_word_rule(line: &[u8]) -> bool {
     has_uuid() || has_drive() || GOROUTINE.find(line).is_some()
 }
 
-/// Writes what stands at `at` in its normal form, when a rule knows one; the number of bytes read, at least 1.
+/// Applies the first matching rule at `at` and returns the number of bytes read, at least 1.
 fn step(line: &str, at: usize, floor: usize, out: &mut String) -> Option<usize> {
     let bytes = line.as_bytes();
     let rest = &bytes[at..];
@@ -96,7 +96,7 @@ fn is_word(byte: Option<u8>) -> bool {
     byte.is_some_and(|byte| byte.is_ascii_alphanumeric() || byte == b'_' || byte >= 0x80)
 }
 
-/// May an absolute path begin after this byte? Each of these also ends one, so that no byte is looked at twice.
+/// Whether an absolute path may start after this byte. Each of these bytes also ends a path, so no byte is read twice.
 fn is_edge(byte: Option<u8>) -> bool {
     byte.is_none_or(|byte| matches!(byte, b' ' | b'\t' | b'(' | b'<' | b'"' | b'\'' | b'`' | b',' | b'|'))
 }
@@ -109,7 +109,7 @@ fn count_digits(bytes: &[u8]) -> usize {
     count(bytes, |byte| byte.is_ascii_digit())
 }
 
-/// `https://cdn.example.com:8080/js/app.js:1:2`: the scheme is cut off, the host skipped; the path follows as a path.
+/// `https://cdn.example.com:8080/js/app.js:1:2`: removes scheme and host; the path rule applies to the rest.
 fn origin(text: &str, floor: usize, out: &mut String) -> Option<usize> {
     let after = text.strip_prefix("://")?;
     let scheme = out.as_bytes()[floor..]
@@ -125,13 +125,13 @@ fn origin(text: &str, floor: usize, out: &mut String) -> Option<usize> {
     let host = count(after.as_bytes(), |byte| {
         !matches!(byte, b'/' | b' ' | b'\t' | b')' | b'"' | b'\'' | b'>' | b',' | b'?' | b'#')
     });
-    // The path belongs to the origin: its folders go too when a line number follows.
+    // The folders of the path are removed too when a line number follows.
     let after_host = &after[host..];
     let path_read = if after_host.starts_with('/') { path(after_host, out).unwrap_or(0) } else { 0 };
     Some("://".len() + host + path_read)
 }
 
-/// Where a path ends.
+/// Bytes that end a path.
 const PATH_ENDS: [bool; 256] = {
     let mut ends = [false; 256];
     let mut place = 0;
@@ -147,8 +147,8 @@ fn ends_path(byte: u8) -> bool {
     PATH_ENDS[byte as usize]
 }
 
-/// `/srv/app/main.js:10` to `main.js` (what follows is read next). Only where a line number follows, in any of the
-/// ways languages print it. A query between name and number goes too.
+/// `/srv/app/main.js:10` gives `main.js`, without consuming the line number. Applies only where a line number follows, in
+/// any notation of the languages. Removes a query between name and number.
 fn path(text: &str, out: &mut String) -> Option<usize> {
     let length = count(text.as_bytes(), |byte| !ends_path(byte));
     let query = match text.as_bytes().get(length) {
@@ -158,7 +158,7 @@ fn path(text: &str, out: &mut String) -> Option<usize> {
     write_file_name(text, length, query, b"/", out)
 }
 
-/// `C:\app\Main.cs:line 7` to `Main.cs`.
+/// `C:\app\Main.cs:line 7` gives `Main.cs`.
 fn windows_path(text: &str, out: &mut String) -> Option<usize> {
     let bytes = text.as_bytes();
     let is_drive = bytes[0].is_ascii_alphabetic()
@@ -186,13 +186,13 @@ fn write_file_name(text: &str, length: usize, skipped: usize, separators: &[u8],
     let path = &text[..length];
     let start = path.bytes().rposition(|byte| separators.contains(&byte)).map_or(0, |separator| separator + 1);
     let name = Some(&path[start..]).filter(|name| !name.is_empty())?;
-    // A file name may hold ids of its own; it has no slash any more, so this goes one level deep at most.
+    // A file name may contain ids. It has no slash, so the recursion ends here.
     write(name, out);
     Some(length + skipped)
 }
 
-/// `:10:5` to `:10`, for minified bundles have everything on line 1 and keep their column. After a Java or Kotlin file
-/// the line goes too.
+/// `:10:5` gives `:10`. Columns of line 1 stay, because minified bundles have only that line. The line number after a JVM
+/// source file is removed too.
 fn line_and_column(text: &str, floor: usize, out: &mut String) -> Option<usize> {
     let rest = text.as_bytes();
     let line_digits = count_digits(&rest[1..]);
@@ -223,7 +223,7 @@ fn line_and_column(text: &str, floor: usize, out: &mut String) -> Option<usize> 
     }
 }
 
-/// `@4.17.21` and `@v1.2.3` go.
+/// Removes `@4.17.21` and `@v1.2.3`.
 fn version(rest: &[u8]) -> Option<usize> {
     let start = 1 + usize::from(rest.get(1) == Some(&b'v'));
     let major = count_digits(&rest[start.min(rest.len())..]);
@@ -235,7 +235,7 @@ fn version(rest: &[u8]) -> Option<usize> {
     })
 }
 
-/// `jane@example.com` to `<email>`.
+/// `jane@example.com` gives `<email>`.
 fn email(rest: &[u8], floor: usize, out: &mut String) -> Option<usize> {
     let domain = count(&rest[1..], |byte| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-'));
     let name = &rest[1..1 + domain];
@@ -258,7 +258,7 @@ fn email(rest: &[u8], floor: usize, out: &mut String) -> Option<usize> {
     Some(1 + domain)
 }
 
-/// `0x7f3a` to `<hex>`.
+/// `0x7f3a` gives `<hex>`.
 fn hexadecimal(rest: &[u8], out: &mut String) -> Option<usize> {
     let digits = count(&rest[2..], |byte| byte.is_ascii_hexdigit());
     (digits > 0).then(|| {
@@ -267,7 +267,7 @@ fn hexadecimal(rest: &[u8], out: &mut String) -> Option<usize> {
     })
 }
 
-/// `goroutine 42` to `goroutine <n>`.
+/// `goroutine 42` gives `goroutine <n>`.
 fn goroutine(rest: &[u8], out: &mut String) -> Option<usize> {
     let number = rest.strip_prefix(b"goroutine ")?;
     let digits = count_digits(number);
@@ -277,7 +277,7 @@ fn goroutine(rest: &[u8], out: &mut String) -> Option<usize> {
     })
 }
 
-/// `550e8400-e29b-41d4-a716-446655440000` to `<uuid>`.
+/// `550e8400-e29b-41d4-a716-446655440000` gives `<uuid>`.
 fn uuid(rest: &[u8], out: &mut String) -> Option<usize> {
     const LENGTH: usize = 36;
     let text = rest.get(..LENGTH).filter(|text| text[8] == b'-')?;
@@ -291,7 +291,7 @@ fn uuid(rest: &[u8], out: &mut String) -> Option<usize> {
     })
 }
 
-/// An IPv4 address to `<ip>`, five digits or more to `<id>`; shorter numbers stay. Reads the whole run of digits.
+/// An IPv4 address gives `<ip>`, a number of five digits or more `<id>`. Shorter numbers stay. Reads all digits.
 fn digits(text: &str, before: Option<u8>, out: &mut String) -> Option<usize> {
     const ID_DIGITS_MIN: usize = 5;
     let rest = text.as_bytes();

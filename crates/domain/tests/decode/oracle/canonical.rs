@@ -1,4 +1,4 @@
-//! One layout for batches that mean the same: the flat lists in the order of their owners, without what nobody owns.
+//! The canonical layout of a batch: flat lists in the order of their owners, without elements that have no owner.
 
 use tidewatch_domain::model::{LogBatch, MetricBatch, Slice, TraceBatch};
 

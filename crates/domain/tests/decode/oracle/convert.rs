@@ -1,4 +1,4 @@
-//! Generated types to the model, copying everything into an arena.
+//! Converts generated types to the model, copying everything into an arena.
 
 use bumpalo::Bump;
 use opentelemetry_proto::tonic::collector::logs::v1::ExportLogsServiceRequest;
@@ -21,7 +21,7 @@ pub fn any_value<'a>(value: Option<&proto::AnyValue>, arena: &'a Bump) -> AnyVal
     match value.and_then(|value| value.value.as_ref()) {
         None | Some(Value::StringValueStrindex(_)) => AnyValue::Empty,
         Some(Value::StringValue(text)) => AnyValue::Str(arena.alloc_str(text)),
-        Some(Value::BoolValue(truth)) => AnyValue::Bool(*truth),
+        Some(Value::BoolValue(boolean)) => AnyValue::Bool(*boolean),
         Some(Value::IntValue(number)) => AnyValue::Int(*number),
         Some(Value::DoubleValue(number)) => AnyValue::Double(*number),
         Some(Value::BytesValue(bytes)) => AnyValue::Bytes(arena.alloc_slice_copy(bytes)),

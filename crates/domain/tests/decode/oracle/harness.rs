@@ -1,4 +1,4 @@
-//! Decodes any bytes and compares with the oracle; panics when the two differ. What the fuzz targets run.
+//! Decodes any bytes, compares the result with the oracle and panics when they differ. The fuzz targets call this.
 
 use std::collections::HashMap;
 
@@ -16,13 +16,13 @@ use tidewatch_domain::wire::{copy_attribute, encode_attribute};
 
 use super::{assert_same, canonical, convert};
 
-/// Bodies that only we refuse, by design, told by our message.
+/// Messages of bodies that only our decoders refuse, by design.
 const STRICTER: [&str; 3] = ["nested deeper than", "in one request", "too large"];
 
-/// Bodies that the generated types' JSON reader takes and we refuse: it also reads an array where an object belongs.
+/// Messages of JSON bodies that only our decoder refuses: the generated types also read an array as an object.
 const STRICTER_JSON: [&str; 1] = ["is not an object"];
 
-/// Protobuf: accepted and refused alike, and the same records; also when every record comes twice.
+/// Protobuf: both accept or refuse the body and read the same records, also when the body is repeated.
 pub fn protobuf(signal: Signal, body: &[u8]) {
     once(signal, body);
     once(signal, &[body, body].concat());
@@ -35,7 +35,7 @@ fn once(signal: Signal, body: &[u8]) {
             let ours = decode::traces(Encoding::Protobuf, body, &arena);
             let theirs = ExportTraceServiceRequest::decode(body);
             if let Some((ours, theirs)) = agreed(ours, theirs) {
-                assert_stored_as_received(&ours.attributes, &ours.body);
+                assert_encoded_attributes(&ours.attributes, &ours.body);
                 let lists: Vec<_> = ours.spans.iter().map(|span| (span.attributes, span.layout)).collect();
                 assert_layouts(&ours.attributes, &ours.body, &lists);
                 assert_same(&canonical::traces(&ours), &canonical::traces(&convert::traces(&theirs, &arena)));
@@ -45,7 +45,7 @@ fn once(signal: Signal, body: &[u8]) {
             let ours = decode::logs(Encoding::Protobuf, body, &arena);
             let theirs = ExportLogsServiceRequest::decode(body);
             if let Some((ours, theirs)) = agreed(ours, theirs) {
-                assert_stored_as_received(&ours.attributes, &ours.body);
+                assert_encoded_attributes(&ours.attributes, &ours.body);
                 assert_same(&canonical::logs(&ours), &canonical::logs(&convert::logs(&theirs, &arena)));
             }
         }
@@ -53,45 +53,46 @@ fn once(signal: Signal, body: &[u8]) {
             let ours = decode::metrics(Encoding::Protobuf, body, &arena);
             let theirs = ExportMetricsServiceRequest::decode(body);
             if let Some((ours, theirs)) = agreed(ours, theirs) {
-                assert_stored_as_received(&ours.attributes, &ours.body);
+                assert_encoded_attributes(&ours.attributes, &ours.body);
                 assert_same(&canonical::metrics(&ours), &canonical::metrics(&convert::metrics(&theirs, &arena)));
             }
         }
     }
 }
 
-/// What is said to stand in the body as it is to be stored does.
-fn assert_stored_as_received(attributes: &[KeyValue<'_>], body: &Body<'_>) {
-    assert_eq!(body.attributes.len(), attributes.len());
-    for (attribute, pair) in attributes.iter().zip(&body.attributes) {
+/// Asserts that encoded attributes of the body equal their stored form.
+fn assert_encoded_attributes(attributes: &[KeyValue<'_>], body: &Body<'_>) {
+    assert_eq!(body.encoded_attributes.len(), attributes.len());
+    for (attribute, encoded) in attributes.iter().zip(&body.encoded_attributes) {
         let (mut copied, mut written) = (Vec::new(), Vec::new());
-        copy_attribute(attribute, pair, &mut copied);
+        copy_attribute(attribute, encoded, &mut copied);
         encode_attribute(attribute, &mut written);
         assert_eq!(copied, written, "{attribute:?}");
     }
 }
 
-/// What is said of lists is so: equal numbers have the same keys, of the same memory, and they take as much as is said.
+/// Asserts that lists with the same key set number share their keys, and that encoded sizes are right.
 fn assert_layouts(attributes: &[KeyValue<'_>], body: &Body<'_>, lists: &[(Slice, Layout)]) {
     let mut known: HashMap<u32, Slice> = HashMap::new();
     for (list, layout) in lists {
-        if layout.keys > 0 {
-            let first = *known.entry(layout.keys).or_insert(*list);
+        if layout.key_set > 0 {
+            let first = *known.entry(layout.key_set).or_insert(*list);
             assert!(share_keys(first.of(attributes), list.of(attributes)), "{first:?} {list:?}");
         }
-        if layout.bytes > 0 {
-            let pairs = body.pairs(*list);
+        if layout.encoded_bytes > 0 {
+            let pairs = body.encoded(*list);
             assert!(pairs.iter().all(|pair| !pair.is_empty()), "{list:?}");
-            assert_eq!(pairs.iter().map(|pair| 1 + pair.len()).sum::<usize>(), layout.bytes as usize, "{list:?}");
+            let size: usize = pairs.iter().map(|pair| 1 + pair.len()).sum();
+            assert_eq!(size, layout.encoded_bytes as usize, "{list:?}");
         }
     }
 }
 
-/// JSON: whatever the generated types read, we read the same. (We read more: names of enums, numbers like 1e3, null.)
+/// JSON: bodies that the generated types read give the same batch. Our decoder also accepts enum names, 1e3 and null.
 pub fn json(signal: Signal, body: &[u8]) {
     let arena = Bump::new();
     if std::str::from_utf8(body).is_err() {
-        // They look for broken UTF-8 only in the strings they keep; we, anywhere.
+        // The generated types validate UTF-8 only in strings they keep, our decoder everywhere.
         assert!(decode::traces(Encoding::Json, body, &arena).is_err());
         return;
     }
@@ -118,20 +119,20 @@ pub fn json(signal: Signal, body: &[u8]) {
                 return;
             }
             let Some(mut ours) = accepted(ours) else { return };
-            forgive_empty(&mut ours, &theirs);
+            clear_empty(&mut ours, &theirs);
             assert_same(&canonical::metrics(&ours), &canonical::metrics(&theirs));
         }
     }
 }
 
-/// Their JSON reader takes a metric's data, or a point's value, that it cannot read for an absent one.
+/// The generated types read unreadable metric data or point values as absent.
 fn has_empty(theirs: &MetricBatch<'_>) -> bool {
     theirs.metrics.iter().any(|metric| metric.kind == MetricKind::Empty)
         || theirs.points.iter().any(|point| point.data == PointData::Empty)
 }
 
-/// Empties in ours what is empty in theirs.
-fn forgive_empty(ours: &mut MetricBatch<'_>, theirs: &MetricBatch<'_>) {
+/// Clears metric data and point values that the generated types read as absent.
+fn clear_empty(ours: &mut MetricBatch<'_>, theirs: &MetricBatch<'_>) {
     for (ours, theirs) in ours.metrics.iter_mut().zip(&theirs.metrics) {
         if theirs.kind == MetricKind::Empty {
             let points = Slice { start: theirs.points.start, end: theirs.points.start };
@@ -154,7 +155,7 @@ fn agreed<T, U>(ours: Result<T, DecodeError>, theirs: Result<U, prost::DecodeErr
             assert!(STRICTER.iter().any(|limit| ours.message.contains(limit)), "only we refuse: {ours}");
             None
         }
-        // Their bound on nesting counts every message; ours only values.
+        // The depth limit of the generated types counts every message, ours only values.
         (Ok(_), Err(theirs)) => {
             assert!(theirs.to_string().contains("recursion limit"), "only they refuse: {theirs}");
             None

@@ -1,8 +1,8 @@
-//! What decoding must give, computed the slow and obvious way from the generated protobuf types.
+//! The oracle of the decoders, built on the generated protobuf types.
 //!
-//! - [`convert`]: a request to a batch, naively.
-//! - [`canonical`]: one layout for batches that mean the same.
-//! - [`harness`]: any bytes through both, compared; shared with the fuzz targets.
+//! - [`convert`]: converts a request to a batch, naively.
+//! - [`canonical`]: the canonical layout of a batch.
+//! - [`harness`]: decodes any bytes with both and compares; shared with the fuzz targets.
 
 pub mod canonical;
 pub mod convert;
@@ -10,7 +10,7 @@ pub mod harness;
 
 use std::fmt::Debug;
 
-/// Equality that takes NaN as equal to itself. Shows the first lines that differ.
+/// Asserts equality with NaN equal to itself. Shows the first lines that differ.
 #[track_caller]
 pub fn assert_same<T: Debug + PartialEq>(left: &T, right: &T) {
     if left == right {

@@ -1,5 +1,4 @@
-//! What is between a write and the platter: the pending changes of files and names, and what becomes of them when
-//! the power goes out or a sync fails.
+//! Pending changes of files and names, and their outcome after a power cut or a failed sync.
 
 use super::Random;
 use std::collections::{BTreeMap, BTreeSet};
@@ -55,7 +54,7 @@ impl NameChangeKind {
 }
 
 impl FileState {
-    /// The bytes on the platter once the power is gone.
+    /// The content after a power cut.
     pub(super) fn after_power_cut(&self, random: &mut Random) -> Vec<u8> {
         let mut bytes = self.durable.clone();
         match random.below(4) {
@@ -65,7 +64,7 @@ impl FileState {
                     change.apply(&mut bytes);
                 }
             }
-            // In order, and the last one torn.
+            // Applied in order, the last one torn.
             2 if !self.pending.is_empty() => {
                 let whole = random.below(self.pending.len() as u64) as usize;
                 for change in &self.pending[..whole] {
@@ -76,7 +75,7 @@ impl FileState {
                     write(&mut bytes, *offset, &written[..keep]);
                 }
             }
-            // Any piece of any write, whatever came before it.
+            // Any piece of any write, in any combination.
             _ => {
                 for change in &self.pending {
                     change.apply_in_pieces(&mut bytes, random);
@@ -86,7 +85,8 @@ impl FileState {
         bytes
     }
 
-    /// A sync failed: each unsynced write reached the platter or never will, and readers may see either.
+    /// Decides the outcome of a failed sync: each piece of an unsynced write is durable or lost, and readers see either
+    /// state.
     pub(super) fn after_failed_sync(&mut self, random: &mut Random) {
         for change in std::mem::take(&mut self.pending) {
             change.apply_in_pieces(&mut self.durable, random);
@@ -112,7 +112,7 @@ impl Change {
             }
             return;
         };
-        // From halves that vanish to single sectors.
+        // Lost pieces range from whole writes to single sectors.
         let piece_max = [written.len() as u64, 4096, 512][random.below(3) as usize];
         let kept_of_eight = [1, 4, 7][random.below(3) as usize];
         let mut start = 0;

@@ -1,9 +1,9 @@
-//! A disk in memory that forgets what it is allowed to forget, for tests.
+//! A simulated disk in memory that loses unsynced writes, for tests.
 //!
-//! Every choice comes from the seed, so a failing run replays. Each file has the bytes a reader sees (`live`), the
-//! bytes on the platter (`durable`) and the writes between the two; each new, renamed or removed name waits for
-//! `sync_dir` of its directory, directories among them. `power_cut` gives the disk that is found afterwards: unsynced writes lost, torn at
-//! any byte or survived out of order, and unsynced names kept or lost one by one. The disk before the cut is dead.
+//! Every choice comes from the seed, so a failing run can be repeated. Each file has the bytes a reader sees (`live`),
+//! the bytes on stable storage (`durable`) and the pending writes between the two. Each created, renamed or removed name
+//! is pending until `sync_dir` of its directory. `power_cut` returns the disk found afterwards: unsynced writes are lost,
+//! torn at any byte or applied out of order, and each unsynced name is kept or lost. The disk before the cut is dead.
 
 mod fate;
 mod random;
@@ -20,17 +20,17 @@ use std::sync::Arc;
 
 const PAGE_BYTES: u64 = 4096;
 
-/// Cloning shares the disk.
+/// The simulated disk. Clones share its state.
 #[derive(Clone)]
 pub struct SimDisk {
     state: Arc<Mutex<State>>,
-    /// Directories whose names the process knows to be durable; ends with it.
+    /// Directories whose names the process has synced. Reset when the process dies.
     known: Arc<Mutex<BTreeSet<PathBuf>>>,
 }
 
 struct State {
     random: Random,
-    /// Never reused: an open file outlives its name.
+    /// Indices are never reused: an open file outlives its name.
     files: Vec<FileState>,
     names: BTreeMap<PathBuf, usize>,
     names_durable: BTreeMap<PathBuf, usize>,
@@ -74,8 +74,8 @@ impl SimDisk {
         SimDisk { state: Arc::new(Mutex::new(state)), known: Arc::default() }
     }
 
-    /// The disk found after the power went out. Injected failures end; the capacity stays. Every later use of this
-    /// disk and of its files fails.
+    /// The disk found after a power cut. Injected failures end, the capacity stays. All further operations on this disk
+    /// and its files fail.
     pub fn power_cut(&self) -> SimDisk {
         let mut state = self.state.lock();
         state.dead = true;
@@ -92,7 +92,7 @@ impl SimDisk {
                 change.apply(&mut dirs);
             }
         }
-        // A directory without a name takes all that is in it.
+        // A lost directory loses its content.
         let found = |path: &Path| path.ancestors().skip(1).all(|above| dirs.contains(above));
         let dirs: BTreeSet<PathBuf> = dirs.iter().filter(|path| found(path)).cloned().collect();
         names.retain(|path, _| dirs.contains(parent_of(path)));
@@ -126,7 +126,7 @@ impl SimDisk {
         SimDisk::of(after)
     }
 
-    /// The process died, the machine did not: what was written is all there, locks are released, old handles are dead.
+    /// The disk after the process was killed: all writes survive, locks are released, old handles are dead.
     pub fn process_killed(&self) -> SimDisk {
         let mut state = self.state.lock();
         state.dead = true;
@@ -150,47 +150,48 @@ impl SimDisk {
         SimDisk::of(after)
     }
 
-    /// Growth beyond this many bytes in all named files fails with ENOSPC, after writing what fits. `None`: no bound.
+    /// Limits the size of all named files. A write beyond it writes what fits and fails with ENOSPC. `None` is unlimited.
     pub fn set_capacity(&self, bytes: Option<u64>) {
         self.state.lock().capacity = bytes;
     }
 
-    /// Bytes in all named files.
+    /// Size of all named files.
     pub fn used(&self) -> u64 {
         self.state.lock().used()
     }
 
-    /// One write fails with EIO, after `good` more good ones; any part of it may be written.
+    /// After `good` successful writes, one write fails with EIO. Any part of it may be written.
     pub fn fail_write_after(&self, good: u64) {
         self.state.lock().fail_write_after = Some(good);
     }
 
-    /// One sync of a file fails with EIO, after `good` more good ones; its unsynced bytes are then kept or lost for good.
+    /// After `good` successful syncs, one sync of a file fails with EIO. Each of its unsynced bytes is then kept or lost.
     pub fn fail_sync_after(&self, good: u64) {
         self.state.lock().fail_sync_after = Some(good);
     }
 
-    /// One read fails with EIO, after `good` more good ones.
+    /// After `good` successful reads, one read fails with EIO.
     pub fn fail_read_after(&self, good: u64) {
         self.state.lock().fail_read_after = Some(good);
     }
 
-    /// The process dies in the middle of a change to the disk, after `whole` more whole ones: from then on everything
-    /// fails. What it leaves is `power_cut` or `process_killed`.
-    pub fn die_after(&self, whole: u64) {
-        self.state.lock().die_after = Some(whole);
+    /// After `complete` more changes to the disk, the process dies in the middle of the next one. Every operation fails
+    /// from then on; `power_cut` or `process_killed` return the disk it leaves.
+    pub fn die_after(&self, complete: u64) {
+        self.state.lock().die_after = Some(complete);
     }
 
-    /// A step of the process that is no change to this disk counts as one: the process may die at it.
+    /// Counts as a change for `die_after`, without changing the disk.
     pub fn step(&self) -> io::Result<()> {
         self.state.lock().changeable()
     }
 
+    /// Whether the process has died.
     pub fn is_dead(&self) -> bool {
         self.state.lock().dead
     }
 
-    /// Every injected failure ends, and space returns.
+    /// Ends all injected failures and removes the capacity limit.
     pub fn heal(&self) {
         let mut state = self.state.lock();
         state.capacity = None;
@@ -200,7 +201,7 @@ impl SimDisk {
         state.die_after = None;
     }
 
-    /// From now on the 4 KiB page at `offset` of a file cannot be read.
+    /// Makes the 4 KiB page at `offset` of a file unreadable.
     pub fn break_page(&self, path: &Path, offset: u64) {
         let mut state = self.state.lock();
         if let Some(&id) = state.names.get(path) {
@@ -208,7 +209,7 @@ impl SimDisk {
         }
     }
 
-    /// Flips the bits of `mask` in the stored byte at `offset`. False when there is no such byte.
+    /// Flips the bits of `mask` in the byte at `offset`. False past the end of the file.
     pub fn flip(&self, path: &Path, offset: u64, mask: u8) -> bool {
         let mut state = self.state.lock();
         let Some(&id) = state.names.get(path) else { return false };
@@ -234,7 +235,7 @@ impl State {
         if self.dead { Err(io::Error::other("the power is out")) } else { Ok(()) }
     }
 
-    /// As `alive`, before a change to the disk, which may be the last.
+    /// Like `alive`, before a change to the disk. Counts down `die_after`.
     fn changeable(&mut self) -> io::Result<()> {
         self.alive()?;
         self.dead = due(&mut self.die_after);
@@ -260,7 +261,7 @@ impl State {
     }
 }
 
-/// A directory made or removed, before its parent is synced.
+/// A created or removed directory whose parent is not synced yet.
 #[derive(Clone)]
 enum DirChange {
     Make(PathBuf),
@@ -512,7 +513,7 @@ impl DiskFile for SimFile {
     }
 }
 
-/// Counts down; true once, when it reaches the failing call.
+/// Counts down; true once, for the failing call.
 fn due(countdown: &mut Option<u64>) -> bool {
     match countdown {
         None => false,

@@ -1,14 +1,16 @@
-//! The seeded choices of a simulation.
+//! The seeded random numbers of a simulation.
 
-/// A random number generator: the same seed gives the same choices.
+/// A random number generator: the same seed gives the same sequence.
 #[derive(Clone)]
 pub struct Random(fastrand::Rng);
 
 impl Random {
+    /// Equal seeds give equal sequences.
     pub fn new(seed: u64) -> Random {
         Random(fastrand::Rng::with_seed(seed))
     }
 
+    /// The next 64 random bits.
     #[expect(clippy::should_implement_trait, reason = "an endless stream; no iterator adaptors wanted")]
     pub fn next(&mut self) -> u64 {
         self.0.u64(..)
@@ -19,8 +21,8 @@ impl Random {
         if bound == 0 { 0 } else { self.0.u64(..bound) }
     }
 
-    /// True in `out` of `of` cases.
-    pub fn chance(&mut self, out: u64, of: u64) -> bool {
-        self.below(of) < out
+    /// True with probability `numerator / denominator`.
+    pub fn chance(&mut self, numerator: u64, denominator: u64) -> bool {
+        self.below(denominator) < numerator
     }
 }

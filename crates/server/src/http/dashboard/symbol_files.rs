@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use serde::Deserialize;
-use tidewatch_symbols::{DebugId, Hints, Need, SourceContext};
+use tidewatch_symbols::{ArtifactRequest, DebugId, Hints, SourceContext};
 use utoipa::ToSchema;
 
 use crate::app::App;
@@ -113,8 +113,8 @@ pub async fn remove(app: &Arc<App>, project: &Project, key: String) -> Result<Sy
 /// The latest first.
 pub fn missing(app: &App, project: &Project) -> Vec<WaitingForSymbols> {
     let waiting = app.symbols.missing.list(project.id);
-    let views = waiting.into_iter().map(|(need, waiting)| WaitingForSymbols {
-        missing: missing_view(&need),
+    let views = waiting.into_iter().map(|(request, waiting)| WaitingForSymbols {
+        missing: missing_view(&request),
         traces: waiting.traces,
         first_seen: time::show(waiting.first_ns),
         last_seen: time::show(waiting.last_ns),
@@ -166,18 +166,18 @@ fn asked_id(asked: &ResolveRequest) -> Result<Option<DebugId>, ApiError> {
     asked.debug_id.as_ref().map(parse).transpose()
 }
 
-fn missing_view(need: &Need) -> MissingSymbols {
+fn missing_view(request: &ArtifactRequest) -> MissingSymbols {
     let view = |kind: &str, id: Option<DebugId>, name: &str| MissingSymbols {
         kind: kind.to_owned(),
         debug_id: id.map_or_else(String::new, |id| id.to_string()),
         name: name.to_owned(),
         path: String::new(),
     };
-    match need {
-        Need::Native { id, arch } => view("debug_file", Some(*id), arch.as_str()),
-        Need::OnlyDart { arch } => view("debug_file", None, arch.as_str()),
-        Need::Mapping { id } => view("mapping", Some(*id), ""),
-        Need::Script { debug_id, path } => MissingSymbols {
+    match request {
+        ArtifactRequest::Native { id, arch } => view("debug_file", Some(*id), arch.as_str()),
+        ArtifactRequest::OnlyDart { arch } => view("debug_file", None, arch.as_str()),
+        ArtifactRequest::Mapping { id } => view("mapping", Some(*id), ""),
+        ArtifactRequest::Script { debug_id, path } => MissingSymbols {
             path: path.clone(),
             ..view("source_map", *debug_id, path.rsplit(['/', '\\']).next().unwrap_or(path))
         },

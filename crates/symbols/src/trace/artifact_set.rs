@@ -1,43 +1,41 @@
-//! The artifacts at hand while a trace is resolved.
+//! The artifacts from which a trace is resolved.
 
 use hashbrown::HashMap;
 
 use crate::{Arch, DebugId, artifact::Artifact, js::Script, native::Native, r8::Mapping};
 
-/// An artifact that a trace refers to.
+/// An artifact to which a trace refers.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub enum Need {
-    /// A Mach-O or ELF image by its id. Of several slices with that id, the one for `arch` serves best.
+pub enum ArtifactRequest {
+    /// A Mach-O or ELF image. Among slices with the same id, the one for `arch` is preferred.
     Native {
-        /// Mach-O UUID or build id.
+        /// Mach-O UUID or ELF build id.
         id: DebugId,
-        /// What the trace says it ran on.
+        /// The architecture of the trace's process.
         arch: Arch,
     },
-    /// A `mapping.txt`: by the uuid the app reports, or by the map id in the frames.
+    /// A `mapping.txt` of R8 or ProGuard.
     Mapping {
-        /// That id.
+        /// The UUID reported by the app, or the map id in the frames.
         id: DebugId,
     },
-    /// A script: by its debug id if the trace gives one, else (or if that id is unknown) by its path.
+    /// The source map of a script: by debug id if the trace has one, otherwise (or if no map has that id) by path.
     Script {
         /// The debug id reported for the script.
         debug_id: Option<DebugId>,
-        /// The path of its URL: without scheme, host, query and fragment, and without a slash at its beginning. The last
-        /// part is the file name.
+        /// The path of the script's URL without its leading slash. The last segment is the file name.
         path: String,
     },
-    /// A Dart trace that does not say which build it is from: the project's Dart image, if it has exactly one for
-    /// `arch` (any, if unknown).
+    /// The project's Dart image, if it has exactly one for `arch` (any, if unknown): the trace does not name its build.
     OnlyDart {
-        /// What the trace says it ran on.
+        /// The architecture of the trace's process.
         arch: Arch,
     },
 }
 
-/// What was found of the [`Need`]s, by the caller, wherever it keeps artifacts.
+/// The artifacts that the caller found for the [`ArtifactRequest`]s of a trace.
 #[derive(Debug, Default)]
-pub struct Shelf<'a> {
+pub struct ArtifactSet<'a> {
     native: HashMap<DebugId, Vec<Native<'a>>>,
     only_dart: Option<Native<'a>>,
     mappings: HashMap<DebugId, Mapping<'a>>,
@@ -51,20 +49,20 @@ enum ScriptKey {
     File(String),
 }
 
-impl<'a> Shelf<'a> {
-    /// An empty shelf.
+impl<'a> ArtifactSet<'a> {
+    /// An empty set.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Puts a native artifact under its own id (or `id`, for files that carry none).
+    /// Adds a native artifact under `id`. An artifact of another kind is ignored.
     pub fn add_native(&mut self, id: DebugId, artifact: Artifact<'a>) {
         if let Some(native) = Native::open(artifact) {
             self.native.entry(id).or_default().push(native);
         }
     }
 
-    /// Answers [`Need::OnlyDart`].
+    /// Adds the artifact for [`ArtifactRequest::OnlyDart`].
     pub fn add_only_dart(&mut self, artifact: Artifact<'a>) {
         self.only_dart = Native::open(artifact);
     }
@@ -73,7 +71,7 @@ impl<'a> Shelf<'a> {
         self.only_dart.as_ref()
     }
 
-    /// Puts a mapping's artifact under the id it was uploaded for.
+    /// Adds the artifact of a mapping under its id. An artifact of another kind is ignored.
     pub fn add_mapping(&mut self, id: DebugId, artifact: Artifact<'a>) {
         if let Some(mapping) = Mapping::open(artifact) {
             self.mappings.insert(id, mapping);
@@ -84,21 +82,21 @@ impl<'a> Shelf<'a> {
         self.mappings.get(id)
     }
 
-    /// Puts a script's artifact under its debug id.
+    /// Adds the artifact of a script under its debug id. An artifact of another kind is ignored.
     pub fn add_script(&mut self, id: DebugId, artifact: Artifact<'a>) {
         if let Some(script) = Script::open(artifact) {
             self.scripts.insert(ScriptKey::Id(id), script);
         }
     }
 
-    /// Puts a script's artifact under the path of a [`Need::Script`]: it serves no other folder.
+    /// Adds the artifact of a script under the path of an [`ArtifactRequest::Script`]. Other paths do not match.
     pub fn add_script_path(&mut self, path: &str, artifact: Artifact<'a>) {
         if let Some(script) = Script::open(artifact) {
             self.scripts.insert(ScriptKey::Path(path.to_owned()), script);
         }
     }
 
-    /// Puts a script's artifact under its file name: it serves every folder.
+    /// Adds the artifact of a script under its file name, which matches in every folder.
     pub fn add_script_file(&mut self, file: &str, artifact: Artifact<'a>) {
         if let Some(script) = Script::open(artifact) {
             self.scripts.insert(ScriptKey::File(file.to_owned()), script);
@@ -114,7 +112,7 @@ impl<'a> Shelf<'a> {
     pub(super) fn native(&self, id: &DebugId, arch: Arch) -> Option<&Native<'a>> {
         let slices = self.native.get(id)?;
         let is = |wanted: Arch| slices.iter().find(move |n| n.artifact().arch() == wanted);
-        // docs/decisions/0005, 4: the id decides; the architecture only chooses between slices that share it.
+        // docs/decisions/0005, 4: the architecture only selects among slices with the same id.
         is(arch)
             .or_else(|| match arch {
                 Arch::Arm64 => is(Arch::Arm64e),
