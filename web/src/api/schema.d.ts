@@ -585,6 +585,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/export": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Every row of a table in a time range, as a file. Rows come in no order, each once, as they were stored when the export
+         *     began. An export that cannot be finished breaks the connection off.
+         */
+        get: operations["exportTable"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/forgot-password": {
         parameters: {
             query?: never;
@@ -7689,6 +7709,93 @@ export interface operations {
             };
             /** @description No such thing in this project. */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Readable, but against a rule of the operation. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many questions at once; `Retry-After` says when to come back. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The deadline of the question passed. */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    exportTable: {
+        parameters: {
+            query: {
+                /** @description Missing or malformed: 400; of a project one may not open: 403. */
+                projectId: string;
+                /** @description `spans`, `endpoints`, `tasks`, `ai_traces`, `exceptions`, `logs`, `metric_points` or `ingest_counts`. */
+                table: string;
+                /** @description The first moment, RFC 3339. */
+                from: string;
+                /** @description The moment after the last, RFC 3339. */
+                to: string;
+                /** @description `parquet`, `ndjson` or `csv`; `parquet` when absent. */
+                format?: string;
+                /** @description `true`: every project that the caller may read. */
+                allProjects?: boolean;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The file */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/vnd.apache.parquet": string;
+                };
+            };
+            /** @description The request cannot be read. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No token, or a bad one. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Not a project one may open. */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };
