@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use anyhow::Context;
 
@@ -15,7 +16,7 @@ pub struct Output {
 
 /// Removed when it is dropped without its own name.
 struct Named {
-    file: File,
+    file: Arc<File>,
     temporary: PathBuf,
     path: PathBuf,
     is_whole: bool,
@@ -31,9 +32,9 @@ impl Output {
         temporary.push(".part");
         let temporary = PathBuf::from(temporary);
         let cannot = || format!("cannot create {}", temporary.display());
-        let file = File::create(&temporary).with_context(cannot)?;
+        let file = Arc::new(File::create(&temporary).with_context(cannot)?);
         let named = Named { file, temporary: temporary.clone(), path: path.to_path_buf(), is_whole: false };
-        let writer = Box::new(BufWriter::new(named.file.try_clone().with_context(cannot)?));
+        let writer = Box::new(BufWriter::new(Arc::clone(&named.file)));
         Ok(Output { writer, file: Some(named), bytes: 0 })
     }
 
@@ -98,11 +99,12 @@ mod tests {
     fn a_full_disk_keeps_nothing() {
         // What is written there finds no space.
         let error = File::options().write(true).open("/dev/full").map(|full| {
+            let full = Arc::new(full);
             let folder = tempfile::tempdir().expect("a temporary folder");
             let temporary = folder.path().join("spans.csv.part");
             std::fs::write(&temporary, "").expect("a file");
             let named = Named {
-                file: full.try_clone().expect("a handle"),
+                file: Arc::clone(&full),
                 temporary: temporary.clone(),
                 path: folder.path().join("spans.csv"),
                 is_whole: false,

@@ -77,7 +77,7 @@ fn send(server: &Server, token: &str, round: u64) {
                 attributes(&[
                     ("http.request.method", text("GET")),
                     ("http.route", text(&route)),
-                    ("http.response.status_code", json!({"intValue": if n % 8 == 0 { "500" } else { "200" }})),
+                    ("http.response.status_code", json!({"intValue": if n.is_multiple_of(8) { "500" } else { "200" }})),
                 ]),
             ),
             1 => (5, attributes(&[("messaging.system", text("kafka"))])),
@@ -99,9 +99,9 @@ fn send(server: &Server, token: &str, round: u64) {
         let events = json!([{"name": "exception", "timeUnixNano": (NOON + n).to_string(), "attributes": attributes_of_exception(n)}]);
         json!({
             "traceId": trace, "spanId": format!("{id:016x}"), "kind": kind, "name": format!("span {n}"), "attributes": attributes,
-            "parentSpanId": if n % 4 == 0 { String::new() } else { format!("{:016x}", (round << 32) + n / 4 * 4 + 1) },
+            "parentSpanId": if n.is_multiple_of(4) { String::new() } else { format!("{:016x}", (round << 32) + n / 4 * 4 + 1) },
             "startTimeUnixNano": (NOON + n * 1_000_000_007).to_string(), "endTimeUnixNano": (NOON + n * 1_000_000_007 + 5_000_001 * n).to_string(),
-            "events": if n % 4 == 0 { events } else { json!([]) },
+            "events": if n.is_multiple_of(4) { events } else { json!([]) },
             "links": [{"traceId": format!("{:032x}", n + 7), "spanId": format!("{:016x}", n + 7)}],
         })
     };
@@ -234,7 +234,7 @@ fn every_row_is_exported_from_memory_journal_and_parts() {
     let answers: Vec<&Vec<Value>> = answers.as_array().expect("answers").iter().filter_map(Value::as_array).collect();
     assert_eq!(answers.len(), 3, "examples of the document");
     assert_eq!(answers[0].len(), 3, "three routes: {:?}", answers[0]);
-    assert!(answers[1].len() > 0 && answers[2].len() == 100, "{:?}", answers[1]);
+    assert!(!answers[1].is_empty() && answers[2].len() == 100, "{:?}", answers[1]);
 
     // A server that uses the directory, and one that was killed there.
     assert!(fail(&["--table", "spans", "--data-dir", text(&data)]).contains("a server uses"));
