@@ -73,7 +73,8 @@ def with_polars(path):
     if "events" in frame.columns:
         as_number = polars.element().struct.with_fields(polars.field("time").dt.epoch("ns"))
         frame = frame.with_columns(polars.col("events").list.eval(as_number))
-    pairs = lambda value: {pair["key"]: pair["value"] for pair in value}
+    # Polars has maps as dictionaries since 2.1, and as lists of pairs before.
+    pairs = lambda value: value if isinstance(value, dict) else {pair["key"]: pair["value"] for pair in value}
     for row in frame.iter_rows(named=True):
         for name in ("attributes", "resource", "event_attributes", "scope_attributes"):
             if name in row:
