@@ -18,6 +18,8 @@ cargo clippy --workspace --all-targets --locked -- -D warnings
 
 step "dependencies: licences, sources, advisories"
 need_cargo_deny
+# Also the crates of other platforms, which the build has not downloaded.
+cargo fetch --locked --quiet
 cargo deny --offline --locked check licenses bans sources
 # The advisory database is a separate repository; without a network the advisories are not checked.
 if timeout 120 cargo deny fetch db >/dev/null 2>&1; then
